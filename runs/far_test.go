@@ -1,0 +1,49 @@
+package runs
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/internal/safetensors"
+	"github.com/amtrl/amtrl/pipeline/pipelinetest"
+)
+
+// A model with knots takes its columns alone, says which rows are far outside of its samples, and is refused where its knots or ranges are
+// not those of its features.
+func TestPredictWithKnots(t *testing.T) {
+	dir := t.TempDir()
+	write := func(change ...string) {
+		meta := map[string]string{"features": `["a","b","|b - 1|","|b - 2|"]`, "knots": "[[],[1,2]]", "low": "[0,0]", "high": "[1,2]"}
+		for i := 0; i < len(change); i += 2 {
+			meta[change[i]] = change[i+1]
+		}
+		raw := must.Get(safetensors.Encode([]safetensors.Tensor{
+			{Name: "representation.weight", Shape: []int{1, 4}, Data: []float32{1, 10, 100, 1000}},
+			{Name: "target.weight", Shape: []int{1, 1}, Data: []float32{1}},
+		}, meta))(t)
+		must.Do(t, os.WriteFile(filepath.Join(dir, modelFile), raw, 0o644))
+	}
+	rows, said := filepath.Join(dir, "rows.csv"), ""
+	must.Do(t, os.WriteFile(rows, []byte("b,a\n1,2\n8,4\n9,-3\n-7,-4\n"), 0o644))
+	q := pipelinetest.NewQueue(t, pipelinetest.OpenCPU(t, 1).Device())
+	p := Prediction{Dir: dir, Files: []string{rows}, Out: filepath.Join(dir, "out.csv"), Far: func(c FarColumn) { said += fmt.Sprint(c) }}
+	for _, c := range [][3]string{
+		{"knots", "[[],[1,3]]", "metadata knots: expected a feature for each knot, |b - 3|, found |b - 2|"},
+		{"knots", "[[],[2,1]]", "metadata knots: knots of b: expected finite numbers that ascend"},
+		{"features", `["a","|a - 1|","|a - 2|"]`, "metadata "},
+		{"features", `["a","b","c","|b - 1|","|b - 2|"]`, "metadata features: expected one for each of 4, found 5"},
+		{"low", "[0]", "metadata low: expected one for each of up to 2 columns, and as many of high, found 1 and 2"},
+	} {
+		write(c[0], c[1])
+		must.Fail(t, c[1], must.Err(Predict(t.Context(), q, p, nil)), c[2])
+		must.Absent(t, p.Out)
+	}
+	must.Equal(t, said, "", "what is said of what was refused")
+	write()
+	must.Get(Predict(t.Context(), q, p, nil))(t)
+	must.Equal(t, string(must.Get(os.ReadFile(p.Out))(t)), "id,number\n0,1012\n1,6784\n2,7887\n3,9726\n", "predictions")
+	must.Equal(t, said, "{a 1 -4 0 1}{b 2 9 0 2}", "what is far: beyond three times the range, not at it")
+}
