@@ -28,7 +28,7 @@ type far struct {
 // ranges are empty where the set is no table whose columns were brought to one unit.
 func ranges(p *pipeline.Problem) (low, high []float64) {
 	c, pool := p.Set.Columns, p.Set.Pools[p.Target.Pool]
-	if len(c.Spread) == 0 || len(pool.F32) == 0 {
+	if len(c.Spread) == 0 || len(pool.F32) == 0 || len(c.Features) != pool.Cols {
 		return nil, nil
 	}
 	columns := len(c.Features) - table.Knots(c.Knots).Count()

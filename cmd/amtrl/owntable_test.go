@@ -239,6 +239,8 @@ func TestOwnLists(t *testing.T) {
 			continue
 		}
 		t.Run("python", func(t *testing.T) { checkInPython(t, work, rows, "out.csv") })
+		model := string(must.Get(os.ReadFile(filepath.Join(work, "run", "model.safetensors")))(t))
+		must.Hold(t, strings.Contains(model, `"spread"`) && !strings.Contains(model, `"low"`), "elements of a list have ranges of columns")
 		if drawn != now {
 			t.Error("scaled features draw other rows")
 		}
