@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/amtrl/amtrl/dataset/table"
 	"github.com/amtrl/amtrl/internal/text"
 )
 
@@ -77,7 +78,7 @@ type Columns struct {
 	Words []WordColumn
 	// Knots are, for each of the first features, values t at which its effect may bend: |x - t| is a feature too. These are
 	// the last of Features, in turn, as "|depth - 61.8|".
-	Knots [][]float64
+	Knots table.Knots
 	// Centre and Spread have been taken out of each feature: the pools hold (x - Centre)
 	// / Spread. They are empty where pools hold features as they were.
 	Centre, Spread []float64
@@ -89,13 +90,7 @@ type Columns struct {
 }
 
 // read is the number of features that are columns or words, before those that knots add.
-func (c *Columns) read() int {
-	n := len(c.Features)
-	for _, k := range c.Knots {
-		n -= len(k)
-	}
-	return n
-}
+func (c *Columns) read() int { return len(c.Features) - c.Knots.Count() }
 
 // WordColumn is a column of few words, each of which is a feature: 1 in the rows that have it, and 0 in others.
 type WordColumn struct {

@@ -53,8 +53,8 @@ func TestOdditiesOfKnots(t *testing.T) {
 		"one way": {[]float64{-1}, func(row int) (x, other, y float64) { return float64(row), rng.NormFloat64(), rng.NormFloat64() },
 			"the feature in column x goes one way"},
 		"code": {[]float64{0}, func(row int) (x, other, y float64) {
-			return map[bool]float64{true: -999, false: rng.Float64()}[row%20 == 3], rng.NormFloat64(), rng.NormFloat64()
-		}, "-999 in column x in 20 of 400 rows looked at, all others are from 0"},
+			return map[bool]float64{true: -999, false: 0.05 * float64(row%20)}[row%20 == 3], rng.NormFloat64(), rng.NormFloat64()
+		}, "-999 in column x in 20 of 400 rows looked at, all others are from 0 to 0.95"},
 		"codes above": {[]float64{0}, func(row int) (x, other, y float64) {
 			return map[bool]float64{true: 99, false: 1 + float64(row%7)}[row%30 == 3], rng.NormFloat64(), rng.NormFloat64()
 		}, "99 in column x in 14 of 400 rows looked at, all others are from 1 to 7"},

@@ -9,7 +9,6 @@ import (
 
 	"github.com/x448/float16"
 
-	"github.com/amtrl/amtrl/dataset/table"
 	"github.com/amtrl/amtrl/internal/finite"
 	"github.com/amtrl/amtrl/internal/text"
 )
@@ -146,7 +145,7 @@ func (s *Set) validateColumns() error {
 	if n := len(s.Columns.Features); len(s.Columns.Knots) > 0 && n != cols {
 		return fmt.Errorf("knots: expected names of %d features, found %d", cols, n)
 	}
-	if err := table.Knots(s.Columns.Knots).Check(s.Columns.Features); err != nil {
+	if err := s.Columns.Knots.Check(s.Columns.Features); err != nil {
 		return err
 	}
 	classes := map[Output]bool{} // those of columns that list them, each with none too

@@ -5,11 +5,9 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/amtrl/amtrl/dataset/table"
 	"github.com/amtrl/amtrl/internal/atomicfile"
 	"github.com/amtrl/amtrl/internal/safetensors"
 	"github.com/amtrl/amtrl/pipeline"
@@ -67,7 +65,7 @@ func coefficients(raw []byte) (*Coefficients, error) {
 		return nil, fmt.Errorf("expected weights of %d features, found shapes %v and %v of %d names", d, phi.Shape, head.Shape,
 			len(meta.features))
 	}
-	knots := table.Knots(meta.knots)
+	knots := meta.knots
 	if err := knots.Check(meta.features); err != nil {
 		return nil, err
 	}
@@ -129,12 +127,13 @@ func parts(column string, knots []float64, spread float64) []string {
 	for i, t := range knots[1:] {
 		gap = min(gap, t-knots[i])
 	}
+	decimals := max(0, 1-int(math.Floor(math.Log10(gap))))
 	text := func(t float64) string {
-		decimals := max(0, 1-int(math.Floor(math.Log10(gap))))
 		if decimals > 9 || math.Abs(t) >= 1e15 {
 			return strconv.FormatFloat(t, 'g', -1, 64)
 		}
-		return strings.TrimPrefix(strconv.FormatFloat(t, 'f', decimals, 64), map[bool]string{true: "-"}[math.Abs(t) < 0.5*math.Pow10(-decimals)])
+		unit := math.Pow10(decimals)
+		return strconv.FormatFloat(math.Round(t*unit)/unit+0, 'f', decimals, 64) // -0 is 0
 	}
 	names := []string{column + " up to " + text(knots[0])}
 	for i, t := range knots[1:] {

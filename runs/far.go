@@ -31,12 +31,12 @@ func ranges(p *pipeline.Problem) (low, high []float64) {
 	if len(c.Spread) == 0 || len(pool.F32) == 0 || len(c.Features) != pool.Cols {
 		return nil, nil
 	}
-	columns := len(c.Features) - table.Knots(c.Knots).Count()
+	columns, samples := len(c.Features)-c.Knots.Count(), p.TargetSamples().Rows
 	for _, w := range c.Words {
 		columns -= len(w.Words)
 	}
 	for j := range columns {
-		for i, r := range p.TargetSamples().Rows {
+		for i, r := range samples {
 			step := 1e-6 * c.Spread[j] // the digits that float32 keeps
 			x := math.Round((float64(pool.F32[int(r)*pool.Cols+j])*c.Spread[j]+c.Centre[j])/step) * step
 			if i == 0 {

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/amtrl/amtrl/dataset"
+	"github.com/amtrl/amtrl/dataset/table"
 	"github.com/amtrl/amtrl/internal/safetensors"
 	"github.com/amtrl/amtrl/pipeline"
 )
@@ -20,7 +21,7 @@ type metadata struct {
 	id, version, representation, image string
 	features                           []string
 	words                              []dataset.WordColumn // that the last features but those of knots stand for
-	knots                              [][]float64          // of the first features, which the last ones stand for
+	knots                              table.Knots          // of the first features, which the last ones stand for
 	labels                             []OutputColumn
 	// means stand for missing features, spread is the standard deviation of each that was brought to a unit of its own, and centre is
 	// representation.centre in all its digits.
@@ -35,8 +36,8 @@ type metadata struct {
 func (m *metadata) fields() map[string]any {
 	return map[string]any{"target": &m.target, "method": &m.method, "sources": &m.sources, "outputs": &m.outputs, "id": &m.id,
 		"version": &m.version, "representation": &m.representation, "image": &m.image, "features": &m.features, "words": &m.words,
-		"knots":  &m.knots,
-		"labels": &m.labels, "low": &m.low, "high": &m.high, "means": &m.means, "spread": &m.spread, "centre": &m.centre, "scale": &m.scale}
+		"knots": &m.knots, "labels": &m.labels, "low": &m.low, "high": &m.high, "means": &m.means, "spread": &m.spread, "centre": &m.centre,
+		"scale": &m.scale}
 }
 
 func (m *metadata) encode() (map[string]string, error) {

@@ -199,7 +199,7 @@ func (r *predictor) query(path string, columns []table.Column) (q table.Query, e
 		}
 		r.labels = append(r.labels, at)
 	}
-	q.Width = r.model.D - r.knots.Count()
+	q.Width = r.width()
 	if table.FormatOf(path) == table.NPY || len(r.Vectors) > 0 { // there is no other column that it could be
 		q.Features = []string{columns[len(columns)-1].Name}
 		return q, nil
@@ -228,9 +228,9 @@ func (r *predictor) query(path string, columns []table.Column) (q table.Query, e
 }
 
 func (r *predictor) batch(b *table.Batch) error {
-	v, width := &b.Features, r.model.D-r.knots.Count()
-	if v.Len() != b.Rows*width {
-		return fmt.Errorf("%s: expected %s, those of the run, found %d", b.Where(0), text.Several(width, "feature"), v.Len()/b.Rows)
+	v := &b.Features
+	if v.Len() != b.Rows*r.width() {
+		return fmt.Errorf("%s: expected %s, those of the run, found %d", b.Where(0), text.Several(r.width(), "feature"), v.Len()/b.Rows)
 	}
 	r.far.add(v)
 	if r.knots.Count() > 0 {

@@ -70,6 +70,9 @@ func openModel(q backend.Queue, dir, method string, files bool) (m storedModel, 
 	return m, nil
 }
 
+// width is that of the rows to read, before what knots add.
+func (m *storedModel) width() int { return m.predictor.D - m.knots.Count() }
+
 func (m *storedModel) close() {
 	if m.predictor != nil {
 		m.predictor.Close()

@@ -12,7 +12,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/amtrl/amtrl/dataset"
-	"github.com/amtrl/amtrl/dataset/table"
 	"github.com/amtrl/amtrl/internal/flags"
 	"github.com/amtrl/amtrl/internal/text"
 	"github.com/amtrl/amtrl/report"
@@ -295,7 +294,7 @@ func describe(set *dataset.Set) dataDescription {
 		}
 	}
 	if c := set.Columns; c != nil {
-		d.Knots = table.Knots(c.Knots).Count()
+		d.Knots = c.Knots.Count()
 		for j, n := range c.Filled {
 			if n > 0 {
 				d.Filled = append(d.Filled, filledColumn{c.Features[j], n})
@@ -339,7 +338,7 @@ func describe(set *dataset.Set) dataDescription {
 
 // featureFacts says what features of a table are, whose units are their own.
 func featureFacts(c *dataset.Columns) string {
-	knots := table.Knots(c.Knots).Count()
+	knots := c.Knots.Count()
 	facts := text.Several(len(c.Centre)-knots, "column") + ", each brought to mean 0 and spread 1"
 	if knots > 0 {
 		facts += ", whose effects bend at " + text.Several(knots, "knot")

@@ -49,7 +49,7 @@ type Header struct {
 	// Words are the columns of words that the last of Features but those of Knots stand for.
 	Words []dataset.WordColumn `json:"words,omitempty"`
 	// Knots are, for each of the first features, the values at which its effect may bend; for each there is one of the last features.
-	Knots [][]float64 `json:"knots,omitempty"`
+	Knots table.Knots `json:"knots,omitempty"`
 	// Centre and Spread are the mean and the standard deviation of each feature, which
 	// have been taken out of it; empty where features are as they were. The spread of a word, or of what a knot adds, is its unit.
 	Centre []float64 `json:"centre,omitempty"`
@@ -135,12 +135,9 @@ func (h *Header) check() error {
 		}
 		rows += s.Rows
 	}
-	derived := 0 // features that are no columns
+	derived := h.Knots.Count() // features that are no columns
 	for _, w := range h.Words {
 		derived += len(w.Words)
-	}
-	for _, k := range h.Knots {
-		derived += len(k)
 	}
 	switch {
 	case rows != h.Rows || rows == 0:
@@ -158,10 +155,8 @@ func (h *Header) check() error {
 			len(h.Features), h.Cols)
 	case len(h.Outputs) == 0:
 		return errors.New("expected outputs, found none")
-	case table.Knots(h.Knots).Check(h.Features) != nil:
-		return table.Knots(h.Knots).Check(h.Features)
 	case h.Folds != 0 && (h.Folds < 2 || h.Folds > manifest.MaxFolds):
 		return fmt.Errorf("expected 2 to %d folds or 0 for none, found %d", manifest.MaxFolds, h.Folds)
 	}
-	return nil
+	return h.Knots.Check(h.Features)
 }
