@@ -34,11 +34,12 @@ type telling struct {
 // tellingOddities lists columns of features that tell a label alone: in all rows, those of a class lie on one side of all others, or
 // numbers are the feature in another unit. Such a column is known after the label, or is the label.
 func (s *Set) tellingOddities() []Oddity {
-	cols, read := s.Pools[0].Cols, 0
+	cols := s.Pools[0].Cols
 	if s.Columns == nil || len(s.Columns.Features) != cols {
 		return nil
 	}
-	if read = s.Columns.read(); read > tellingFeatures {
+	read := s.Columns.read()
+	if read > tellingFeatures {
 		return nil
 	}
 	var all []*telling
