@@ -36,6 +36,7 @@
 //
 //	head.go            its settings, and the least-squares head (eq. 2); target_head.go fits one for each output
 //	residual.go        the head with a part of its own, drawn towards same_outputs.go
+//	judged.go          which columns the samples can have slopes of their own for
 //	kernel_ridge.go    its regression of numbers on kernel.go, solved by tridiagonal.go and refine.go; nested.go leaves samples out
 //	classifier.go      its log-odds of classes, by logistic.go and discriminant.go; logits_level.go sets their level
 //	nested_classes.go  what is stated of classes without test rows, by sample_folds.go and tried_weights.go

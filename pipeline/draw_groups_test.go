@@ -82,7 +82,7 @@ func TestOrderOfGroups(t *testing.T) {
 	}
 	residuals := func(order []int) []float64 {
 		of := groupsOf(numbers).some(order)
-		r := &targetRegression{rows: newTargetRows(someRows(x, order), nil), y: dense(rng, n, 1), least: leastPowerNumbers,
+		r := &targetRegression{rows: rowsApart(someRows(x, order)), y: dense(rng, n, 1), least: leastPowerNumbers,
 			kappas: []float64{1}, lambda: RidgeAuto, rho: 1}
 		for at, i := range order {
 			r.y.Set(at, 0, x.At(i, 0)+x.At(i, 1)*x.At(i, 2)+float64(numbers[i]%3))

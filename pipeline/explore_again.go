@@ -227,7 +227,7 @@ func (r *relabelled) ownParts(p predictors, count int) []float64 {
 		return out
 	}
 	centreDense(shared)
-	s, o := columnSquares(shared), columnSquares(product(r.rows.x, p.delta))
+	s, o := columnSquares(shared), columnSquares(product(r.rows.x, p.own))
 	for j := range out {
 		own, all := 0.0, 0.0
 		for c := j * count; c < (j+1)*count; c++ {

@@ -6,12 +6,13 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
 )
 
 // targetRows are the n target samples as the head sees them: the rows X, d wide,
-// less their mean and divided by the s_j of features that each have their own, and XX'/t
+// less their mean and, where features each have a scale s_j of their own, divided by it and times their weights (see [judged]), and XX'/t
 // with t = tr XX'/n as a tridiagonal matrix in a basis. They
 // are the same in every round of a method, so that one reduction serves all heads.
 type targetRows struct {
@@ -19,6 +20,7 @@ type targetRows struct {
 	each   []float32 // s_j, or nil
 	x      *mat.Dense
 	mean   []float64 // of the rows as they are
+	weight []float64 // of features, nil for 1
 	trace  float64   // t
 	kernel tridiagonal
 	// products are XX'/t where a classifier wanted them.
@@ -36,15 +38,18 @@ type targetRows struct {
 }
 
 // newTargetRows takes x over.
-func newTargetRows(x *mat.Dense, each []float32) *targetRows {
+func newTargetRows(x *mat.Dense, each []float32, groups together) *targetRows {
 	n, d := x.Dims()
 	same := allSame(x)
-	t := &targetRows{x: x, each: each, mean: centreDense(x), together: apart(n)}
+	t := &targetRows{x: x, each: each, mean: centreDense(x), together: groups}
 	if same { // their mean differs from them by rounding
 		x.Zero()
 	}
+	if each != nil {
+		t.weight = judged(x, groups)
+	}
 	for j, s := range each {
-		scaleColumn(x, j, 1/float64(s))
+		scaleColumn(x, j, t.weightOf(j)/float64(s))
 	}
 	t.trace = meanSquareNorm(x)
 	p, r := thinQR(x)
@@ -67,6 +72,33 @@ func allSame(x *mat.Dense) bool {
 		}
 	}
 	return true
+}
+
+// weightOf is that of feature j.
+func (t *targetRows) weightOf(j int) float64 {
+	if t.weight == nil {
+		return 1
+	}
+	return t.weight[j]
+}
+
+// across are X'alpha: weights of the features as they are here.
+func (t *targetRows) across(alpha mat.Matrix) *mat.Dense {
+	out := new(mat.Dense)
+	out.Mul(t.x.T(), alpha)
+	return out
+}
+
+// slopes are the weights of the features divided by the s_j alone of which these are those of the features as they are here.
+func (t *targetRows) slopes(own *mat.Dense) *mat.Dense {
+	if t.weight == nil {
+		return own
+	}
+	out := mat.DenseCopyOf(own)
+	for j, w := range t.weight {
+		floats.Scale(w, out.RawRowView(j))
+	}
+	return out
 }
 
 // unit is t, or 1 where the rows are all the same.

@@ -58,7 +58,7 @@ func TestKernelRidge(t *testing.T) {
 			scaleColumn(falling, j, math.Pow(10, -4*float64(j)))
 		}
 		for _, a := range []*mat.Dense{dense(rng, n, c), falling, nil} {
-			rows := newTargetRows(mat.DenseCopyOf(x), nil)
+			rows := rowsApart(mat.DenseCopyOf(x))
 			rho := []float64{0, 0.1, 3}[rng.IntN(3)]
 			k := must.Get(newKernelRidge(rows, a, dense(rng, n, outputs), rho, leastPower))(t)
 			mu := math.Pow(10, -3*rng.Float64())
@@ -118,7 +118,7 @@ func TestKernelRidgeFreeIntercept(t *testing.T) {
 	for i := range 20 {
 		moved.Set(i, 0, y.At(i, 0)+3)
 	}
-	rows := newTargetRows(x, nil)
+	rows := rowsApart(x)
 	fit := must.Get(newKernelRidge(rows, a, y, 0.1, leastPower))(t).at(1, 0.3)
 	again := must.Get(newKernelRidge(rows, a, moved, 0.1, leastPower))(t).at(1, 0.3)
 	if e := mat.Norm(difference(fit.alpha, again.alpha), 2); e > 1e-4*mat.Norm(fit.alpha, 2) {
@@ -133,7 +133,7 @@ func TestKernelSearch(t *testing.T) {
 	var y mat.Dense
 	y.Mul(a, dense(rng, 4, 1))
 	y.Add(&y, dense(rng, 60, 1))
-	k := must.Get(newKernelRidge(newTargetRows(x, nil), a, &y, 1, leastPower))(t)
+	k := must.Get(newKernelRidge(rowsApart(x), a, &y, 1, leastPower))(t)
 	best := k.search(kappas, RidgeAuto)
 	for _, kappa := range kappas {
 		unit := 1.1
@@ -154,7 +154,7 @@ func TestKernelSearch(t *testing.T) {
 // Rows that are all the same, and sources that say nothing, leave the mean.
 func TestKernelRidgeOfNothing(t *testing.T) {
 	x, y := mat.NewDense(4, 3, nil), mat.NewDense(4, 1, []float64{1, 2, 3, 6})
-	rows := newTargetRows(x, nil)
+	rows := rowsApart(x)
 	k := must.Get(newKernelRidge(rows, mat.NewDense(4, 2, nil), y, math.Inf(1), leastPower))(t)
 	fit := k.search(kappas, RidgeAuto)
 	for i := range 4 {
@@ -188,4 +188,10 @@ func submatrix(m *mat.Dense, rows, cols []int) *mat.Dense {
 		}
 	}
 	return out
+}
+
+// rowsApart are samples of features of one scale, each on its own.
+func rowsApart(x *mat.Dense) *targetRows {
+	n, _ := x.Dims()
+	return newTargetRows(x, nil, apart(n))
 }

@@ -89,7 +89,7 @@ func TestClassifier(t *testing.T) {
 				in.Y[2*i] = 1
 			}
 		}
-		rows := newTargetRows(mat.DenseCopyOf(x), nil)
+		rows := rowsApart(mat.DenseCopyOf(x))
 		root, _ := headRoot(mat.NewDense(m, k+1, normals(rng, m*(k+1))))
 		c := &classifier{rows: rows, phi: phi, root: root, unit: 0.3}
 		if mean {
@@ -169,7 +169,7 @@ func TestTargetAlone(t *testing.T) {
 	const n, d, k = 120, 5, 2
 	x, phi := mat.NewDense(n, d, normals(rng, n*d)), mat.NewDense(n, k+1, normals(rng, n*(k+1)))
 	root, _ := headRoot(mat.NewDense(4, k+1, normals(rng, 4*(k+1))))
-	c := &classifier{rows: newTargetRows(mat.DenseCopyOf(x), nil), phi: phi, root: root, unit: 0.3}
+	c := &classifier{rows: rowsApart(mat.DenseCopyOf(x)), phi: phi, root: root, unit: 0.3}
 	in := labelGroup{outputs: []int{0}, Labelled: Labelled{Rows: make([]int32, n), Y: make([]float32, n)}}
 	for _, sign := range []float64{1, -1} {
 		for i := range n {
@@ -212,7 +212,7 @@ func TestFreeColumn(t *testing.T) {
 			in.Y[i] = 1
 		}
 	}
-	rows := newTargetRows(mat.DenseCopyOf(x), nil)
+	rows := rowsApart(mat.DenseCopyOf(x))
 	root, _ := headRoot(mat.NewDense(5, k+1, normals(rng, 5*(k+1))))
 	mean := mat.NewDense(k+1, 1, normals(rng, k+1))
 	fit := func(times float64) *logisticFit {

@@ -99,9 +99,8 @@ func (r *targetRegression) of(samples []int, rows *targetRows) targetRegression 
 func (t *targetRows) withoutEach(fold []int) []*targetRows {
 	for f := len(t.without); f <= slices.Max(fold); f++ {
 		samples := samplesWithout(fold, f)
-		some := newTargetRows(someRows(t.x, samples), nil)
+		some := newTargetRows(someRows(t.x, samples), nil, t.together.some(samples))
 		some.x = nil // of which the kernel is made
-		some.together = t.together.some(samples)
 		t.without = append(t.without, some)
 	}
 	return t.without

@@ -20,7 +20,7 @@ func TestNested(t *testing.T) {
 		x := mat.NewDense(n, d, normals(rng, n*d))
 		of := func(rows []int) *targetRegression {
 			r := &targetRegression{
-				rows: newTargetRows(someRows(x, rows), nil), a: mat.NewDense(len(rows), 2, nil), y: mat.NewDense(len(rows), 1, nil),
+				rows: rowsApart(someRows(x, rows)), a: mat.NewDense(len(rows), 2, nil), y: mat.NewDense(len(rows), 1, nil),
 				mean: mat.NewDense(len(rows), 1, nil), rho: math.Inf(1), least: leastPower, kappas: kappas, lambda: RidgeAuto,
 			}
 			for at, i := range rows {
@@ -56,12 +56,12 @@ func TestNestedOfNoise(t *testing.T) {
 	before, after := make([]float64, repeats), make([]float64, repeats)
 	for at := range repeats {
 		all := targetRegression{
-			rows: newTargetRows(mat.NewDense(n+1, d, normals(rng, (n+1)*d)), nil), a: mat.NewDense(n+1, 3, normals(rng, 3*(n+1))),
+			rows: rowsApart(mat.NewDense(n+1, d, normals(rng, (n+1)*d))), a: mat.NewDense(n+1, 3, normals(rng, 3*(n+1))),
 			y: mat.NewDense(n+1, 1, normals(rng, n+1)), mean: mat.NewDense(n+1, 1, normals(rng, n+1)),
 			rho: math.Inf(1), least: leastPowerNumbers, kappas: kappas, lambda: RidgeAuto,
 		}
 		drawn := samplesWithout(append(make([]int, n), 1), 1)
-		r := all.of(drawn, newTargetRows(someRows(all.rows.x, drawn), nil))
+		r := all.of(drawn, rowsApart(someRows(all.rows.x, drawn)))
 		found := must.Get(r.search())(t)
 		before[at] = squares(found.fit.residual) / n
 		must.Do(t, r.nested(found))

@@ -75,6 +75,9 @@ func (p *Problem) regressOwn(ctx context.Context, rows *targetRows, in Labelled,
 	eachRow(best.u, func(u []float64) {
 		w := m.root.across(u)
 		floats.Scale(scale, w)
+		if rows.weight != nil {
+			floats.Mul(w, rows.weight)
+		}
 		out.w = append(out.w, w)
 	})
 	out.left, out.b = best.left, best.b

@@ -19,16 +19,16 @@ type relabelled struct {
 }
 
 // predictors are L predictors of the linear form phi(x)'w + x'delta, up to a constant for each, with x as it is stored, or divided by the
-// s_j where features have their own. w is K+1 by L, delta d by L, or nil for 0.
-type predictors struct{ w, delta *mat.Dense }
+// s_j where features have their own. w is K+1 by L, delta d by L, or nil for 0; own is delta for the features as [targetRows] has them.
+type predictors struct{ w, delta, own *mat.Dense }
 
 // predictors are those of a fit, which has dual coefficients alpha, n by L.
 func (r *relabelled) predictors(fit kernelFit) predictors {
 	p := predictors{w: r.regression.shared(r.a, r.root, fit)}
 	if fit.kappa > 0 && r.rows.trace > 0 {
-		p.delta = new(mat.Dense)
-		p.delta.Mul(r.rows.x.T(), fit.alpha)
-		p.delta.Scale(fit.kappa/(1+fit.kappa)/r.rows.trace, p.delta)
+		p.own = r.rows.across(fit.alpha)
+		p.own.Scale(fit.kappa/(1+fit.kappa)/r.rows.trace, p.own)
+		p.delta = r.rows.slopes(p.own)
 	}
 	return p
 }

@@ -179,10 +179,9 @@ type headVector struct {
 func (f kernelFit) heads(rows *targetRows, u units, k int) []headVector {
 	n, d := rows.x.Dims()
 	_, outputs := f.alpha.Dims()
-	var delta mat.Dense
-	delta.Mul(rows.x.T(), f.alpha)
+	delta := rows.slopes(rows.across(f.alpha))
 	if rows.trace > 0 {
-		delta.Scale(u.scale*f.kappa/(1+f.kappa)/rows.trace, &delta)
+		delta.Scale(u.scale*f.kappa/(1+f.kappa)/rows.trace, delta)
 	}
 	out := make([]headVector, outputs)
 	for c := range out {
@@ -216,12 +215,10 @@ func ownPart(rows *targetRows, shared *mat.Dense, fit kernelFit) float64 {
 	if fit.kappa == 0 || rows.trace == 0 {
 		return 0
 	}
-	var delta, own mat.Dense
-	delta.Mul(rows.x.T(), fit.alpha)
-	own.Mul(rows.x, &delta)
-	own.Scale(fit.kappa/(1+fit.kappa)/rows.trace, &own)
+	own := product(rows.x, rows.across(fit.alpha))
+	own.Scale(fit.kappa/(1+fit.kappa)/rows.trace, own)
 	centreDense(shared)
-	o, s := meanSquareNorm(&own), meanSquareNorm(shared)
+	o, s := meanSquareNorm(own), meanSquareNorm(shared)
 	if o+s == 0 {
 		return 0
 	}
@@ -266,8 +263,8 @@ func (l *Learner) targetRows(rows []int32, u units) *targetRows {
 	if len(l.rows) == len(l.problem.Target.Tasks) { // as many as there can be in one round
 		l.rows = l.rows[1:]
 	}
-	t := newTargetRows(l.problem.readTarget(rows), u.each)
-	t.rows, t.together = slices.Clone(rows), l.problem.together(rows)
+	t := newTargetRows(l.problem.readTarget(rows), u.each, l.problem.together(rows))
+	t.rows = slices.Clone(rows)
 	l.rows = append(l.rows, t)
 	return t
 }

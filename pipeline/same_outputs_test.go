@@ -83,7 +83,7 @@ func TestSearchTowards(t *testing.T) {
 		y.Scale(truth, y)
 		part.Scale(0.2, part)
 		y.Add(y, part)
-		rows := newTargetRows(mat.DenseCopyOf(x), nil)
+		rows := rowsApart(mat.DenseCopyOf(x))
 		k := must.Get(newKernelRidge(rows, a, y, rho, leastPower))(t)
 		plain := must.Get(newKernelRidge(rows, a, y, rho, leastPower))(t).search(kappas, RidgeAuto)
 		from, fit, g := k.searchTowards(f, kappas, RidgeAuto)
@@ -165,14 +165,14 @@ func TestNegligibleHeads(t *testing.T) {
 	}
 	for _, unit := range []float64{1, 1e-9, 1e9} {
 		y := times(unit, y)
-		alone := must.Get(newKernelRidge(newTargetRows(mat.DenseCopyOf(x), nil), nil, y, 0.3, leastPower))(t).search(kappas, RidgeAuto)
+		alone := must.Get(newKernelRidge(rowsApart(mat.DenseCopyOf(x)), nil, y, 0.3, leastPower))(t).search(kappas, RidgeAuto)
 		for _, size := range []float64{1e-44, 1e-9} {
-			k := must.Get(newKernelRidge(newTargetRows(mat.DenseCopyOf(x), nil), times(size*unit, a), y, 0.3, leastPower))(t)
+			k := must.Get(newKernelRidge(rowsApart(mat.DenseCopyOf(x)), times(size*unit, a), y, 0.3, leastPower))(t)
 			_, fit, g := k.searchTowards(times(size*unit, f), kappas, RidgeAuto)
 			must.Hold(t, g == 0 && near(fit.loo, alone.loo, 1e-9), "heads of %g of the labels: factor %g, leave-one-out %g, without %g",
 				size, g, fit.loo, alone.loo)
 		}
-		k := must.Get(newKernelRidge(newTargetRows(mat.DenseCopyOf(x), nil), times(1e-3*unit, a), y, 0.3, leastPower))(t)
+		k := must.Get(newKernelRidge(rowsApart(mat.DenseCopyOf(x)), times(1e-3*unit, a), y, 0.3, leastPower))(t)
 		must.Hold(t, k.unit > 0, "heads of a thousandth of labels of unit %g say nothing", unit)
 	}
 }

@@ -58,6 +58,21 @@ func (t together) some(samples []int) together {
 	return groupsOf(numbers)
 }
 
+// each are the samples of each group.
+func (t together) each() iter.Seq[[]int] {
+	return func(yield func([]int) bool) {
+		for i := range t.count() {
+			samples := []int{i}
+			if t.group != nil {
+				samples = t.members[i]
+			}
+			if !yield(samples) {
+				return
+			}
+		}
+	}
+}
+
 // several are the samples of each group that has more than one.
 func (t together) several() iter.Seq[[]int] {
 	return func(yield func([]int) bool) {

@@ -111,7 +111,7 @@ func TestKernelRidgeOfGroups(t *testing.T) {
 		n, d, c := shape[0], shape[1], shape[2]
 		for _, a := range []*mat.Dense{dense(rng, n, c), nil} {
 			x, y, of := dense(rng, n, d), dense(rng, n, 2), someGroups(rng, n)
-			rows, rho := newTargetRows(mat.DenseCopyOf(x), nil), []float64{0, 0.1, 3}[rng.IntN(3)]
+			rows, rho := rowsApart(mat.DenseCopyOf(x)), []float64{0, 0.1, 3}[rng.IntN(3)]
 			rows.together = of
 			k := must.Get(newKernelRidge(rows, a, y, rho, leastPower))(t)
 			for _, kappa := range []float64{0, 0.1, 10} {
@@ -148,7 +148,7 @@ func TestNestedOfGroups(t *testing.T) {
 			groups = someGroups(rng, n)
 		}
 		of := func(rows []int) *targetRegression {
-			r := &targetRegression{rows: newTargetRows(someRows(x, rows), nil), y: mat.NewDense(len(rows), 1, nil),
+			r := &targetRegression{rows: rowsApart(someRows(x, rows)), y: mat.NewDense(len(rows), 1, nil),
 				rho: math.Inf(1), least: leastPower, kappas: []float64{1}, lambda: RidgeAuto}
 			r.rows.together = groups.some(rows)
 			for at, i := range rows {
@@ -249,7 +249,7 @@ func TestSmootherOfGroups(t *testing.T) {
 		for i := range n {
 			phi.Set(i, k, 1)
 		}
-		rows := newTargetRows(dense(rng, n, d), nil)
+		rows := rowsApart(dense(rng, n, d))
 		rows.together = someGroups(rng, n)
 		root, _ := headRoot(heads)
 		var a mat.Dense

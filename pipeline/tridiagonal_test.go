@@ -21,7 +21,7 @@ func TestTridiagonal(t *testing.T) {
 			x.Mul(dense(rng, n, rank), dense(rng, rank, d))
 		}
 		copy(x.RawRowView(n-1), x.RawRowView(0))
-		rows := newTargetRows(mat.DenseCopyOf(x), nil)
+		rows := rowsApart(mat.DenseCopyOf(x))
 		centreDense(x)
 		kernel := mat.NewDense(n, n, nil)
 		if s := meanSquareNorm(x); s > 0 {

@@ -70,7 +70,7 @@ func TestSmoother(t *testing.T) {
 				phi.Set(i, k, 1)
 			}
 			labels := mat.NewDense(n, 2, y)
-			rows := newTargetRows(mat.NewDense(n, d, normals(rng, n*d)), nil)
+			rows := rowsApart(mat.NewDense(n, d, normals(rng, n*d)))
 			reference := func(heads, labels *mat.Dense) (*mat.Dense, kernelFit) {
 				root, _ := headRoot(heads)
 				var a, dual, w mat.Dense

@@ -1,0 +1,95 @@
+package pipeline
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/internal/testrand"
+)
+
+// The weights are those of what is left of each column without each of the samples, or groups.
+func TestJudged(t *testing.T) {
+	rng := testrand.New(t)
+	for range 200 {
+		n, d := 2+rng.IntN(12), 1+rng.IntN(5)
+		x, groups := dense(rng, n, d), apart(n)
+		if n > 4 && rng.IntN(2) == 0 {
+			groups = someGroups(rng, n)
+		}
+		for j := range d { // from columns of one sample to those of all
+			power := 6 * rng.Float64()
+			for i := range n {
+				x.Set(i, j, math.Pow(x.At(i, j), 1+2*math.Floor(power)))
+			}
+		}
+		centreDense(x)
+		got := judged(x, groups)
+		for j := range d {
+			column, left := mat.Col(nil, j, x), math.Inf(1)
+			for samples := range groups.each() {
+				var others []float64
+				for i, v := range column {
+					if !slices.Contains(samples, i) {
+						others = append(others, v)
+					}
+				}
+				left = min(left, stat.PopVariance(others, nil)*float64(len(others)))
+			}
+			want := math.Sqrt(min(1, left/dot(column, column)/judgedShare))
+			must.Hold(t, math.Abs(got[j]-want) <= 2e-6, "column %v in groups %v: weight %g, expected %g", column, groups.group, got[j], want)
+		}
+	}
+	of := func(x ...float64) []float64 {
+		column := mat.NewDense(len(x), 1, slices.Clone(x))
+		centreDense(column)
+		return judged(column, groupsOf([]int32{0, 0, 1, 2, 3}[:len(x)]))
+	}
+	must.EqualSlices(t, of(1e6, 1e6, 1e6, 1e6, 1e6+0.25), []float64{0}, "a column of one sample")
+	must.EqualSlices(t, of(5, 4, 1, 1, 1), []float64{0}, "a column of one group")
+	must.EqualSlices(t, of(1, 1, 1, 1, 1), []float64{0}, "a column that does not vary")
+	must.EqualSlices(t, of(3, 1, 4, 1, 5), []float64{1}, "a column of them all")
+	must.Equal(t, len(of(1, 2)), 0, "weights where all samples are of one group")
+}
+
+// A column that only one sample of the target differs in has no slope of the target's own, of which the rows of its pool elsewhere, which
+// differ more, would suffer.
+func TestColumnOfOneSample(t *testing.T) {
+	for _, c := range []struct {
+		outputs int
+		classes bool
+	}{{1, false}, {2, false}, {2, true}, {4, true}} {
+		t.Run(fmt.Sprint(c.outputs, c.classes), func(t *testing.T) {
+			rng := testrand.New(t)
+			const d = 5
+			set := shops(rng, 5, 400, d, c.outputs, c.classes)
+			cfg := defaultConfig(t)
+			cfg.Sources, cfg.TargetSamples, cfg.Scaling = SourcesPools, 40, ScalingFeature
+			cfg.Schedule.Budget, cfg.Methods = 300, []string{Active, Target}
+			l := must.Get(newLearner(openDevice(t, 1, set), cfg, 0))(t)
+			samples := must.Get(l.problem.Propose(State{}))(t).Target
+			l.Close()
+			var errs [2][]float64
+			for at, odd := range []float32{0, 0.01} {
+				for i, r := range samples {
+					set.Pools[0].F32[int(r)*d] = odd * float32(b2i(i == 7))
+				}
+				u, st := runUnit(t, openDevice(t, 1, set), cfg, 0)
+				for _, e := range st.Epochs {
+					if e.Epoch == u.problem.RoundsOf(e.Method) {
+						errs[at] = append(errs[at], e.Score.Value)
+					}
+				}
+			}
+			for i := range errs[0] {
+				must.Hold(t, errs[1][i] < 1.1*errs[0][i]+0.01, "the error of method %d is %g with the odd sample, %g without it", i,
+					errs[1][i], errs[0][i])
+			}
+		})
+	}
+}
