@@ -12,7 +12,7 @@ import (
 )
 
 // targetRows are the n target samples as the head sees them: the rows X, d wide,
-// less their mean and, where features each have a scale s_j of their own, divided by it and times their weights (see [judged]), and XX'/t
+// less their mean, divided by the s_j of features that each have their own and times the weights of columns (see [judged]), and XX'/t
 // with t = tr XX'/n as a tridiagonal matrix in a basis. They
 // are the same in every round of a method, so that one reduction serves all heads.
 type targetRows struct {
@@ -20,7 +20,7 @@ type targetRows struct {
 	each   []float32 // s_j, or nil
 	x      *mat.Dense
 	mean   []float64 // of the rows as they are
-	weight []float64 // of features, nil for 1
+	weight []float64 // of features, nil for 1: those of columns are from 0 to 1
 	trace  float64   // t
 	kernel tridiagonal
 	// products are XX'/t where a classifier wanted them.
@@ -37,19 +37,22 @@ type targetRows struct {
 	without []*targetRows
 }
 
-// newTargetRows takes x over.
-func newTargetRows(x *mat.Dense, each []float32, groups together) *targetRows {
+// newTargetRows takes x over. Features that are columns, each of its own kind, have weights.
+func newTargetRows(x *mat.Dense, each []float32, columns bool, groups together) *targetRows {
 	n, d := x.Dims()
 	same := allSame(x)
 	t := &targetRows{x: x, each: each, mean: centreDense(x), together: groups}
 	if same { // their mean differs from them by rounding
 		x.Zero()
 	}
-	if each != nil {
+	if columns {
 		t.weight = judged(x, groups)
 	}
 	for j, s := range each {
-		scaleColumn(x, j, t.weightOf(j)/float64(s))
+		scaleColumn(x, j, 1/float64(s))
+	}
+	for j, w := range t.weight {
+		scaleColumn(x, j, w)
 	}
 	t.trace = meanSquareNorm(x)
 	p, r := thinQR(x)
@@ -72,14 +75,6 @@ func allSame(x *mat.Dense) bool {
 		}
 	}
 	return true
-}
-
-// weightOf is that of feature j.
-func (t *targetRows) weightOf(j int) float64 {
-	if t.weight == nil {
-		return 1
-	}
-	return t.weight[j]
 }
 
 // across are X'alpha: weights of the features as they are here.

@@ -193,5 +193,5 @@ func submatrix(m *mat.Dense, rows, cols []int) *mat.Dense {
 // rowsApart are samples of features of one scale, each on its own.
 func rowsApart(x *mat.Dense) *targetRows {
 	n, _ := x.Dims()
-	return newTargetRows(x, nil, apart(n))
+	return newTargetRows(x, nil, false, apart(n))
 }

@@ -99,7 +99,7 @@ func (r *targetRegression) of(samples []int, rows *targetRows) targetRegression 
 func (t *targetRows) withoutEach(fold []int) []*targetRows {
 	for f := len(t.without); f <= slices.Max(fold); f++ {
 		samples := samplesWithout(fold, f)
-		some := newTargetRows(someRows(t.x, samples), nil, t.together.some(samples))
+		some := newTargetRows(someRows(t.x, samples), nil, false, t.together.some(samples))
 		some.x = nil // of which the kernel is made
 		t.without = append(t.without, some)
 	}

@@ -80,7 +80,7 @@ func (f *sampleFolds) rowsAt(p *Problem, out *foldOut, places []int) *targetRows
 			x.SetRow(i, x.RawRowView(0))
 		}
 	}
-	t := newTargetRows(x, nil, p.together(rows))
+	t := newTargetRows(x, nil, false, p.together(rows))
 	t.rows = rows
 	out.rows = append(out.rows, t)
 	return t
