@@ -9,6 +9,9 @@ import (
 // machine does not have.
 var ErrUnavailable = errors.New("not available")
 
+// ErrNoDriver is ErrUnavailable on a machine without a driver for such devices, as most without such a device are.
+var ErrNoDriver = fmt.Errorf("%w", ErrUnavailable)
+
 // Open opens a device, or says why it cannot.
 type Open func() (Device, error)
 
@@ -20,7 +23,7 @@ type Choice struct {
 
 // Select opens a device of the backend that name asks for. "cpu" and "cuda" open
 // that one or fail. "auto" takes CUDA where it opens and otherwise the CPU; the reason
-// then tells what CUDA said. cuda may be nil in a build without it.
+// then tells what CUDA said, in short where there is no driver. cuda may be nil in a build without it.
 func Select(name string, cpu, cuda Open) (Choice, error) {
 	if cuda == nil {
 		cuda = func() (Device, error) {
@@ -40,6 +43,9 @@ func Select(name string, cpu, cuda Open) (Choice, error) {
 			return Choice{d, "a CUDA device works"}, nil
 		}
 		d, err := cpu()
+		if errors.Is(cudaErr, ErrNoDriver) {
+			return Choice{d, "no NVIDIA driver found"}, err
+		}
 		return Choice{d, cudaErr.Error()}, err
 	}
 	return Choice{}, fmt.Errorf("unknown backend %q: expected auto, cpu or cuda", name)

@@ -40,6 +40,8 @@ func TestSelect(t *testing.T) {
 		{"cuda", never, nil, nil, backend.ErrUnavailable, ""},
 		{"auto", never, open(cuda, nil), cuda, nil, "CUDA"},
 		{"auto", open(cpu, nil), open(nil, errCUDA), cpu, nil, "libcuda.so.1"},
+		{"auto", open(cpu, nil), open(nil, fmt.Errorf("libcuda.so.1: %w", backend.ErrNoDriver)), cpu, nil, "no NVIDIA driver found"},
+		{"cuda", never, open(nil, backend.ErrNoDriver), nil, backend.ErrUnavailable, ""},
 		{"auto", open(cpu, nil), nil, cpu, nil, "no CUDA backend"},
 		{"auto", open(nil, errCPU), open(nil, errCUDA), nil, errCPU, ""},
 	} {

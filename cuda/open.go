@@ -52,7 +52,13 @@ func (d *device) selfTest() error {
 	return errors.Join(err, q.close())
 }
 
-func unavailable(err error) error { return fmt.Errorf("cuda: %w: %w", backend.ErrUnavailable, err) }
+func unavailable(err error) error {
+	what := backend.ErrUnavailable
+	if errors.Is(err, nv.ErrNoDriver) {
+		what = backend.ErrNoDriver
+	}
+	return fmt.Errorf("cuda: %w: %w", what, err)
+}
 
 // overridden refuses an environment in which cuBLAS would not compute as asked.
 func (o Options) overridden() error {

@@ -12,6 +12,8 @@ var (
 	ErrUnsupported = errors.New("CUDA needs Linux on amd64 or arm64 and a binary built with cgo")
 	// ErrNotFound is a library that is in none of the places searched.
 	ErrNotFound = errors.New("library not found")
+	// ErrNoDriver is ErrNotFound where the driver is in no place searched.
+	ErrNoDriver = fmt.Errorf("%w", ErrNotFound)
 	// ErrLoad is a library that was found and could not be loaded, or lacks a
 	// symbol that is required.
 	ErrLoad = errors.New("library could not be loaded")

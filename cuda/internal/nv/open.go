@@ -145,7 +145,8 @@ func findDriver(before, after []string, trace *Trace) (handle C.uintptr_t, path 
 	}
 	e := loader.(*Error)
 	e.kind = ErrNotFound
-	if strings.Contains(e.Text, "No such file or directory") { // it is said in each command without a GPU, and in full by the trace
+	if strings.Contains(e.Text, "No such file or directory") { // the trace says it in full
+		e.kind = ErrNoDriver
 		e.Op, e.Text = "NVIDIA driver", "not found"
 	}
 	e.Hint = "a container must be started with GPUs (--gpus all)"
