@@ -58,6 +58,7 @@ type predictor struct {
 
 	y       []float32
 	unknown []unknownWord // by column of words
+	beside  []string      // the features of words where Features names others alone
 	wide    table.Vectors // the features with what knots add
 	labels  []int         // the places of the labels among the scalars of a batch, -1 for none
 	id      int
@@ -154,7 +155,7 @@ func (r *predictor) open(i int) (table.Table, error) {
 		if err != nil || len(r.words) == 0 {
 			return t, err
 		}
-		w, err := table.WithWords(t, path, r.words)
+		w, err := table.WithWords(t, path, r.wordsOf(path, t.Columns()))
 		if err != nil {
 			t.Close()
 			return nil, err
@@ -177,6 +178,42 @@ func (r *predictor) names() []string {
 		return r.Features
 	}
 	return r.storedModel.features
+}
+
+// wordsOf are the words for a file, where columns of features that may be missing can have other names than in the run. Features need not
+// name those of words.
+func (r *predictor) wordsOf(path string, columns []table.Column) []table.Words {
+	words := slices.Clone(r.words)
+	count := r.width()
+	for _, w := range words {
+		count -= len(w.Words)
+	}
+	names, err := r.selected(path, columns)
+	renamed := err == nil && len(r.Features) > 0 && len(names) == count
+	r.beside = nil
+	for i, w := range words {
+		if at := slices.Index(r.storedModel.features, w.Column); renamed && w.OfMissing() && at >= 0 && at < count {
+			words[i] = table.Missing(names[at])
+		}
+		if renamed {
+			r.beside = append(r.beside, words[i].Features()...)
+		}
+	}
+	return words
+}
+
+// selected are the columns of a file that Features names, which may be patterns.
+func (r *predictor) selected(path string, columns []table.Column) ([]string, error) {
+	m := manifest.Manifest{Features: r.Features, ID: cmp.Or(r.ID, r.storedModel.id)}
+	for _, w := range r.words {
+		if !w.OfMissing() {
+			m.Categories = append(m.Categories, w.Column)
+		}
+	}
+	for i := range r.columns {
+		m.Labels = append(m.Labels, manifest.Label{Column: r.labelColumn(i)})
+	}
+	return m.FeatureColumns(path, columns)
 }
 
 // query says what to read of a file, and where the id and the labels will be.
@@ -208,15 +245,11 @@ func (r *predictor) query(path string, columns []table.Column) (q table.Query, e
 		return q, fmt.Errorf("%s: the run names no columns of features: say which with --features", path)
 	}
 	if len(r.Features) > 0 {
-		m := manifest.Manifest{Features: r.Features, ID: r.ID}
-		for _, w := range r.words {
-			m.Categories = append(m.Categories, w.Column)
-		}
-		for _, name := range q.Scalars {
-			m.Labels = append(m.Labels, manifest.Label{Column: name})
-		}
-		if q.Features, err = m.FeatureColumns(path, columns); err != nil {
+		if q.Features, err = r.selected(path, columns); err != nil {
 			return q, err
+		}
+		if len(q.Features)+len(r.beside) == q.Width {
+			q.Features = append(q.Features, r.beside...)
 		}
 	}
 	if len(q.Features) > 1 && len(q.Features) != q.Width {

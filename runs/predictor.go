@@ -35,8 +35,8 @@ const pixelScale = 1. / 255
 // OpenPredictor uploads the model of a finished run, or of a round of a study, from its folder, for rows that a program
 // has in memory: of the features and in the units of the data of the run, pixels of bytes with the scale 1/255. The columns
 // say in turn which of its outputs are of which label, and what the classes are called; [PredictLabels] takes both. The caller
-// closes the predictor before the queue. Of data with knots, features are those with what these add ([table.Knots.Expand]), as the set of
-// the run has them. [Predict] is for rows in files.
+// closes the predictor before the queue. Features are those that the set of the run has: with words and with what says where a cell is
+// missing, as 0 and 1, and with what knots add ([table.Knots.Expand]). [Predict] is for rows in files.
 func OpenPredictor(q backend.Queue, dir string) (*pipeline.Predictor, []OutputColumn, error) {
 	return OpenMethodPredictor(q, dir, "")
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/amtrl/amtrl/dataset"
+	"github.com/amtrl/amtrl/dataset/table"
 	"github.com/amtrl/amtrl/internal/flags"
 	"github.com/amtrl/amtrl/internal/text"
 	"github.com/amtrl/amtrl/report"
@@ -338,10 +339,23 @@ func describe(set *dataset.Set) dataDescription {
 
 // featureFacts says what features of a table are, whose units are their own.
 func featureFacts(c *dataset.Columns) string {
-	knots := c.Knots.Count()
-	facts := text.Several(len(c.Centre)-knots, "column") + ", each brought to mean 0 and spread 1"
+	knots, words, missing := c.Knots.Count(), 0, 0
+	for _, w := range c.Words {
+		if (table.Words{Words: w.Words}).OfMissing() {
+			missing++
+		} else {
+			words += len(w.Words)
+		}
+	}
+	facts := text.Several(len(c.Centre)-knots-words-missing, "column") + ", each brought to mean 0 and spread 1"
 	if knots > 0 {
 		facts += ", whose effects bend at " + text.Several(knots, "knot")
+	}
+	if words > 0 {
+		facts += "; " + text.Several(words, "word")
+	}
+	if missing > 0 {
+		facts += "; " + text.Several(missing, "feature") + " of what is missing"
 	}
 	return facts
 }

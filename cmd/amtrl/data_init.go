@@ -160,7 +160,11 @@ func fillText(g *manifest.Guess) string {
 	if g.Fill == "" {
 		return ""
 	}
-	return g.Fill + " of the column into missing cells: " + shorten(g.Gaps)
+	and := ""
+	if g.Fill == manifest.FillIndicator {
+		and = ", with a feature that says which were"
+	}
+	return "mean of the column into missing cells" + and + ": " + shorten(g.Gaps)
 }
 
 func knotsText(g *manifest.Guess) string {

@@ -81,6 +81,9 @@ func TestOwnTableWithWords(t *testing.T) {
 		`words that the data of the run have not, which count as none: shift (2 rows, such as "dusk"), kind (1 row, such as "z")`)
 	rows := readTable(t, filepath.Join(work, "new-out.csv"))
 	must.EqualSlices(t, rows[1][1:], rows[2][1:], "a word that is not known, and none")
+	must.Do(t, os.WriteFile(filepath.Join(work, "years.csv"), []byte("years,kind,shift\n0.5,a,dusk\n0.5,a,\n0.5,z,dawn\n"), 0o644))
+	succeed(t, work, "predict", "run", "years.csv", "--features", "years", "--out", "years-out.csv", "--quiet")
+	must.EqualSlices(t, readTable(t, filepath.Join(work, "years-out.csv"))[1], rows[1], "a column of another name")
 	must.Do(t, os.WriteFile(filepath.Join(work, "less.csv"), []byte("age,kind\n0.5,a\n"), 0o644))
 	amtrl(t, work, "predict", "run", "less.csv", "--out", "less-out.csv").Complains(t, 1,
 		`less.csv: expected a column "shift", found kind, age`)

@@ -10,7 +10,7 @@ import (
 
 // measure says, at the first batch, whether means and spreads are gathered.
 func (w *writer) measure(b *table.Batch) (err error) {
-	fill := w.manifest.Fill == manifest.FillMean
+	fill := w.manifest.Fill != ""
 	if fill && len(w.allFeatures()) == 1 && b.Features.Width > 1 {
 		return w.listsFault(w.inputs[0].Path, w.survey.features[0])
 	}
@@ -28,7 +28,7 @@ func (w *writer) finish(h *Header) error {
 	if w.scaled {
 		h.Centre, h.Spread = means, scale
 	}
-	if w.manifest.Fill == manifest.FillMean {
+	if w.manifest.Fill != "" {
 		h.Means, h.Filled = means, w.spreads.whole.missing
 		clear(h.Filled[len(w.readFeatures()):]) // what knots add is not of the files
 		for j, n := range h.Filled {
@@ -38,6 +38,28 @@ func (w *writer) finish(h *Header) error {
 		}
 	}
 	return rescale(w.dir, w.features.data, means, h.Centre, h.Spread, whole)
+}
+
+// countMissing counts what row i lacks.
+func (s *survey) countMissing(v *table.Vectors, i int) {
+	if s.missing == nil {
+		s.missing = make([]int64, v.Width)
+	}
+	for j := range s.missing {
+		if x := v.Element(i*v.Width + j); x != x {
+			s.missing[j]++
+		}
+	}
+}
+
+// settleMissing puts behind the columns of words those features that say of a column that it is missing.
+func (s *survey) settleMissing() {
+	for j, n := range s.missing {
+		if manifest.Indicates(n, s.taken()) {
+			w := table.Missing(s.features[j])
+			s.categories = append(s.categories, &category{column: w.Column, words: w.Words})
+		}
+	}
 }
 
 // hint says of an error of a missing cell what can be done.

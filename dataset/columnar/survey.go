@@ -39,6 +39,7 @@ type survey struct {
 	ids      []uint64
 
 	categories []*category
+	missing    []int64     // by column of features, the rows that lack it
 	sample     *knotSample // nil where nothing may bend, and once the knots are known
 	knots      table.Knots
 	expanded   table.Vectors
@@ -109,7 +110,7 @@ func (s *survey) scan(second bool, f func(file int, b *table.Batch, c columns) e
 		err = s.checkFeatures(in.Path, t.Columns())
 		if second {
 			q.Features = s.readFeatures()
-		} else if s.sample != nil {
+		} else if s.sample != nil || s.manifest.Fill == manifest.FillIndicator {
 			q.Features = s.features
 		}
 		q.Gaps = len(q.Features) > 0 && s.manifest.Fill != ""
@@ -266,6 +267,9 @@ func (s *survey) run() error {
 			}
 			if s.sample != nil {
 				s.sample.add(&b.Features, i)
+			}
+			if s.manifest.Fill == manifest.FillIndicator {
+				s.countMissing(&b.Features, i)
 			}
 			for j, of := range s.categories {
 				if err := of.add(b, &b.Scalars[c.categories+j], i); err != nil {
@@ -429,6 +433,7 @@ func (s *survey) settle() error {
 	if err := s.settleCategories(); err != nil {
 		return err
 	}
+	s.settleMissing()
 	for _, o := range s.outputs {
 		if o.Type == manifest.Number {
 			if err := o.digits.check(fmt.Sprintf("%s: labels: %s", m.Path, o.Column), ""); err != nil {

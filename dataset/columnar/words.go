@@ -87,12 +87,16 @@ func (s *survey) allFeatures() []string {
 }
 
 // wordUnits gives the words of a column one unit, with which they vary together as much as one number does: each in its own would
-// make a rare word the larger the rarer it is.
+// make a rare word the larger the rarer it is. That a cell is missing stays 1 beside 0, and so varies half as much as a number at most.
 func (s *survey) wordUnits(scale []float64) {
 	at := len(s.features)
-	for _, c := range s.categories {
-		of := scale[at : at+len(c.words)]
+	for _, w := range s.words() {
+		of := scale[at : at+len(w.Words)]
 		sum := 0.0
+		if w.OfMissing() {
+			clear(of)
+			sum = 1
+		}
 		for _, v := range of {
 			sum += v * v
 		}

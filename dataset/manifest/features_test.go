@@ -45,16 +45,17 @@ func TestLookFills(t *testing.T) {
 		}
 	}
 	table := []columnOf{{"label", func(i int) string { return []string{"p", "q"}[i%2] }},
-		{"site", func(i int) string { return fmt.Sprint("s", i%4) }}, {"x1", gaps(61, "")}, {"x2", gaps(5, "")}, {"x3", gaps(4, "")}}
+		{"site", func(i int) string { return fmt.Sprint("s", i%4) }}, {"x1", gaps(61, "")}, {"x2", gaps(5, "")},
+		{"x3", func(i int) string { return []string{"", "0.5", ""}[i%3] }}}
 	writeTable(t, file, 60, table...)
 	g := must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{}))(t)
 	must.EqualSlices(t, g.Features, []string{"x1", "x2"}, "features")
 	must.EqualSlices(t, g.Gaps, []string{"x1 (1 of 60)", "x2 (12 of 60)"}, "gaps")
-	must.EqualSlices(t, g.Others, []string{"x3 (15 of 60 cells are missing)"}, "columns that are not used")
+	must.EqualSlices(t, g.Others, []string{"x3 (40 of 60 cells are missing)"}, "columns that are not used")
 	m := must.Get(Parse("m.yaml", []byte(g.Text())))(t)
-	must.Equal(t, m.Fill, FillMean, "fill of %s", g.Text())
+	must.Equal(t, m.Fill, FillIndicator, "fill of %s", g.Text())
 	g = must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{Features: []string{"x3"}}))(t)
-	must.Hold(t, g.Fill == FillMean && len(g.Gaps) == 1, "features that are said: %q, %v", g.Fill, g.Gaps)
+	must.Hold(t, g.Fill == FillIndicator && len(g.Gaps) == 1, "features that are said: %q, %v", g.Fill, g.Gaps)
 	must.EqualSlices(t, g.Others, []string{"x1 (numbers beside the features)", "x2 (numbers beside the features)"}, "not used")
 
 	table[2].cell, table[3].cell = gaps(61, "0.5"), gaps(61, "0.5")

@@ -68,6 +68,8 @@ type guesser struct {
 	alone string
 	// scalars are the columns of features that are none of lists.
 	scalars []string
+	// few says that features are few columns that are no vector.
+	few bool
 }
 
 // pick finds the first column, in the order of the patterns, that is free and fits.
@@ -154,12 +156,18 @@ func Look(ctx context.Context, manifestPath string, files []string, known Known)
 		return nil, fmt.Errorf("%s, column %s: expected the name of a source in each row, found none in %d of %d: leave such rows out",
 			c.nameless, text.OneLine(m.Source, 80), none.Rows, rows)
 	}
-	out := &Guess{Manifest: m, All: c.all}
+	out, indicates := &Guess{Manifest: m, All: c.all}, false
 	for i, n := range c.gaps {
 		if n > 0 {
-			m.Fill = FillMean
+			indicates = indicates || Indicates(int64(n), int64(c.rows))
 			out.Gaps = append(out.Gaps, fmt.Sprintf("%s (%d of %d)", g.scalars[i], n, c.rows))
 		}
+	}
+	switch {
+	case g.few && indicates:
+		m.Fill = FillIndicator
+	case len(out.Gaps) > 0:
+		m.Fill = FillMean
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.sources)) {
 		out.SourceCounts = append(out.SourceCounts, *c.sources[name])
@@ -351,7 +359,7 @@ func (g *guesser) choose(m *Manifest, known Known, inputs []Input) error {
 		_, is := serial(name)
 		return !is
 	})
-	if bends && !vector && len(g.scalars) <= mostBending {
+	if g.few = !vector && len(g.scalars) <= mostFew; g.few && bends {
 		m.Knots = usualKnots
 	}
 	return nil

@@ -14,10 +14,10 @@ import (
 // other numbers beside it; fewer, such as s1 to s6, are columns of a table like the others.
 const leastVector = 32
 
-// The effects of up to mostBending columns that are no vector may bend, at usualKnots of the quantiles of each.
+// The effects of up to mostFew columns that are no vector may bend, at usualKnots of the quantiles of each, and what they lack may tell.
 const (
-	mostBending = 200
-	usualKnots  = 5
+	mostFew    = 200
+	usualKnots = 5
 )
 
 // guessFeatures finds a column of lists, or columns that are numbered where they are alone

@@ -86,7 +86,7 @@ func TestLook(t *testing.T) {
 				Labels: []Label{{"spam", Binary, nil, []string{""}}}, Target: Target{Source: "2"}},
 		},
 		"numbered with gaps": { // f1 and f2x are not features, and a pattern would take them
-			[]columnOf{{"id", row}, {"site", shop}, {"y", number}, {"f0", number}, {"f1", words("1.5", "")}, {"f2x", words("a", "b")},
+			[]columnOf{{"id", row}, {"site", shop}, {"y", number}, {"f0", number}, {"f1", words("1.5", "", "")}, {"f2x", words("a", "b")},
 				{"f3", number}, {"f12", number}}, Known{Target: "shop 0"},
 			Manifest{ID: "id", Source: "site", Features: []string{"f0", "f3", "f12"}, Categories: []string{"f2x"}, Knots: 5,
 				Labels: []Label{{"y", Number, nil, []string{""}}}, Target: Target{Source: "shop 0"}},

@@ -31,8 +31,19 @@ const (
 	ScaleNone = "none"
 )
 
-// FillMean puts the mean of a column, over the rows that have it, into its missing cells.
-const FillMean = "mean"
+// What is put into missing cells of a column: its mean over the rows that have it. With FillIndicator there is also a feature for each
+// column that so many rows lack as [Indicates] says, 1 in these and 0 in others (a missing indicator).
+const (
+	FillMean      = "mean"
+	FillIndicator = "mean+indicator"
+)
+
+// Indicates says whether so many of these rows lack a column that there is a feature for it with FillIndicator: five, and one in a
+// hundred. It is not for columns that all lack.
+func Indicates(missing, rows int64) bool {
+	const least, in = 5, 100
+	return missing >= least && missing*in >= rows && missing < rows
+}
 
 // Manifest describes a data set.
 type Manifest struct {
@@ -59,7 +70,7 @@ type Manifest struct {
 	// Scale is ScaleFeature or ScaleNone, or empty: then features are scaled that are a
 	// column each, and those of lists and of files of vectors are not.
 	Scale string
-	// Fill is FillMean, or empty: then cells of features must be there.
+	// Fill is FillMean or FillIndicator, or empty: then cells of features must be there.
 	Fill string
 	// Vectors are the files that the features are in, where those of the rows have none.
 	Vectors *Vectors

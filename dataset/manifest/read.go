@@ -166,7 +166,7 @@ func (r reader) manifest(n *yaml.Node, m *Manifest) error {
 				field{"categories", r.texts(&m.Categories, "the name of a column of words, or a list of names")},
 				field{"knots", r.count(&m.Knots, 1, MaxKnots, "a number of knots")},
 				field{"scale", r.word(&m.Scale, ScaleFeature, ScaleNone)},
-				field{"fill", r.word(&m.Fill, FillMean)},
+				field{"fill", r.word(&m.Fill, FillMean, FillIndicator)},
 				field{"split", r.text(&m.Split, "the name of a column")},
 				field{"cost", r.text(&m.Cost, "the name of a column")},
 				field{"group", r.text(&m.Group, "the name of a column")})

@@ -94,7 +94,7 @@ func TestParseRefuses(t *testing.T) {
 		{change("[f_*, extra]", "{}"), "line 7: expected features with the key file, found keys"},
 		{strings.Replace(change("[f_*, extra]", "{file: x.npy}"), "scale: none", "fill: mean", 1),
 			"columns: fill: expected features that are a column each, found them in a file of their own"},
-		{change("scale: none", "fill: median"), `line 8: expected one of mean, found "median"`},
+		{change("scale: none", "fill: median"), `line 8: expected one of mean, mean+indicator, found "median"`},
 		{change("[f_*, extra]", "{file: x.npy, join: name}"), `line 7: expected one of row, id, found "name"`},
 		{change("[f_*, extra]", "{files: x.npy}"), "line 7: expected for features in a file of their own one of the keys file, join, column"},
 		{strings.Replace(change("[f_*, extra]", "{file: x.npy, join: id}"), "  id: key\n", "", 1), "columns: expected id, the column to join"},

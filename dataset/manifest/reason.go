@@ -48,8 +48,8 @@ func (c *column) identifies() bool {
 	return c.named(indexNames) || !c.measured() && (c.named(sureIDs) || c.named(idNames) && once > twice && twice > 0)
 }
 
-// sparse says whether so many cells are missing that the mean of the others would say little.
-func (c *column) sparse() bool { return 5*c.missing > c.rows }
+// sparse says whether most cells are missing.
+func (c *column) sparse() bool { return 2*c.missing > c.rows }
 
 // constant says whether all of many rows have the same value.
 func (c *column) constant() bool {

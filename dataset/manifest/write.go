@@ -60,7 +60,11 @@ func (g *Guess) Text() string {
 		line("  # scale: none  # keeps the units of the columns; without, each is brought to mean 0 and spread 1")
 	}
 	if g.Fill != "" {
-		line("  fill: %s  # of the column, into missing cells: %s", g.Fill, text.OneLine(strings.Join(g.Gaps, ", "), 400))
+		comment := "of the column, into missing cells"
+		if g.Fill == FillIndicator {
+			comment = "the mean of the column into missing cells, and a feature that says which were"
+		}
+		line("  fill: %s  # %s: %s", g.Fill, comment, text.OneLine(strings.Join(g.Gaps, ", "), 400))
 	}
 	if g.Split != "" {
 		line("  split: %s  # train, validation or test; rows of test are for measuring alone", scalar(g.Split))

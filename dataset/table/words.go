@@ -7,14 +7,24 @@ import (
 )
 
 // Words are the words of a column of few, each of which is a feature: 1 in the rows that have it, and 0 in all others. A cell that is
-// missing, or has another word, has none of them.
+// missing, or has another word, has none of them. Where the only word is empty, the feature is 1 in the rows whose cell is missing (see
+// [Missing]).
 type Words struct {
 	Column string
 	Words  []string
 }
 
-// Features are the names of the features, such as "shift=night".
+// Missing is the feature that says whether the cell of a column is missing (a missing indicator).
+func Missing(column string) Words { return Words{Column: column, Words: []string{""}} }
+
+// OfMissing says whether these are of [Missing].
+func (w Words) OfMissing() bool { return len(w.Words) == 1 && w.Words[0] == "" }
+
+// Features are the names of the features, such as "shift=night", or "income is missing".
 func (w Words) Features() []string {
+	if w.OfMissing() {
+		return []string{w.Column + " is missing"}
+	}
 	names := make([]string, len(w.Words))
 	for i, word := range w.Words {
 		names[i] = w.Column + "=" + word
@@ -174,6 +184,10 @@ func (p *wordPlan) fill(dst *Vectors, i int, b *Batch, from int) {
 		word, there := b.Scalars[w.at].Category(from)
 		place, known := w.place[word]
 		switch {
+		case w.OfMissing():
+			if !there {
+				dst.F32[first+w.features[0]] = 1
+			}
 		case there && known && w.features[place] >= 0:
 			dst.F32[first+w.features[place]] = 1
 		case there && !known:

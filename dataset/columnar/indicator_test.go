@@ -1,0 +1,130 @@
+package columnar
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/parquet-go/parquet-go"
+
+	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/internal/testrand"
+)
+
+// gapRow has cells that may be missing, of each type.
+type gapRow struct {
+	Site  string   `parquet:"site" json:"site"`
+	Share *float64 `parquet:"share,optional" json:"share"`
+	Count *int64   `parquet:"count,optional" json:"count"`
+	Flag  *bool    `parquet:"flag,optional" json:"flag"`
+	Few   *float64 `parquet:"few,optional" json:"few"`
+	Whole float64  `parquet:"whole" json:"whole"`
+	Apart *float64 `parquet:"apart,optional" json:"apart"`
+	Shift *string  `parquet:"shift,optional" json:"shift"`
+	Y     float64  `parquet:"y" json:"y"`
+}
+
+const gapManifest = `files: %s
+columns: {source: site, features: [share, count, flag, few, whole, apart], categories: shift, fill: mean+indicator, %s}
+labels: [{column: y, type: number}]
+sources: {exclude: left}
+`
+
+// Each column that enough rows of sources that take part lack has, behind the words, a feature that is 1 in these rows and 0 in others,
+// less its mean where columns are brought to one unit, whatever the format and the type.
+func TestImportIndicators(t *testing.T) {
+	rng := testrand.New(t)
+	some := func(i, each int) bool { return i%each != 0 }
+	var rows []gapRow
+	for i := range 600 + rng.IntN(600) {
+		x, n, flag, shift := rng.NormFloat64(), rng.Int64N(9), rng.IntN(2) == 0, []string{"day", "night"}[rng.IntN(2)]
+		r := gapRow{Site: []string{"a", "b", "left"}[i%3], Whole: x, Few: &x, Y: float64(i)}
+		if rng.IntN(5) > 0 {
+			r.Share = &x
+		}
+		if rng.IntN(9) > 0 {
+			r.Count = &n
+		}
+		if rng.IntN(3) > 0 {
+			r.Flag = &flag
+		}
+		if r.Site != "left" || some(i, 2) { // which only rows that take no part lack
+			r.Apart = &x
+		}
+		if i/3 < 4 { // fewer than five rows of a source, and of all that take part
+			r.Few = nil
+		}
+		if r.Site == "b" {
+			r.Few = &x
+		}
+		if rng.IntN(4) > 0 {
+			r.Shift = &shift
+		}
+		rows = append(rows, r)
+	}
+	dir := t.TempDir()
+	csv, lines := "site,share,count,flag,few,whole,apart,shift,y\n", ""
+	for _, r := range rows {
+		raw := must.Get(json.Marshal(r))(t)
+		lines += string(raw) + "\n"
+		var cells map[string]any
+		must.Do(t, json.Unmarshal(raw, &cells))
+		var row []string
+		for _, name := range strings.Split("site,share,count,flag,few,whole,apart,shift,y", ",") {
+			cell := []string{"", "NA", "NaN", " "}[rng.IntN(4)]
+			if name == "flag" || name == "shift" {
+				cell = ""
+			}
+			if cells[name] != nil {
+				cell = fmt.Sprint(cells[name])
+			}
+			row = append(row, cell)
+		}
+		csv += strings.Join(row, ",") + "\n"
+	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, "rows.csv"), []byte(csv), 0o644))
+	must.Do(t, os.WriteFile(filepath.Join(dir, "rows.jsonl"), []byte(lines), 0o644))
+	must.Do(t, parquet.WriteFile(filepath.Join(dir, "rows.parquet"), rows))
+	rows = slices.DeleteFunc(rows, func(r gapRow) bool { return r.Site == "left" })
+	slices.SortStableFunc(rows, func(a, b gapRow) int { return strings.Compare(a.Site, b.Site) })
+	lacks := []func(gapRow) bool{
+		func(r gapRow) bool { return r.Share == nil }, func(r gapRow) bool { return r.Count == nil },
+		func(r gapRow) bool { return r.Flag == nil },
+	}
+	for _, scale := range []string{"scale: none", "scale: feature", "knots: 3"} {
+		for _, file := range []string{"rows.csv", "rows.jsonl", "rows.parquet"} {
+			out := filepath.Join(dir, file+scale)
+			must.Do(t, Import(t.Context(), parse(t, dir, fmt.Sprintf(gapManifest, file, scale)), out, nil))
+			set := must.Get(Open(out))(t)
+			must.Do(t, set.Validate())
+			c := set.Columns
+			must.EqualSlices(t, c.Features[6:11], []string{"shift=day", "shift=night", "share is missing", "count is missing", "flag is missing"},
+				"features of %s, %s", file, scale)
+			must.Equal(t, len(c.Features), 11+c.Knots.Count(), "features of %s, %s", file, scale)
+			must.Equal(t, fmt.Sprint(c.Words), "[{shift [day night]} {share []} {count []} {flag []}]", "words")
+			at := 0
+			for _, p := range set.Pools {
+				for i := range p.Rows {
+					for j, is := range lacks {
+						want, got := 0.0, float64(p.F32[i*p.Cols+8+j])
+						if is(rows[at]) {
+							want = 1
+						}
+						if len(c.Spread) > 0 {
+							must.Equal(t, c.Spread[8+j], 1, "unit")
+							got += c.Centre[8+j]
+						}
+						must.Hold(t, math.Abs(got-want) < 1e-6, "%s, %s: %s of row %d of %s is %g, not %g", file, scale,
+							c.Features[8+j], i, p.Name, got, want)
+					}
+					at++
+				}
+			}
+		}
+	}
+}
