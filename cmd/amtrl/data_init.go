@@ -133,8 +133,12 @@ func wordsText(rows map[string]int, fits func(string) bool) string {
 
 func labelText(g *manifest.Guess) string {
 	var parts []string
-	for _, l := range g.Labels {
-		parts = append(parts, l.Column+" ("+l.Type+")")
+	for i, l := range g.Labels {
+		order := ""
+		if g.Ordered(i) {
+			order = "; type: number where their order counts"
+		}
+		parts = append(parts, l.Column+" ("+l.Type+order+")")
 	}
 	return strings.Join(parts, ", ")
 }

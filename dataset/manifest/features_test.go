@@ -262,3 +262,18 @@ func TestPerhapsGroup(t *testing.T) {
 	_, err := Look(t.Context(), "m.yaml", []string{file}, Known{Source: "shop", Group: "who"})
 	must.Fail(t, "a group that is not there", err, "who")
 }
+
+// Of labels that are numbers in few values the manifest says what else they can be, and of no others.
+func TestLookAtRatings(t *testing.T) {
+	rng := testrand.New(t)
+	for cells, ordered := range map[string]bool{"1,2,3,4,5": true, "1.0,2.0,5.0": true, "0,1": false, "a,b,c": false, "1,2,many": false} {
+		of := strings.Split(cells, ",")
+		file := filepath.Join(t.TempDir(), "rows.csv")
+		writeTable(t, file, 300, columnOf{"rating", func(int) string { return of[rng.IntN(len(of))] }},
+			columnOf{"site", func(i int) string { return fmt.Sprint("s", i%4) }},
+			columnOf{"x", func(int) string { return fmt.Sprint(rng.NormFloat64()) }})
+		g := must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{Labels: []string{"rating"}}))(t)
+		must.Equal(t, g.Ordered(0), ordered, "ordered: %s, %+v", cells, g.Labels)
+		must.Equal(t, strings.Contains(g.Text(), "number where the order of its values counts"), ordered, "the manifest of %s", cells)
+	}
+}

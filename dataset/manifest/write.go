@@ -5,6 +5,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/amtrl/amtrl/internal/text"
@@ -81,7 +82,11 @@ func (g *Guess) Text() string {
 	line("labels:")
 	for i, l := range g.Labels {
 		line("  - column: %s", scalar(l.Column))
-		line("    type: %s  # classes, binary or number", l.Type)
+		order := ""
+		if g.Ordered(i) {
+			order = "; number where the order of its values counts, as that of ratings does"
+		}
+		line("    type: %s  # classes, binary or number%s", l.Type, order)
 		if l.Type != Number {
 			writeClasses(line, g.Classes[i], g.some())
 		}
@@ -101,6 +106,16 @@ func (g *Guess) Text() string {
 	}
 	line("# sources: {include: [...], exclude: [...], cost: {NAME: 2.5}}")
 	return b.String()
+}
+
+// Ordered says whether the classes of a label, three or more, are all numbers, which classes have no order by.
+func (g *Guess) Ordered(label int) bool {
+	for name := range g.Classes[label] {
+		if _, err := strconv.ParseFloat(name, 64); err != nil {
+			return false
+		}
+	}
+	return g.Labels[label].Type == Classes && len(g.Classes[label]) > 2
 }
 
 // text is the vectors as a manifest has them.
