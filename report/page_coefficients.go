@@ -48,7 +48,7 @@ func (r *runPage) coefficients() *Part {
 	}
 	p := &Part{ID: "coefficients", Title: "What the model goes by", Text: []Sentence{
 		say("By how much the ", what, " rises where a feature does by its standard deviation over all rows of the data, or where a row "+
-			"has a word, and all else stays (standardised coefficients)."+bends),
+			"has a word or lacks a cell, and all else stays (standardised coefficients)."+bends),
 		say("Features that go together share what they tell, and a penalty keeps all small: a small one is not one that does not matter."),
 	}}
 	f := Figure{ID: "coefficients-figure", Sheet: coefficientSheet(c, order), Wide: len(c.Outputs) > 1}
