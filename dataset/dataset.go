@@ -79,6 +79,8 @@ type Columns struct {
 	// Knots are, for each of the first features, values t at which its effect may bend: |x - t| is a feature too. These are
 	// the last of Features, in turn, as "|depth - 61.8|".
 	Knots table.Knots
+	// Codes are the numbers that stood for none in columns of the files.
+	Codes []table.Codes
 	// Centre and Spread have been taken out of each feature: the pools hold (x - Centre)
 	// / Spread. They are empty where pools hold features as they were.
 	Centre, Spread []float64

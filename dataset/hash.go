@@ -112,6 +112,12 @@ func (c *Columns) Hash() string {
 		h.texts(w.Name)
 		h.texts(w.Words...)
 	}
+	for _, of := range c.Codes {
+		h.texts(of.Column)
+		for _, x := range of.Values {
+			h.rounded(x)
+		}
+	}
 	h.numbers(len(c.Labels))
 	for _, l := range c.Labels {
 		h.texts(l.Name)

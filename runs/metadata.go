@@ -22,6 +22,7 @@ type metadata struct {
 	features                           []string
 	words                              []dataset.WordColumn // that the last features but those of knots stand for
 	knots                              table.Knots          // of the first features, which the last ones stand for
+	codes                              []table.Codes        // that stand for none in columns
 	labels                             []OutputColumn
 	// means stand for missing features, spread is the standard deviation of each that was brought to a unit of its own, and centre is
 	// representation.centre in all its digits.
@@ -36,8 +37,8 @@ type metadata struct {
 func (m *metadata) fields() map[string]any {
 	return map[string]any{"target": &m.target, "method": &m.method, "sources": &m.sources, "outputs": &m.outputs, "id": &m.id,
 		"version": &m.version, "representation": &m.representation, "image": &m.image, "features": &m.features, "words": &m.words,
-		"knots": &m.knots, "labels": &m.labels, "low": &m.low, "high": &m.high, "means": &m.means, "spread": &m.spread, "centre": &m.centre,
-		"scale": &m.scale}
+		"knots": &m.knots, "codes": &m.codes, "labels": &m.labels, "low": &m.low, "high": &m.high, "means": &m.means,
+		"spread": &m.spread, "centre": &m.centre, "scale": &m.scale}
 }
 
 func (m *metadata) encode() (map[string]string, error) {
@@ -92,7 +93,7 @@ func (m *metadata) describe(p *pipeline.Problem, version string, alone bool) {
 	if c != nil {
 		m.id, m.version, m.representation = c.ID, version, p.Config.Representation
 		m.features, m.words, m.means = slices.Concat([]string{}, c.Features), c.Words, c.Means
-		m.knots, m.spread = c.Knots, c.Spread
+		m.knots, m.codes, m.spread = c.Knots, c.Codes, c.Spread
 		m.low, m.high = ranges(p)
 	}
 	if p.Config.Representation == pipeline.ClassConv {

@@ -152,15 +152,10 @@ func (r *predictor) open(i int) (table.Table, error) {
 	path := r.Files[i]
 	if len(r.Vectors) == 0 {
 		t, err := table.Open(path, table.FormatOf(path))
-		if err != nil || len(r.words) == 0 {
-			return t, err
-		}
-		w, err := table.WithWords(t, path, r.wordsOf(path, t.Columns()))
 		if err != nil {
-			t.Close()
 			return nil, err
 		}
-		return w, nil
+		return r.derive(path, t)
 	}
 	v := table.VectorFile{Path: r.Vectors[i], Format: table.FormatOf(r.Vectors[i]), Join: r.Join, ID: cmp.Or(r.ID, r.storedModel.id)}
 	if names := r.names(); len(names) == 1 && v.Format != table.NPY {
@@ -180,26 +175,54 @@ func (r *predictor) names() []string {
 	return r.storedModel.features
 }
 
-// wordsOf are the words for a file, where columns of features that may be missing can have other names than in the run. Features need not
-// name those of words.
-func (r *predictor) wordsOf(path string, columns []table.Column) []table.Words {
-	words := slices.Clone(r.words)
+// columnsIn are the columns of features of the run in a file, other than words: those of Features, which need not name words, or those of
+// the same names. renamed says which.
+func (r *predictor) columnsIn(path string, columns []table.Column) (names []string, renamed bool) {
 	count := r.width()
-	for _, w := range words {
+	for _, w := range r.words {
 		count -= len(w.Words)
 	}
-	names, err := r.selected(path, columns)
-	renamed := err == nil && len(r.Features) > 0 && len(names) == count
+	if len(r.Features) > 0 {
+		names, err := r.selected(path, columns)
+		if err == nil && len(names) == count {
+			return names, true
+		}
+	}
+	return r.storedModel.features[:min(count, len(r.storedModel.features))], false
+}
+
+// derive adds to a table what the run made of its columns: codes that stand for none, words, and what is missing.
+func (r *predictor) derive(path string, t table.Table) (table.Table, error) {
+	names, renamed := r.columnsIn(path, t.Columns())
+	in := func(column string) string {
+		if at := slices.Index(r.storedModel.features, column); at >= 0 && at < len(names) {
+			return names[at]
+		}
+		return column
+	}
+	codes, words := slices.Clone(r.codes), slices.Clone(r.words)
+	for i := range codes {
+		codes[i].Column = in(codes[i].Column)
+	}
+	t = table.WithCodes(t, codes)
 	r.beside = nil
 	for i, w := range words {
-		if at := slices.Index(r.storedModel.features, w.Column); renamed && w.OfMissing() && at >= 0 && at < count {
-			words[i] = table.Missing(names[at])
+		if w.OfMissing() {
+			words[i] = table.Missing(in(w.Column))
 		}
 		if renamed {
 			r.beside = append(r.beside, words[i].Features()...)
 		}
 	}
-	return words
+	if len(words) == 0 {
+		return t, nil
+	}
+	w, err := table.WithWords(t, path, words)
+	if err != nil {
+		t.Close()
+		return nil, err
+	}
+	return w, nil
 }
 
 // selected are the columns of a file that Features names, which may be patterns.

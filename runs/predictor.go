@@ -21,6 +21,7 @@ type storedModel struct {
 	features  []string
 	words     []table.Words // that the last features but those of knots stand for
 	knots     table.Knots
+	codes     []table.Codes
 	id        string
 	gaps      gaps
 	far       far
@@ -98,7 +99,7 @@ func (m *storedModel) decode(q backend.Queue, raw []byte, files bool) error {
 			return fmt.Errorf("metadata image: expected a height and a width, found %q", meta.image)
 		}
 	}
-	m.id, m.features, m.columns, m.knots = meta.id, meta.features, meta.labels, meta.knots
+	m.id, m.features, m.columns, m.knots, m.codes = meta.id, meta.features, meta.labels, meta.knots, meta.codes
 	for _, w := range meta.words {
 		m.words = append(m.words, table.Words{Column: w.Name, Words: w.Words})
 	}

@@ -2,9 +2,11 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -95,13 +97,50 @@ func TestOwnTableGaps(t *testing.T) {
 	succeed(t, work, "report", "dataset", "--out", "page.html", "--quiet")
 	page := string(must.Get(os.ReadFile(filepath.Join(work, "page.html")))(t))
 	must.Hold(t, strings.Contains(page, "income is missing") && !strings.Contains(page, "age is missing"), "what is missing, on the page")
-	// Rows under other names of the columns are predicted the same.
-	for name, header := range map[string]string{"t[1-4]": "t1,t2,t3,t4", "x*": "x_a,x_b,x_c,x_d"} {
-		other := strings.Replace(string(must.Get(os.ReadFile(filepath.Join(work, "fresh.csv")))(t)), "income,debt,age,rooms", header, 1)
-		must.Do(t, os.WriteFile(filepath.Join(work, "other.csv"), []byte(other), 0o644))
-		out := header + ".csv"
-		succeed(t, work, "predict", "dataset", "other.csv", "--features", name, "--out", out, "--quiet")
-		must.Equal(t, string(must.Get(os.ReadFile(filepath.Join(work, out)))(t)),
-			string(must.Get(os.ReadFile(filepath.Join(work, "dataset.csv")))(t)), "predictions by %s", name)
+	// Codes that stand for none are what empty cells are, of the data and of new rows, under other names of the columns and in Python too.
+	read := func(dir, name string) string { return string(must.Get(os.ReadFile(filepath.Join(dir, name)))(t)) }
+	coded := filepath.Join(work, "coded")
+	must.Do(t, os.MkdirAll(coded, 0o755))
+	for _, name := range []string{"towns.csv", "fresh.csv"} {
+		must.Do(t, os.WriteFile(filepath.Join(coded, name), []byte(withCodes(read(work, name))), 0o644))
 	}
+	manifest := strings.Replace(read(work, "dataset.yaml"), "  fill:", "  missing: {income: [-999, 99], debt: -1}\n  fill:", 1)
+	must.Do(t, os.WriteFile(filepath.Join(coded, "dataset.yaml"), []byte(manifest), 0o644))
+	succeed(t, coded, "run", "--data", "dataset.yaml", "--out", "dataset", "--quiet")
+	succeed(t, coded, "predict", "dataset", "fresh.csv", "--out", "dataset.csv", "--quiet")
+	must.Equal(t, read(coded, "dataset/rows.csv"), read(work, "dataset/rows.csv"), "what is drawn with codes")
+	for _, dir := range []string{work, coded} {
+		must.Equal(t, read(dir, "dataset.csv"), read(work, "dataset.csv"), "predictions with codes")
+		for name, header := range map[string]string{"t[1-4]": "t1,t2,t3,t4", "x*": "x_a,x_b,x_c,x_d"} {
+			other := strings.Replace(read(dir, "fresh.csv"), "income,debt,age,rooms", header, 1)
+			must.Do(t, os.WriteFile(filepath.Join(dir, "other.csv"), []byte(other), 0o644))
+			succeed(t, dir, "predict", "dataset", "other.csv", "--features", name, "--out", header+".csv", "--quiet")
+			must.Equal(t, read(dir, header+".csv"), read(work, "dataset.csv"), "predictions by %s", name)
+		}
+	}
+	t.Run("python", func(t *testing.T) {
+		rows := "import csv\nrows = list(csv.DictReader(open('fresh.csv')))\nimport numpy as np\n" +
+			"X = np.array([[float(r[c] or 'nan') for c in ('income', 'debt', 'age', 'rooms')] for r in rows])\n"
+		must.Do(t, os.Rename(filepath.Join(coded, "dataset"), filepath.Join(coded, "run")))
+		want := readTable(t, filepath.Join(coded, "dataset.csv"))[1:]
+		for i, line := range strings.Fields(runPage(t, coded, "data.md", "numpy, safetensors", rows, "\nfor y in labels: print(y[0])\n")) {
+			x, y := must.Get(strconv.ParseFloat(line, 64))(t), must.Get(strconv.ParseFloat(want[i][1], 64))(t)
+			must.Hold(t, math.Abs(x-y) < 1e-4, "row %d is %g in Python, %g of amtrl", i, x, y)
+		}
+	})
+}
+
+// withCodes has -999 for each income, and -1 for each debt, that a table of towns lacks.
+func withCodes(table string) string {
+	rows := strings.Split(table, "\n")
+	for i, row := range rows {
+		cells := strings.Split(row, ",")
+		for j, code := range []string{"-999", "-1"} {
+			if len(cells) > 2 && cells[1+j] == "" {
+				cells[1+j] = code
+			}
+		}
+		rows[i] = strings.Join(cells, ",")
+	}
+	return strings.Join(rows, "\n")
 }

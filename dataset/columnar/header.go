@@ -50,6 +50,8 @@ type Header struct {
 	Words []dataset.WordColumn `json:"words,omitempty"`
 	// Knots are, for each of the first features, the values at which its effect may bend; for each there is one of the last features.
 	Knots table.Knots `json:"knots,omitempty"`
+	// Codes are the numbers that stand for none in columns of the files.
+	Codes []table.Codes `json:"codes,omitempty"`
 	// Centre and Spread are the mean and the standard deviation of each feature, which
 	// have been taken out of it; empty where features are as they were. The spread of a word, or of what a knot adds, is its unit.
 	Centre []float64 `json:"centre,omitempty"`

@@ -106,6 +106,7 @@ func (s *survey) scan(second bool, f func(file int, b *table.Batch, c columns) e
 		if err != nil {
 			return err
 		}
+		t = table.WithCodes(t, s.manifest.Missing)
 		q := table.Query{Scalars: scalars, Width: width}
 		err = s.checkFeatures(in.Path, t.Columns())
 		if second {
@@ -176,6 +177,11 @@ func (s *survey) checkFeatures(path string, columns []table.Column) error {
 	names, err := s.manifest.FeatureColumns(path, columns)
 	if err != nil {
 		return err
+	}
+	for _, c := range s.manifest.Missing {
+		if !slices.Contains(names, c.Column) {
+			return fmt.Errorf("%s: columns: missing: expected columns of features, found %q", s.manifest.Path, c.Column)
+		}
 	}
 	var of []table.Column
 	for _, name := range names {

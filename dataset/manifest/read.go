@@ -167,6 +167,7 @@ func (r reader) manifest(n *yaml.Node, m *Manifest) error {
 				field{"knots", r.count(&m.Knots, 1, MaxKnots, "a number of knots")},
 				field{"scale", r.word(&m.Scale, ScaleFeature, ScaleNone)},
 				field{"fill", r.word(&m.Fill, FillMean, FillIndicator)},
+				field{"missing", func(n *yaml.Node) error { return r.codes(n, m) }},
 				field{"split", r.text(&m.Split, "the name of a column")},
 				field{"cost", r.text(&m.Cost, "the name of a column")},
 				field{"group", r.text(&m.Group, "the name of a column")})
@@ -221,6 +222,37 @@ func (r reader) labels(n *yaml.Node, m *Manifest) error {
 			return r.fault(item, "a label with a column")
 		}
 		m.Labels = append(m.Labels, l)
+	}
+	return nil
+}
+
+// codes reads the numbers that stand for none in columns.
+func (r reader) codes(n *yaml.Node, m *Manifest) error {
+	const expected = "columns of features, each with the number, or a list of numbers, that stands for none"
+	if n.Kind != yaml.MappingNode {
+		return r.fault(n, expected)
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, value := n.Content[i], n.Content[i+1]
+		values := []*yaml.Node{value}
+		if value.Kind == yaml.SequenceNode {
+			values = value.Content
+		}
+		c := table.Codes{Column: key.Value}
+		for _, of := range values {
+			x, err := strconv.ParseFloat(of.Value, 64)
+			if err != nil || of.Kind != yaml.ScalarNode || x-x != 0 {
+				return r.fault(of, "a number that stands for none")
+			}
+			c.Values = append(c.Values, x)
+		}
+		if len(c.Values) == 0 {
+			return r.fault(value, expected)
+		}
+		if slices.ContainsFunc(m.Missing, func(of table.Codes) bool { return of.Column == c.Column }) {
+			return fmt.Errorf("%s: line %d: the column %q is there twice", r.path, key.Line, key.Value)
+		}
+		m.Missing = append(m.Missing, c)
 	}
 	return nil
 }

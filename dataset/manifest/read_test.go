@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -57,6 +58,9 @@ func TestParse(t *testing.T) {
 }
 
 func TestParseVectors(t *testing.T) {
+	codes := "missing: {extra: -999, f_1: [0, 9.5]}\n  fill: mean"
+	coded := must.Get(Parse("m.yaml", []byte(strings.Replace(full, "scale: none", codes, 1))))(t)
+	must.Equal(t, fmt.Sprint(coded.Missing), "[{extra [-999]} {f_1 [0 9.5]}]", "codes")
 	for text, want := range map[string]Vectors{
 		"{file: x.npy}": {[]string{"x.npy"}, "row", ""},
 		"{file: [\"a-*.safetensors\", b.safetensors], join: id, column: emb}": {[]string{"a-*.safetensors", "b.safetensors"}, "id", "emb"},
@@ -84,7 +88,8 @@ func TestParseRefuses(t *testing.T) {
 			`line 3: expected for a manifest one of the keys files, format, columns, labels, target, sources, found "fmt"`},
 		{change("format: csv", "format: xlsx"), `line 3: expected one of parquet, csv, tsv, jsonl, json, npy, safetensors, found`},
 		{change("  id: key", "  ids: key"),
-			`line 5: expected for columns one of the keys id, source, features, categories, knots, scale, fill, split, cost, group, found "ids"`},
+			"line 5: expected for columns one of the keys id, source, features, categories, knots, scale, fill, missing, split, cost, group, " +
+				`found "ids"`},
 		{change("  id: key", "  id: key\n  id: key"), "line 6: the key id is there twice"},
 		{change("  id: key", "  id: [a]"), "line 5: expected the name of a column, found a list"},
 		{change("  id: key", "  id: *a"), "m.yaml: "},
@@ -95,6 +100,13 @@ func TestParseRefuses(t *testing.T) {
 		{strings.Replace(change("[f_*, extra]", "{file: x.npy}"), "scale: none", "fill: mean", 1),
 			"columns: fill: expected features that are a column each, found them in a file of their own"},
 		{change("scale: none", "fill: median"), `line 8: expected one of mean, mean+indicator, found "median"`},
+		{change("scale: none", "missing: {extra: -999}"), "columns: missing: expected fill beside it"},
+		{change("scale: none", "fill: mean\n  missing: -999"), "line 9: expected columns of features, each with the number"},
+		{change("scale: none", "fill: mean\n  missing: {extra: none}"), `line 9: expected a number that stands for none, found "none"`},
+		{change("scale: none", "fill: mean\n  missing: {extra: .nan}"), `line 9: expected a number that stands for none, found ".nan"`},
+		{change("scale: none", "fill: mean\n  missing: {extra: [1, [2]]}"), "line 9: expected a number that stands for none, found a list"},
+		{change("scale: none", "fill: mean\n  missing: {extra: []}"), "line 9: expected columns of features, each with"},
+		{change("scale: none", "fill: mean\n  missing: {extra: 1, extra: 2}"), `line 9: the column "extra" is there twice`},
 		{change("[f_*, extra]", "{file: x.npy, join: name}"), `line 7: expected one of row, id, found "name"`},
 		{change("[f_*, extra]", "{files: x.npy}"), "line 7: expected for features in a file of their own one of the keys file, join, column"},
 		{strings.Replace(change("[f_*, extra]", "{file: x.npy, join: id}"), "  id: key\n", "", 1), "columns: expected id, the column to join"},

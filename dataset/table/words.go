@@ -100,6 +100,11 @@ func (t *WordTable) Scan(q Query, f func(*Batch) error) error {
 	if len(plan.words) == 0 {
 		return t.Table.Scan(q, f)
 	}
+	for _, w := range plan.words {
+		if w.at < 0 {
+			return fmt.Errorf("%s: expected column %s among the features beside %s, found none", t.path, w.Column, w.Features()[0])
+		}
+	}
 	width := len(q.Features)
 	if err := checkWidth(t.path, q, width, width); err != nil {
 		return err
@@ -135,7 +140,8 @@ type wordPlan struct {
 	words   []wordScalar
 }
 
-// wordScalar is a column of words, which is scalar at of the file, and by word the place of its feature, -1 for none.
+// wordScalar is a column of words, which is scalar at of the file, and by word the place of its feature, -1 for none. Of what is missing
+// at is its feature of the file.
 type wordScalar struct {
 	*coded
 	at       int
@@ -158,8 +164,11 @@ func (t *WordTable) plan(q Query) (p wordPlan) {
 			c.features, some = append(c.features, at), some || is
 			delete(asked, name)
 		}
+		if some && !c.OfMissing() {
+			p.of.Scalars = append(p.of.Scalars, c.Column)
+		}
 		if some {
-			p.words, p.of.Scalars = append(p.words, c), append(p.of.Scalars, c.Column)
+			p.words = append(p.words, c)
 		}
 	}
 	for _, name := range q.Features {
@@ -168,6 +177,11 @@ func (t *WordTable) plan(q Query) (p wordPlan) {
 			at, p.of.Features = len(p.of.Features), append(p.of.Features, name)
 		}
 		p.numbers = append(p.numbers, at)
+	}
+	for i := range p.words {
+		if w := &p.words[i]; w.OfMissing() {
+			w.at = slices.Index(p.of.Features, w.Column)
+		}
 	}
 	return p
 }
@@ -181,13 +195,15 @@ func (p *wordPlan) fill(dst *Vectors, i int, b *Batch, from int) {
 		}
 	}
 	for _, w := range p.words {
+		if w.OfMissing() {
+			if x := b.Features.Element(row + w.at); x != x {
+				dst.F32[first+w.features[0]] = 1
+			}
+			continue
+		}
 		word, there := b.Scalars[w.at].Category(from)
 		place, known := w.place[word]
 		switch {
-		case w.OfMissing():
-			if !there {
-				dst.F32[first+w.features[0]] = 1
-			}
 		case there && known && w.features[place] >= 0:
 			dst.F32[first+w.features[place]] = 1
 		case there && !known:
