@@ -5,18 +5,17 @@ import (
 	"math"
 	"slices"
 
+	"github.com/amtrl/amtrl/dataset/table"
 	"github.com/amtrl/amtrl/internal/text"
 )
 
 // What is far from the others: further from the median than farAway times the range of
 // the middle half, or where that is 0 of all but the outermost hundredths, or where that
-// is 0 too, farFromSame times the median or 1. Of fewer than farLeast values none is, nor does what fewer than leastCoded rows have
-// stand for none.
+// is 0 too, farFromSame times the median or 1. Of fewer than farLeast values none is.
 const (
 	farAway     = 1000
 	farFromSame = 1e6
 	farLeast    = 20
-	leastCoded  = 3
 )
 
 // usual is where values usually are.
@@ -69,6 +68,11 @@ func (s *Set) farLabels(columns []string, values map[string][]float64) []Oddity 
 		of := "labels"
 		if column != "" {
 			of += " of " + column
+		}
+		if code, coded, from, to := table.CodeOf(values[column]); coded > 0 {
+			out = append(out, Oddity{"", fmt.Sprintf("%.6g in %d of %d %s, all others are from %.6g to %.6g", code, coded, len(values[column]), of,
+				from, to), "name it under missing of the label where it stands for none"})
+			continue
 		}
 		for i := range s.Tasks {
 			t := &s.Tasks[i]
@@ -207,7 +211,7 @@ func (f *farFeatures) oddities(s *Set) []Oddity {
 		if high.value-u.high > u.low-low.value {
 			c = high
 		}
-		code, coded, from, to := codeOf(sample)
+		code, coded, from, to := table.CodeOf(sample)
 		far := c.value < u.low || c.value > u.high
 		u.q1, u.q3, c.value = readable(u.q1, u.q3-u.q1), readable(u.q3, u.q3-u.q1), readable(c.value, u.q3-u.q1)
 		code, from, to = readable(code, to-from), readable(from, to-from), readable(to, to-from)
@@ -239,28 +243,4 @@ func readable(x, differ float64) float64 {
 	}
 	step := math.Pow(10, math.Floor(math.Log10(differ))-4)
 	return math.Round(x/step) * step
-}
-
-// codeOf finds in sorted values one that is there several times, but not in half of them, and lies further from all others than twice
-// their range, as -999 for none does: how many have it, and where the others are.
-func codeOf(sorted []float64) (code float64, count int, from, to float64) {
-	n := len(sorted)
-	if n < farLeast {
-		return 0, 0, 0, 0
-	}
-	low, high := sorted[0], sorted[n-1]
-	first := slices.IndexFunc(sorted, func(x float64) bool { return x > low })
-	last := n - 1
-	for last > 0 && sorted[last] == high {
-		last--
-	}
-	lows, highs := first, n-1-last
-	switch {
-	case first < 0 || low == high:
-	case lows >= leastCoded && 2*lows < n && sorted[first]-low > 2*(high-sorted[first]) && sorted[first] < high:
-		return low, lows, sorted[first], high
-	case highs >= leastCoded && 2*highs < n && high-sorted[last] > 2*(sorted[last]-low) && low < sorted[last]:
-		return high, highs, low, sorted[last]
-	}
-	return 0, 0, 0, 0
 }

@@ -43,6 +43,11 @@ func TestFar(t *testing.T) {
 		"low cell": {func(s *Set) { s.Pools[2].F32[0] = -1e6 }, []string{"target: -999993 in column ph, far from the others, in row 0: half"}},
 		"labels": {func(s *Set) { s.Tasks[0].Labels[3], s.Tasks[0].Labels[50] = 1e8, -1e9 },
 			[]string{"a: 2 of 60 labels of yield far from the others, the first 1e+08 in row 3: half of all are from 1"}},
+		"codes": {func(s *Set) {
+			for r := range 4 {
+				s.Tasks[1].Labels[5*r] = -999
+			}
+		}, []string{": -999 in 4 of 180 labels of yield, all others are from "}},
 		"no columns": {func(s *Set) { s.Pools[1].F32[0], s.Columns.Features = 1e9, []string{"list"} }, nil},
 	} {
 		set := measured(rng)
@@ -50,7 +55,7 @@ func TestFar(t *testing.T) {
 		c.change(set)
 		var got []string
 		for _, o := range set.Oddities() {
-			if strings.Contains(o.Found, "far from") {
+			if strings.Contains(o.Found, "far from") || strings.Contains(o.Found, "all others are") {
 				got = append(got, o.Pool+": "+o.Found)
 			}
 		}

@@ -94,7 +94,7 @@ func (o *initOptions) run(ctx context.Context) error {
 	list := report.Table{Header: []string{"guessed", "value"}}
 	for _, row := range [][2]string{
 		{"id", g.ID}, {"source", g.Source}, {"features", featuresText(g)}, {"categories", columnsText(g.Categories)}, {"knots", knotsText(g)},
-		{"fill", fillText(g)},
+		{"fill", fillText(g)}, {"none", strings.Join(g.Codes, ", ")},
 		{"label", labelText(g)}, {"split", g.Split}, {"cost", g.Cost}, {"group", g.Group}, {"target", targetText(g)},
 	} {
 		if row[1] != "" {
@@ -168,7 +168,10 @@ func fillText(g *manifest.Guess) string {
 	if g.Fill == manifest.FillIndicator {
 		and = ", with a feature that says which were"
 	}
-	return "mean of the column into missing cells" + and + ": " + shorten(g.Gaps)
+	if len(g.Gaps) > 0 {
+		and += ": " + shorten(g.Gaps)
+	}
+	return "mean of the column into missing cells" + and
 }
 
 func knotsText(g *manifest.Guess) string {

@@ -28,6 +28,8 @@ type Guess struct {
 	Others []string
 	// Gaps are the columns of features in which some cells are missing, each with how many of how many.
 	Gaps []string
+	// Codes are the columns of features and labels in which a number such as -999 stands for none, each with how many rows have it.
+	Codes []string
 }
 
 // Known is what somebody says of their files; what is empty is guessed.
@@ -213,6 +215,7 @@ func Look(ctx context.Context, manifestPath string, files []string, known Known)
 			out.Others = append(out.Others, fmt.Sprintf("%s (%s%s)", c.Name, m.unused(c), m.perhapsGroup(c)))
 		}
 	}
+	g.guessCodes(out)
 	return out, m.check()
 }
 

@@ -65,7 +65,18 @@ func (g *Guess) Text() string {
 		if g.Fill == FillIndicator {
 			comment = "the mean of the column into missing cells, and a feature that says which were"
 		}
-		line("  fill: %s  # %s: %s", g.Fill, comment, text.OneLine(strings.Join(g.Gaps, ", "), 400))
+		if len(g.Gaps) > 0 {
+			comment += ": " + text.OneLine(strings.Join(g.Gaps, ", "), 400)
+		}
+		line("  fill: %s  # %s", g.Fill, comment)
+	}
+	if codes := g.Manifest.Missing; len(codes) > 0 {
+		var parts []string
+		for _, c := range codes {
+			parts = append(parts, fmt.Sprintf("%s: %v", scalar(c.Column), c.Values[0]))
+		}
+		line("  missing: {%s}  # take out what does not stand for none: %s", strings.Join(parts, ", "),
+			text.OneLine(strings.Join(g.Codes, ", "), 400))
 	}
 	if g.Split != "" {
 		line("  split: %s  # train, validation or test; rows of test are for measuring alone", scalar(g.Split))

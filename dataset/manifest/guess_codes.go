@@ -1,0 +1,75 @@
+package manifest
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/amtrl/amtrl/dataset/table"
+)
+
+// guessCodes finds the numbers of nines that stand for none in labels that are numbers, and in features that are few columns, where what
+// is missing is filled then.
+func (g *guesser) guessCodes(out *Guess) {
+	for i := range out.Labels {
+		l := &out.Labels[i]
+		c := g.column(l.Column)
+		if l.Type != Number || c == nil {
+			continue
+		}
+		if code, rows := c.code(); rows > 0 {
+			for _, name := range slices.Sorted(maps.Keys(c.distinct)) {
+				if x, err := strconv.ParseFloat(name, 64); err == nil && x == code {
+					l.Missing = append(l.Missing, name)
+				}
+			}
+			out.Codes = append(out.Codes, c.codeText(code, rows))
+		}
+	}
+	for _, name := range g.scalars {
+		c := g.column(name)
+		code, rows := c.code()
+		if !g.few || rows == 0 {
+			continue
+		}
+		out.Manifest.Missing = append(out.Manifest.Missing, table.Codes{Column: name, Values: []float64{code}})
+		out.Codes = append(out.Codes, c.codeText(code, rows))
+		out.Fill = FillIndicator
+	}
+}
+
+func (g *guesser) column(name string) *column {
+	i := slices.IndexFunc(g.columns, func(c *column) bool { return c.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return g.columns[i]
+}
+
+// code is the number that stands for none in a column, and how many of the rows looked at have it, 0 where there is none.
+func (c *column) code() (code float64, rows int) {
+	if !c.numeric() {
+		return 0, 0
+	}
+	var values []float64
+	for name, n := range c.distinct {
+		if x, err := strconv.ParseFloat(name, 64); err == nil {
+			values = append(values, slices.Repeat([]float64{x}, n)...)
+		}
+	}
+	slices.Sort(values)
+	code, rows, _, _ = table.CodeOf(values)
+	if !table.Nines(code) {
+		return 0, 0
+	}
+	return code, rows
+}
+
+func (c *column) codeText(code float64, rows int) string {
+	in := ""
+	if c.more {
+		in = " looked at"
+	}
+	return fmt.Sprintf("%v in %s (%d of %d rows%s)", code, c.Name, rows, c.rows, in)
+}

@@ -1,0 +1,56 @@
+package manifest
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/amtrl/amtrl/dataset/table"
+	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/internal/testrand"
+)
+
+// Numbers of nines far from all others, which several rows have, stand for none in features and in labels that are numbers, as they are
+// written; other numbers do not.
+func TestLookFindsCodes(t *testing.T) {
+	rng := testrand.New(t)
+	number := func(code string, each int) func(int) string {
+		return func(i int) string {
+			if i%each == 1 {
+				return code
+			}
+			return fmt.Sprintf("%.3f", rng.NormFloat64())
+		}
+	}
+	look := func(rows int, columns ...columnOf) *Guess {
+		file := filepath.Join(t.TempDir(), "rows.csv")
+		writeTable(t, file, rows, append([]columnOf{{"site", func(i int) string { return fmt.Sprint("s", i%4) }}}, columns...)...)
+		return must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{Labels: []string{"y"}}))(t)
+	}
+	g := look(300, columnOf{"y", number("-999.0", 30)}, columnOf{"a", number("-999", 10)}, columnOf{"b: c", number("9999.00", 50)},
+		columnOf{"few", number("-999", 299)}, columnOf{"zero", number("-1", 10)}, columnOf{"near", number("99", 2)},
+		columnOf{"plain", number("0", 9)})
+	want := "[{a [-999]} {b: c [9999]}]"
+	must.Equal(t, fmt.Sprint(g.Manifest.Missing), want, "codes of features")
+	must.EqualSlices(t, g.Labels[0].Missing, []string{"", "-999.0"}, "missing labels")
+	must.EqualSlices(t, g.Codes, []string{"-999 in y (10 of 300 rows)", "-999 in a (30 of 300 rows)", "9999 in b: c (6 of 300 rows)"}, "found")
+	m := must.Get(Parse("m.yaml", []byte(g.Text())))(t)
+	must.Equal(t, fmt.Sprint(m.Missing), want, "codes of the manifest %s", g.Text())
+	must.Hold(t, m.Fill == FillIndicator && len(m.Labels[0].Missing) == 2, "fill %s, missing %q", m.Fill, m.Labels[0].Missing)
+	g = look(12_000, columnOf{"y", number("7", 2)}, columnOf{"a", number("-99", 10)})
+	must.Hold(t, len(g.Codes) == 1 && len(g.Manifest.Missing) == 1 && len(g.Labels[0].Missing) == 1, "%+v", g.Codes)
+	must.Hold(t, strings.HasPrefix(g.Codes[0], "-99 in a (") && strings.HasSuffix(g.Codes[0], " rows looked at)"), "%s", g.Codes[0])
+	var vector []columnOf
+	for j := range 40 {
+		vector = append(vector, columnOf{fmt.Sprint("v", j), number("-999", 10)})
+	}
+	g = look(300, append(vector, columnOf{"y", number("7", 2)})...)
+	must.Hold(t, len(g.Codes) == 0 && g.Fill == "", "elements of a vector: %v", g.Codes)
+}
+
+func TestNines(t *testing.T) {
+	for x, want := range map[float64]bool{99: true, -99: true, 999: true, -9999: true, 99999: true, 9: false, 0: false, 98: false, 999.5: false} {
+		must.Equal(t, table.Nines(x), want, "%v", x)
+	}
+}
