@@ -102,7 +102,21 @@ func (s *Set) Oddities() []Oddity {
 				"if it numbers the rows, or tells when they came, leave it out of columns: features; new rows lie beyond all of these"})
 		}
 	}
-	return append(out, s.tellingOddities()...)
+	return append(append(out, s.unusedCodes()...), s.tellingOddities()...)
+}
+
+// unusedCodes are columns that lack no cell though numbers stand for none in them, which a digit may be wrong of.
+func (s *Set) unusedCodes() (out []Oddity) {
+	if s.Columns == nil {
+		return nil
+	}
+	for _, c := range s.Columns.Codes {
+		if j := slices.Index(s.Columns.Features, c.Column); j >= 0 && j < len(s.Columns.Filled) && s.Columns.Filled[j] == 0 {
+			out = append(out, Oddity{"", fmt.Sprintf("no cell of column %s is missing, though missing has %v for it", text.OneLine(c.Column, 80),
+				c.Values), "write the numbers under missing as the file has them"})
+		}
+	}
+	return out
 }
 
 // place says which feature is meant.

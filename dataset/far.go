@@ -222,7 +222,8 @@ func (f *farFeatures) oddities(s *Set) []Oddity {
 		case coded > 0:
 			out = append(out, Oddity{"", fmt.Sprintf("%.6g in column %s in %d of %d rows looked at, all others are from %.6g to %.6g", code,
 				s.Columns.Features[j], coded, len(sample), from, to), fmt.Sprintf(
-				"where it stands for none: missing: {%s: %g} beside fill: mean+indicator under columns", s.Columns.Features[j], code)})
+				"where it stands for none: missing: {%q: %.6g}, as the file has it, beside fill: mean+indicator under columns", s.Columns.Features[j],
+				code)})
 		default:
 			p := s.Pools[c.pool]
 			out = append(out, Oddity{p.Name, fmt.Sprintf("%.6g in column %s, far from the others, in %s: %s", c.value, s.Columns.Features[j],

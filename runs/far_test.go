@@ -35,6 +35,8 @@ func TestPredictWithKnots(t *testing.T) {
 		{"knots", "[[],[2,1]]", "metadata knots: knots of b: expected finite numbers that ascend"},
 		{"features", `["a","|a - 1|","|a - 2|"]`, "metadata "},
 		{"features", `["a","b","c","|b - 1|","|b - 2|"]`, "metadata features: expected one for each of 4, found 5"},
+		{"words", `[{"name":"a","words":["u","v","w"]}]`, "metadata words: expected a feature for each of 3, found 2"},
+		{"codes", `[{"column":"c","values":[0]}]`, "metadata codes: expected one of the features, found c"},
 		{"low", "[0]", "metadata low: expected one for each of up to 2 columns, and as many of high, found 1 and 2"},
 	} {
 		write(c[0], c[1])

@@ -58,7 +58,7 @@ type predictor struct {
 
 	y       []float32
 	unknown []unknownWord // by column of words
-	beside  []string      // the features of words where Features names others alone
+	named   []string      // the features of a file, where Features names those that are no words
 	wide    table.Vectors // the features with what knots add
 	labels  []int         // the places of the labels among the scalars of a batch, -1 for none
 	id      int
@@ -205,13 +205,15 @@ func (r *predictor) derive(path string, t table.Table) (table.Table, error) {
 		codes[i].Column = in(codes[i].Column)
 	}
 	t = table.WithCodes(t, codes)
-	r.beside = nil
+	if r.named = nil; renamed {
+		r.named = slices.Clone(names)
+	}
 	for i, w := range words {
 		if w.OfMissing() {
 			words[i] = table.Missing(in(w.Column))
 		}
 		if renamed {
-			r.beside = append(r.beside, words[i].Features()...)
+			r.named = append(r.named, words[i].Features()...)
 		}
 	}
 	if len(words) == 0 {
@@ -267,12 +269,11 @@ func (r *predictor) query(path string, columns []table.Column) (q table.Query, e
 	if q.Features = r.names(); len(q.Features) == 0 {
 		return q, fmt.Errorf("%s: the run names no columns of features: say which with --features", path)
 	}
-	if len(r.Features) > 0 {
+	if len(r.named) > 0 {
+		q.Features = r.named
+	} else if len(r.Features) > 0 {
 		if q.Features, err = r.selected(path, columns); err != nil {
 			return q, err
-		}
-		if len(q.Features)+len(r.beside) == q.Width {
-			q.Features = append(q.Features, r.beside...)
 		}
 	}
 	if len(q.Features) > 1 && len(q.Features) != q.Width {
@@ -288,6 +289,7 @@ func (r *predictor) batch(b *table.Batch) error {
 	if v.Len() != b.Rows*r.width() {
 		return fmt.Errorf("%s: expected %s, those of the run, found %d", b.Where(0), text.Several(r.width(), "feature"), v.Len()/b.Rows)
 	}
+	v.Blank(r.none) // of vectors in a file of their own, which have no names
 	r.far.add(v)
 	if r.knots.Count() > 0 {
 		r.knots.Expand(&r.wide, v)

@@ -11,6 +11,7 @@ import (
 	"github.com/amtrl/amtrl/dataset/manifest"
 	"github.com/amtrl/amtrl/dataset/table"
 	"github.com/amtrl/amtrl/internal/jsonfile"
+	"github.com/amtrl/amtrl/internal/text"
 	"github.com/amtrl/amtrl/pipeline"
 )
 
@@ -22,6 +23,7 @@ type storedModel struct {
 	words     []table.Words // that the last features but those of knots stand for
 	knots     table.Knots
 	codes     []table.Codes
+	none      [][]float64 // the codes of each feature, empty without any
 	id        string
 	gaps      gaps
 	far       far
@@ -121,6 +123,23 @@ func (m *storedModel) decode(q backend.Queue, raw []byte, files bool) error {
 		return fmt.Errorf("metadata features: expected one for each of %d, found %d", m.predictor.D, n)
 	}
 	m.features = m.features[:len(m.features)-m.knots.Count()]
+	words := 0
+	for _, w := range m.words {
+		words += len(w.Words)
+	}
+	if words > len(m.features) {
+		return fmt.Errorf("metadata words: expected a feature for each of %d, found %d", words, len(m.features))
+	}
+	for _, c := range m.codes {
+		j := slices.Index(m.features, c.Column)
+		if j < 0 {
+			return fmt.Errorf("metadata codes: expected one of the features, found %s", text.OneLine(c.Column, 80))
+		}
+		for len(m.none) <= j {
+			m.none = append(m.none, nil)
+		}
+		m.none[j] = c.Values
+	}
 	m.gaps = gaps{means: meta.means, filled: make([]int64, len(meta.means))}
 	if n := len(meta.low); n != len(meta.high) || n > len(m.features) {
 		return fmt.Errorf("metadata low: expected one for each of up to %d columns, and as many of high, found %d and %d", len(m.features), n,

@@ -97,8 +97,11 @@ func TestOwnTableGaps(t *testing.T) {
 	succeed(t, work, "report", "dataset", "--out", "page.html", "--quiet")
 	page := string(must.Get(os.ReadFile(filepath.Join(work, "page.html")))(t))
 	must.Hold(t, strings.Contains(page, "income is missing") && !strings.Contains(page, "age is missing"), "what is missing, on the page")
-	// Codes that stand for none are what empty cells are, of the data and of new rows, under other names of the columns and in Python too.
 	read := func(dir, name string) string { return string(must.Get(os.ReadFile(filepath.Join(dir, name)))(t)) }
+	wrong := strings.Replace(read(work, "dataset.yaml"), "  fill:", "  missing: {age: 0}\n  fill:", 1)
+	must.Do(t, os.WriteFile(filepath.Join(work, "wrong.yaml"), []byte(wrong), 0o644))
+	amtrl(t, work, "data", "check", "wrong.yaml").Prints(t, 0, "no cell of column age is missing, though missing has [0] for it")
+	// Codes that stand for none are what empty cells are, of the data and of new rows, under other names of the columns and in Python too.
 	coded := filepath.Join(work, "coded")
 	must.Do(t, os.MkdirAll(coded, 0o755))
 	for _, name := range []string{"towns.csv", "fresh.csv"} {
@@ -111,7 +114,7 @@ func TestOwnTableGaps(t *testing.T) {
 	must.Equal(t, read(coded, "dataset/rows.csv"), read(work, "dataset/rows.csv"), "what is drawn with codes")
 	for _, dir := range []string{work, coded} {
 		must.Equal(t, read(dir, "dataset.csv"), read(work, "dataset.csv"), "predictions with codes")
-		for name, header := range map[string]string{"t[1-4]": "t1,t2,t3,t4", "x*": "x_a,x_b,x_c,x_d"} {
+		for name, header := range map[string]string{"t[1-4]": "t1,t2,t3,t4", "x*": "x_a,x_b,x_c,x_d", "[a-d]?": "a1,b1,c1,d1"} {
 			other := strings.Replace(read(dir, "fresh.csv"), "income,debt,age,rooms", header, 1)
 			must.Do(t, os.WriteFile(filepath.Join(dir, "other.csv"), []byte(other), 0o644))
 			succeed(t, dir, "predict", "dataset", "other.csv", "--features", name, "--out", header+".csv", "--quiet")

@@ -162,6 +162,8 @@ func Look(ctx context.Context, manifestPath string, files []string, known Known)
 	for i, n := range c.gaps {
 		if n > 0 {
 			indicates = indicates || Indicates(int64(n), int64(c.rows))
+			own := g.column(table.Missing(g.scalars[i]).Features()[0]) // somebody has made them already
+			g.few = g.few && own == nil
 			out.Gaps = append(out.Gaps, fmt.Sprintf("%s (%d of %d)", g.scalars[i], n, c.rows))
 		}
 	}

@@ -36,15 +36,20 @@ func (t *codedTable) Scan(q Query, f func(*Batch) error) error {
 		}
 	}
 	return t.Table.Scan(q, func(b *Batch) error {
-		if v := &b.Features; q.Gaps && v.Width == len(none) {
-			for i := range v.F32 {
-				if of := none[i%v.Width]; of != nil && slices.Contains(of, v.Element(i)) {
-					v.Set(i, nan)
-				}
-			}
+		if q.Gaps {
+			b.Features.Blank(none)
 		}
 		return f(b)
 	})
+}
+
+// Blank makes NaN of what is, by feature, one of the numbers that stand for none, of features of float32.
+func (v *Vectors) Blank(none [][]float64) {
+	for i := range v.F32 {
+		if j := i % v.Width; j < len(none) && slices.Contains(none[j], v.Element(i)) {
+			v.Set(i, nan)
+		}
+	}
 }
 
 // CodeOf finds in sorted values one that is there three times or more, but not in half of them, and lies further from all others than twice
