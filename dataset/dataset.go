@@ -94,7 +94,8 @@ type Columns struct {
 // read is the number of features that are columns or words, before those that knots add.
 func (c *Columns) read() int { return len(c.Features) - c.Knots.Count() }
 
-// WordColumn is a column of few words, each of which is a feature: 1 in the rows that have it, and 0 in others.
+// WordColumn is a column of few words, each of which is a feature: 1 in the rows that have it, and 0 in others. An empty word alone is that
+// of the rows that lack the column ([table.Missing]).
 type WordColumn struct {
 	Name  string   `json:"name"`
 	Words []string `json:"words"`

@@ -54,8 +54,9 @@ func (s *survey) countMissing(v *table.Vectors, i int) {
 
 // settleMissing puts behind the columns of words those features that say of a column that it is missing.
 func (s *survey) settleMissing() {
+	rows := s.taken()
 	for j, n := range s.missing {
-		if manifest.Indicates(n, s.taken()) {
+		if manifest.Indicates(n, rows) {
 			w := table.Missing(s.features[j])
 			s.categories = append(s.categories, &category{column: w.Column, words: w.Words})
 		}
