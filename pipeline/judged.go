@@ -53,6 +53,19 @@ func judged(x *mat.Dense, groups together) []float64 {
 	return out
 }
 
+// weigh multiplies columns by their weights.
+func weigh(x *mat.Dense, weight []float64) {
+	for j, w := range weight {
+		scaleColumn(x, j, w)
+	}
+}
+
+// hasColumns says whether features are columns, each of its own kind: those of a table, or such as have scales of their own.
+func (p *Problem) hasColumns(u units) bool {
+	c := p.Set.Columns
+	return u.each != nil || c != nil && len(c.Features) == p.Set.Pools[0].Cols
+}
+
 // columnSums are the sums of columns and of their squares.
 type columnSums struct{ sum, square []float64 }
 

@@ -51,9 +51,7 @@ func newTargetRows(x *mat.Dense, each []float32, columns bool, groups together) 
 	for j, s := range each {
 		scaleColumn(x, j, 1/float64(s))
 	}
-	for j, w := range t.weight {
-		scaleColumn(x, j, w)
-	}
+	weigh(x, t.weight)
 	t.trace = meanSquareNorm(x)
 	p, r := thinQR(x)
 	gram := mat.NewSymDense(min(n, d), nil)

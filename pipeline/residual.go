@@ -263,7 +263,7 @@ func (l *Learner) targetRows(rows []int32, u units) *targetRows {
 	if len(l.rows) == len(l.problem.Target.Tasks) { // as many as there can be in one round
 		l.rows = l.rows[1:]
 	}
-	t := newTargetRows(l.problem.readTarget(rows), u.each, u.each != nil || hasColumns(l.problem.Set), l.problem.together(rows))
+	t := newTargetRows(l.problem.readTarget(rows), u.each, l.problem.hasColumns(u), l.problem.together(rows))
 	t.rows = slices.Clone(rows)
 	l.rows = append(l.rows, t)
 	return t

@@ -10,7 +10,7 @@ import (
 type sampleFolds struct {
 	of   Labelled
 	each []float32 // s_j, or nil
-	// x are the rows less their mean, divided by the s_j, n by d, or where that is less turned to n by n: a kernel is the same.
+	// x are the rows as [targetRows] has them, n by d, or where that is less turned to n by n: a kernel is the same.
 	x     *mat.Dense
 	trace float64 // mean squared norm of x
 	out   []*foldOut
@@ -35,6 +35,9 @@ func (l *Learner) foldsOf(in Labelled, u units) *sampleFolds {
 	centreDense(x)
 	for j, s := range u.each {
 		scaleColumn(x, j, 1/float64(s))
+	}
+	if l.problem.hasColumns(u) {
+		weigh(x, judged(x, l.problem.together(in.Rows)))
 	}
 	if n, d := x.Dims(); n < d {
 		_, r := thinQR(mat.DenseCopyOf(x.T()))

@@ -44,7 +44,7 @@ func (c *Config) scalingFor(set *dataset.Set) (scaling, why string) {
 	if c.Representation == ClassConv || slices.ContainsFunc(set.Pools, func(p *dataset.Pool) bool { return p.Height > 0 }) {
 		return ScalingGlobal, "rows are images, whose pixels have one unit"
 	}
-	if hasColumns(set) {
+	if c := set.Columns; c != nil && len(c.Spread) > 0 {
 		return ScalingGlobal, "features have one unit since they were imported"
 	}
 	ranges := featureRanges(set)
@@ -62,9 +62,6 @@ func (c *Config) scalingFor(set *dataset.Set) (scaling, why string) {
 	}
 	return ScalingGlobal, fmt.Sprintf("features have one unit: their ranges go from %.3g to %.3g", least, most)
 }
-
-// hasColumns says whether features are columns of a table, which the import has divided by the spreads of their own.
-func hasColumns(set *dataset.Set) bool { return set.Columns != nil && len(set.Columns.Spread) > 0 }
 
 // featureRanges are the ranges of the features that vary.
 func featureRanges(set *dataset.Set) []float64 {
