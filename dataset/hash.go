@@ -114,6 +114,7 @@ func (c *Columns) Hash() string {
 	}
 	for _, of := range c.Codes {
 		h.texts(of.Column)
+		h.numbers(len(of.Values))
 		for _, x := range of.Values {
 			h.rounded(x)
 		}

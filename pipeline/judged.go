@@ -60,6 +60,45 @@ func weigh(x *mat.Dense, weight []float64) {
 	}
 }
 
+// loneColumns are the columns of weight 0 that vary, nil where there are none.
+func loneColumns(x *mat.Dense, weight []float64) *mat.Dense {
+	n, d := x.Dims()
+	var out *mat.Dense
+	for j, w := range weight {
+		column := mat.Col(nil, j, x)
+		if w > 0 || !slices.ContainsFunc(column, func(v float64) bool { return v != 0 }) {
+			continue
+		}
+		if out == nil {
+			out = mat.NewDense(n, d, nil)
+		}
+		out.SetCol(j, column)
+	}
+	return out
+}
+
+// withoutLone is phi of the samples, with a constant behind it, as it would be without the lone columns, which heads are fitted to: what
+// the sources' heads combine to could have any slope there too. It is phi itself where there are none, and of networks, which have no
+// columns.
+func (l *Learner) withoutLone(rows *targetRows, phi *mat.Dense, u units) (*mat.Dense, error) {
+	linear, is := l.model.(*linearClass)
+	if rows.lone == nil || !is {
+		return phi, nil
+	}
+	b, err := download64(l.queue, linear.representation(linear.theta))
+	if err != nil {
+		return nil, err
+	}
+	var part mat.Dense
+	part.Mul(rows.lone, b.T())
+	part.Scale(1/u.scale, &part)
+	n, k := part.Dims()
+	out := mat.DenseCopyOf(phi)
+	features := out.Slice(0, n, 0, k).(*mat.Dense)
+	features.Sub(features, &part)
+	return out, nil
+}
+
 // hasColumns says whether features are columns, each of its own kind: those of a table, or such as have scales of their own.
 func (p *Problem) hasColumns(u units) bool {
 	c := p.Set.Columns

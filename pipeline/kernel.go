@@ -21,6 +21,8 @@ type targetRows struct {
 	x      *mat.Dense
 	mean   []float64 // of the rows as they are
 	weight []float64 // of features, nil for 1: those of columns are from 0 to 1
+	// lone are the columns of weight 0, n by d, and 0 for others; nil where there are none.
+	lone *mat.Dense
 	trace  float64   // t
 	kernel tridiagonal
 	// products are XX'/t where a classifier wanted them.
@@ -51,6 +53,7 @@ func newTargetRows(x *mat.Dense, each []float32, columns bool, groups together) 
 	for j, s := range each {
 		scaleColumn(x, j, 1/float64(s))
 	}
+	t.lone = loneColumns(x, t.weight)
 	weigh(x, t.weight)
 	t.trace = meanSquareNorm(x)
 	p, r := thinQR(x)

@@ -310,7 +310,15 @@ func (l *Learner) learn(ctx context.Context, st State, in Round) (Epoch, error) 
 		}
 	}
 	if l.nests(in) {
-		if fit.by.phi, err = l.phi(p.Target.Pool, in.Target.Rows); err != nil {
+		phi, err := l.phi(p.Target.Pool, in.Target.Rows)
+		if err != nil {
+			return Epoch{}, err
+		}
+		u, err := l.model.units()
+		if err != nil {
+			return Epoch{}, err
+		}
+		if fit.by.phi, err = l.withoutLone(l.targetRows(in.Target.Rows, u), phi, u); err != nil {
 			return Epoch{}, err
 		}
 		if fit.stated, err = l.nested(ctx, in.Target, fit); err != nil {

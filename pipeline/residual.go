@@ -87,12 +87,16 @@ func (l *Learner) residualHead() (headsOf, error) {
 	}
 	root, rank := headRoot(prior.heads)
 	return func(rows *targetRows, phi *mat.Dense, u units, in labelGroup) ([]headFit, error) {
-		means := prior.means(in)
+		means, whole := prior.means(in), phi
+		phi, err := l.withoutLone(rows, whole, u)
+		if err != nil {
+			return nil, err
+		}
 		var a mat.Dense
 		a.Mul(phi, root)
 		mean := prior.mean(prior.heads, in.outputs)
 		regression, err := l.regress(targetRegression{
-			rows: rows, a: &a, y: in.centred(means), mean: product(phi, mean),
+			rows: rows, a: &a, y: in.centred(means), mean: product(whole, mean),
 			rho: prior.rho, least: l.problem.leastPower(), kappas: kappas, lambda: l.problem.Config.Head.Ridge,
 		})
 		if err != nil {
@@ -100,6 +104,13 @@ func (l *Learner) residualHead() (headsOf, error) {
 		}
 		fit := regression.fit
 		w := regression.shared(&a, root, fit)
+		if phi != whole { // up to what a sample itself adds to w, it is left out as it is
+			lone := product(whole, w)
+			lone.Sub(lone, product(phi, w))
+			left := mat.DenseCopyOf(fit.residual)
+			left.Sub(left, lone)
+			fit.residual = left
+		}
 		if mean != nil {
 			mean.Scale(regression.g, mean)
 			w.Add(w, mean)

@@ -243,6 +243,10 @@ func (l *Learner) resampledParts(rows []int32, prior headPrior, fitted []fittedP
 				continue // of classes that no row is of, w stays 0
 			}
 			decomposed := l.targetRows(f.Rows, u)
+			fitted, err := l.withoutLone(decomposed, phi, u)
+			if err != nil {
+				return nil, err
+			}
 			part := resampledPart{outputs: f.outputs, at: at, toMean: f.fits[0].ToMean, phi: phi, mean: prior.mean(prior.heads, f.outputs)}
 			if part.toMean > 0 {
 				said := product(phi, part.mean)
@@ -250,7 +254,7 @@ func (l *Learner) resampledParts(rows []int32, prior headPrior, fitted []fittedP
 				y.Sub(y, said)
 			}
 			for _, e := range f.fits[0].each {
-				if err := part.add(newSmoother(phi, prior.heads, y, decomposed, groups, e, 1/(1+e.kappa))); err != nil {
+				if err := part.add(newSmoother(fitted, prior.heads, y, decomposed, groups, e, 1/(1+e.kappa))); err != nil {
 					return nil, err
 				}
 			}

@@ -26,7 +26,7 @@ func (g *gaps) hint(err error) error {
 	if _, is := errors.AsType[*table.MissingError](err); !is {
 		return err
 	}
-	return fmt.Errorf("%w: fill: mean in the manifest of the run would put the mean there", err)
+	return fmt.Errorf("%w: fill: mean+indicator in the manifest of the run would put the mean there", err)
 }
 
 func (g *gaps) fill(v *table.Vectors) {

@@ -29,7 +29,8 @@ func TestPredictFills(t *testing.T) {
 	p := Prediction{Dir: dir, Files: []string{rows}, Out: filepath.Join(dir, "out.csv"),
 		Filled: func(column string, cells int64) { filled += fmt.Sprint(column, " ", cells, ";") }}
 	for meta, want := range map[string]string{
-		"":       "rows.csv: line 3, column b: expected a number, found \"\": fill: mean in the manifest of the run would put the mean there",
+		"": "rows.csv: line 3, column b: expected a number, found \"\": fill: mean+indicator in the manifest of the run would put the mean " +
+			"there",
 		"[1]":    "metadata means: expected one for each of 2 features, found 1",
 		"[1, x]": "metadata means: ",
 	} {

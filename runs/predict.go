@@ -177,23 +177,35 @@ func (r *predictor) names() []string {
 
 // columnsIn are the columns of features of the run in a file, other than words: those of Features, which need not name words, or those of
 // the same names. renamed says which.
-func (r *predictor) columnsIn(path string, columns []table.Column) (names []string, renamed bool) {
+func (r *predictor) columnsIn(path string, columns []table.Column) (names []string, renamed bool, err error) {
 	count := r.width()
 	for _, w := range r.words {
 		count -= len(w.Words)
 	}
 	if len(r.Features) > 0 {
 		names, err := r.selected(path, columns)
-		if err == nil && len(names) == count {
-			return names, true
+		switch {
+		case err == nil && len(names) == count:
+			return names, true, nil
+		case err == nil && len(names) > 1 && len(names) != r.width():
+			return nil, false, r.wrongCount(path, count, names)
 		}
 	}
-	return r.storedModel.features[:min(count, len(r.storedModel.features))], false
+	return r.storedModel.features[:min(count, len(r.storedModel.features))], false, nil
+}
+
+func (r *predictor) wrongCount(path string, want int, found []string) error {
+	return fmt.Errorf("%s: expected %s of features, those of the run, found %d from %s on", path, text.Several(want, "column"), len(found),
+		found[0])
 }
 
 // derive adds to a table what the run made of its columns: codes that stand for none, words, and what is missing.
 func (r *predictor) derive(path string, t table.Table) (table.Table, error) {
-	names, renamed := r.columnsIn(path, t.Columns())
+	names, renamed, err := r.columnsIn(path, t.Columns())
+	if err != nil {
+		t.Close()
+		return nil, err
+	}
 	in := func(column string) string {
 		if at := slices.Index(r.storedModel.features, column); at >= 0 && at < len(names) {
 			return names[at]
@@ -277,8 +289,7 @@ func (r *predictor) query(path string, columns []table.Column) (q table.Query, e
 		}
 	}
 	if len(q.Features) > 1 && len(q.Features) != q.Width {
-		return q, fmt.Errorf("%s: expected %s of features, those of the run, found %d from %s on", path,
-			text.Several(q.Width, "column"), len(q.Features), q.Features[0])
+		return q, r.wrongCount(path, q.Width, q.Features)
 	}
 	r.gaps.ask(&q)
 	return q, nil

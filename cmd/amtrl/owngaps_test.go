@@ -121,6 +121,8 @@ func TestOwnTableGaps(t *testing.T) {
 			must.Equal(t, read(dir, header+".csv"), read(work, "dataset.csv"), "predictions by %s", name)
 		}
 	}
+	amtrl(t, coded, "predict", "dataset", "fresh.csv", "--features", "income,debt,age", "--out", "few.csv").
+		Complains(t, 1, "expected 4 columns of features, those of the run, found 3 from income on")
 	t.Run("python", func(t *testing.T) {
 		rows := "import csv\nrows = list(csv.DictReader(open('fresh.csv')))\nimport numpy as np\n" +
 			"X = np.array([[float(r[c] or 'nan') for c in ('income', 'debt', 'age', 'rooms')] for r in rows])\n"

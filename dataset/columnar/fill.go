@@ -68,7 +68,7 @@ func (s *survey) hint(err error) error {
 	if _, is := errors.AsType[*table.MissingError](err); !is {
 		return err
 	}
-	return fmt.Errorf("%w: fill: %s under columns of %s puts the mean of the column there", err, manifest.FillMean, s.manifest.Path)
+	return fmt.Errorf("%w: fill: %s under columns of %s puts the mean of the column there", err, manifest.FillIndicator, s.manifest.Path)
 }
 
 func (s *survey) listsFault(path, column string) error {

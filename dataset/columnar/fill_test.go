@@ -96,7 +96,7 @@ func TestImportFills(t *testing.T) {
 		}
 	}
 	must.Fail(t, "without fill", Import(t.Context(), parse(t, dir, made), filepath.Join(dir, "no"), nil), ", column f",
-		"expected a number, found ", ": fill: mean under columns of "+filepath.Join(dir, "m.yaml")+" puts the mean of the column there")
+		"expected a number, found ", ": fill: mean+indicator under columns of "+filepath.Join(dir, "m.yaml")+" puts the mean of the column there")
 }
 
 // Tables whose features differ in units alone have other hashes, those of other files and orders of sources the same.

@@ -287,7 +287,7 @@ func TestImportRefuses(t *testing.T) {
 		{good + "d,x,s2,,1,1\n", made, "line 5: expected 7 columns"},
 		{good + "d,x,s2,,1,1,two\n", made, `line 5, column f1: expected a number, found "two"`},
 		{good + "d,x,s2,,1,1,\n", made, `line 5, column f1: expected a number, found ""`},
-		{good + "d,x,s2,,1,1,NaN\n", made, `line 5, column f1: expected a number, found NaN: fill: mean under columns of `},
+		{good + "d,x,s2,,1,1,NaN\n", made, `line 5, column f1: expected a number, found NaN: fill: mean+indicator under columns of `},
 		{good + "d,x,s2,,1,1,inf\n", strings.Replace(made, "scale: none", "fill: mean", 1), `line 5, column f1: expected a finite number`},
 		{good + "d,x,s2,,1,1,two\n", strings.Replace(made, "scale: none", "fill: mean", 1), `line 5, column f1: expected a number, found "two"`},
 		{strings.ReplaceAll(good, "1,2\n", "1,\n"), strings.Replace(made, "scale: none", "fill: mean", 1),

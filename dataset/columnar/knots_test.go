@@ -153,7 +153,7 @@ func TestImportRefusesKnots(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		`{"site": "a", "v": [1, 2], "y": 1}`: "columns: knots: expected features that are a column each, found lists in column v",
-		`{"site": "a", "v": null, "y": 1}`:   "fill: mean under columns of",
+		`{"site": "a", "v": null, "y": 1}`:   "fill: mean+indicator under columns of",
 	} {
 		dir := t.TempDir()
 		must.Do(t, os.WriteFile(filepath.Join(dir, "rows.jsonl"), []byte(text+"\n"), 0o644))
