@@ -204,6 +204,9 @@ func (f *farFeatures) oddities(s *Set) []Oddity {
 		for i, x := range sample {
 			sample[i] = x*spread + centre
 		}
+		if filled := s.Columns.Filled; j < len(filled) && filled[j] > 0 { // with the mean, which is no value of the column
+			sample = slices.DeleteFunc(sample, func(x float64) bool { return math.Abs(x-s.Columns.Means[j]) <= 1e-6*spread })
+		}
 		u := usualOf(sample)
 		low, high := f.low[j], f.high[j]
 		low.value, high.value = low.value*spread+centre, high.value*spread+centre

@@ -140,6 +140,9 @@ func labelText(g *manifest.Guess) string {
 		}
 		parts = append(parts, l.Column+" ("+l.Type+order+")")
 	}
+	if len(g.Maybe) > 0 {
+		parts = append(parts, "or is it "+strings.Join(g.Maybe, " or ")+"? --label says which")
+	}
 	return strings.Join(parts, ", ")
 }
 

@@ -30,6 +30,8 @@ type Guess struct {
 	Gaps []string
 	// Codes are the columns of features and labels in which a number such as -999 stands for none, each with how many rows have it.
 	Codes []string
+	// Maybe are other columns that the label could be, where its name does not say so.
+	Maybe []string
 }
 
 // Known is what somebody says of their files; what is empty is guessed.
@@ -51,9 +53,10 @@ var (
 		"country", "region",
 		"city", "tenant", "plant", "account", "company", "brand", "clinic", "school", "branch", "office", "ward", "district", "factory",
 		"environment", "env", "batch", "camera", "*domain*", "*source*", "*site*", "*group*"}
-	labelNames = []string{"label", "labels", "class", "y", "target", "outcome", "category", "sentiment", "rating", "score", "diagnosis",
-		"*label*", "*class*", "*target*", "is_*", "has_*"}
-	splitNames = []string{"split", "fold", "partition", "part", "set", "*split*"}
+	labelNames = []string{"label", "labels", "class", "y", "target", "outcome", "diagnosis", "*label*", "*class*", "*target*"}
+	// maybeLabels are those that features often have too.
+	maybeLabels = []string{"category", "sentiment", "rating", "score", "is_*", "has_*"}
+	splitNames  = []string{"split", "fold", "partition", "part", "set", "*split*"}
 	// groupNames are those of columns whose values say which rows belong together, where they are repeated.
 	groupNames = []string{"patient", "subject", "participant", "person", "user", "speaker", "author", "document", "doc", "animal",
 		"individual", "patient?id", "subject?id", "participant?id", "person?id", "user?id", "speaker?id", "author?id", "document?id",
@@ -70,6 +73,8 @@ type guesser struct {
 	alone string
 	// scalars are the columns of features that are none of lists.
 	scalars []string
+	// maybe are other columns that the label could be.
+	maybe []string
 	// few says that features are few columns that are no vector.
 	few bool
 }
@@ -95,16 +100,44 @@ func (g *guesser) pickEither(patterns []string, best, well func(*column) bool) s
 	return g.pick(patterns, well)
 }
 
+// labels says whether the values can be labels: they are numbers, or few of which each is there twice on average.
+func (c *column) labels() bool {
+	return c.numeric() || len(c.distinct) <= fewLabels && 2*len(c.distinct) <= c.has()
+}
+
+// fewLabels is how many values a label of classes may have to be found.
+const fewLabels = 100
+
+// guessLabel finds the label by its name, and where only features have such names too, rather one that lacks values, or the last column.
+// Then maybe are others that it could be.
+func (g *guesser) guessLabel(target string, fits func(*column) bool) (name string) {
+	if name = g.pick(labelNames, fits); name != "" {
+		return name
+	}
+	last := g.columns[len(g.columns)-1]
+	name = g.pick(maybeLabels, func(c *column) bool { return fits(c) && (c.missing > 0 || c == last) })
+	if name == "" {
+		name = g.pickLabel(target, fits)
+	}
+	if name == "" {
+		name = g.pick(maybeLabels, fits)
+	}
+	if _, numbered := serial(last.Name); name != "" && !numbered && !g.taken[last.Name] && fits(last) && last.labels() {
+		g.maybe = append(g.maybe, last.Name)
+	}
+	return name
+}
+
 // pickLabel finds the column of few values that lacks most of them, and does not have the target among them.
 func (g *guesser) pickLabel(target string, fits func(*column) bool) string {
 	most := 0
 	for _, c := range g.columns {
-		if !g.taken[c.Name] && fits(c) && len(c.distinct) <= 100 && (target == "" || c.distinct[target] == 0) {
+		if !g.taken[c.Name] && fits(c) && len(c.distinct) <= fewLabels && (target == "" || c.distinct[target] == 0) {
 			most = max(most, c.missing)
 		}
 	}
 	return g.pick([]string{"*"}, func(c *column) bool {
-		return most > 0 && c.missing == most && fits(c) && len(c.distinct) <= 100 && (target == "" || c.distinct[target] == 0)
+		return most > 0 && c.missing == most && fits(c) && len(c.distinct) <= fewLabels && (target == "" || c.distinct[target] == 0)
 	})
 }
 
@@ -218,6 +251,7 @@ func Look(ctx context.Context, manifestPath string, files []string, known Known)
 		}
 	}
 	g.guessCodes(out)
+	out.Maybe = slices.DeleteFunc(g.maybe, m.is)
 	return out, m.check()
 }
 
@@ -282,10 +316,7 @@ func (g *guesser) choose(m *Manifest, known Known, inputs []Input) error {
 		m.Labels = append(m.Labels, Label{Column: name})
 	}
 	if len(m.Labels) == 0 {
-		name := g.pick(labelNames, label)
-		if name == "" {
-			name = g.pickLabel(known.Target, label)
-		}
+		name := g.guessLabel(known.Target, label)
 		if name == "" {
 			return fmt.Errorf("%s: expected a column that looks like a label, found none: say which one it is with --label%s", file,
 				g.candidates(inputs, label))
@@ -387,13 +418,17 @@ func splitByFile(inputs []Input) bool {
 	return splits["test"] && len(splits) > 1
 }
 
-// candidates names columns of few values that fit, for a message.
+// candidates names columns that fit, for a message: the last one, where a label often is, and others of few values.
 func (g *guesser) candidates(inputs []Input, fits func(*column) bool) string {
 	const few = 20
 	g.guessSource(inputs, "")
 	var names []string
-	for _, c := range g.columns {
-		if fits(c) && len(c.distinct) <= few && !g.taken[c.Name] {
+	for i, c := range g.columns {
+		switch {
+		case !fits(c) || g.taken[c.Name]:
+		case i == len(g.columns)-1 && c.labels():
+			names = slices.Insert(names, 0, c.Name)
+		case len(c.distinct) <= few:
 			names = append(names, c.Name)
 		}
 	}

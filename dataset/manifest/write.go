@@ -92,7 +92,7 @@ func (g *Guess) Text() string {
 	}
 	line("labels:")
 	for i, l := range g.Labels {
-		line("  - column: %s", scalar(l.Column))
+		line("  - column: %s%s", scalar(l.Column), g.maybeText())
 		order := ""
 		if g.Ordered(i) {
 			order = "; number where the order of its values counts, as that of ratings does"
@@ -117,6 +117,13 @@ func (g *Guess) Text() string {
 	}
 	line("# sources: {include: [...], exclude: [...], cost: {NAME: 2.5}}")
 	return b.String()
+}
+
+func (g *Guess) maybeText() string {
+	if len(g.Maybe) == 0 {
+		return ""
+	}
+	return "  # or is it " + strings.Join(g.Maybe, " or ") + "?"
 }
 
 // Ordered says whether the classes of a label, three or more, are all numbers, which classes have no order by.

@@ -53,11 +53,12 @@ func (v *Vectors) Blank(none [][]float64) {
 }
 
 // CodeOf finds in sorted values one that is there three times or more, but not in half of them, and lies further from all others than twice
-// their range, as -999 for none does: how many have it, and where the others are. It finds none among fewer than 20.
+// their range, as -999 for none does: how many have it, and where the others are. It finds none among fewer than 20, or beside fewer than
+// five other values.
 func CodeOf(sorted []float64) (code float64, count int, from, to float64) {
-	const least, several = 20, 3
+	const least, several, others = 20, 3, 5
 	n := len(sorted)
-	if n < least {
+	if n < least || len(slices.Compact(slices.Clone(sorted))) <= others {
 		return 0, 0, 0, 0
 	}
 	low, high := sorted[0], sorted[n-1]
