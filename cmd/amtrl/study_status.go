@@ -163,7 +163,11 @@ func (o *studyPlanOptions) run(ctx context.Context) error {
 	} else {
 		out += fmt.Sprintf("expected to lower the error of the target's samples, each left out, by %s, from %s\n", p.Gain,
 			text.Several(p.Gain.Rounds, "round"))
-		out += fmt.Sprintf("twice the labels, a cost of %s in all: by %s\n", costText(p.Double.To), p.Double)
+		more := "twice the labels"
+		if p.Double.To < 2*p.Double.From {
+			more = "all rows that are left"
+		}
+		out += fmt.Sprintf("%s, a cost of %s in all: by %s\n", more, costText(p.Double.To), p.Double)
 	}
 	out += fmt.Sprintf("the theory's bound with all samples, excess risk by Theorem 4.1, whatever the data: %.3g\n", p.Bound)
 	return o.emitEither(p, out)

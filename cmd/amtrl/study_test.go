@@ -226,7 +226,7 @@ func TestStudyAnswers(t *testing.T) {
 	run("relevance", "S").Prints(t, 0, "share after round")
 	all := slices.DeleteFunc(slices.Sorted(maps.Keys(c.labels)), func(id string) bool { return strings.HasPrefix(id, "zoo") })
 	run("tell", "S", "--replace", c.answer(t, "all.csv", all...)).Succeeds(t)
-	run("ask", "S", "--budget", "9").ComplainsLast(t, 3, "nothing to ask for: every row is answered or given up")
+	run("ask", "S", "--budget", "9").ComplainsLast(t, 3, "nothing to ask for: every row is asked for or given up")
 }
 
 // unaskedOf is an answer for a row that is not in a list.

@@ -58,7 +58,7 @@ type Contradiction struct{ text string }
 func (e *Contradiction) Error() string { return e.text }
 
 // ErrAllAsked is the error of an ask where no row is left.
-var ErrAllAsked = errors.New("nothing to ask for: every row is answered or given up")
+var ErrAllAsked = errors.New("nothing to ask for: every row is asked for or given up")
 
 // Stop is the error of an ask that is not worth its cost.
 type Stop struct {
@@ -186,6 +186,8 @@ func (s *Study) due(st *state) (bool, error) {
 
 func nothing(waiting int, prop *proposal) error {
 	switch {
+	case prop.left == 0 && waiting > 0:
+		return fmt.Errorf("%w, and %s %s pending", ErrAllAsked, text.Several(waiting, "row"), text.Form(waiting, "is", "are"))
 	case waiting > 0:
 		return fmt.Errorf("nothing to ask for within the budget of round %d, of which %s %s pending: give a budget to ask for more",
 			prop.round, text.Several(waiting, "row"), text.Form(waiting, "is", "are"))
@@ -240,6 +242,7 @@ type proposal struct {
 	// scheduled is what the rows of sources that the data have no label of may cost by the end of the round, spent what they do.
 	scheduled, spent float64
 	left             int
+	rest             float64 // what the rows that are left cost
 	problem          *pipeline.Problem
 	have             []int // samples of each source, pending ones too
 }
@@ -282,6 +285,7 @@ func (s *Study) propose(st *state, budget float64) (*proposal, error) {
 		}
 		out.before += p.Costs[m] * float64(have[m])
 		out.left += limit[m] - have[m]
+		out.rest += p.Costs[m] * float64(limit[m]-have[m])
 	}
 	out.scheduled, out.spent = s.scheduled(out.round), out.before-known
 	total, floor := known+out.scheduled, schedule.Floor

@@ -146,9 +146,11 @@ func (c *curve) gain(from, more float64) *Gain {
 		first, last := 1/c.x[0], 1/c.x[len(c.x)-1]
 		b.spread = math.Max(b.spread, 1/float64(cmp.Or(c.losses[0].Groups, c.losses[0].Rows))/(first-last))
 	}
-	per := 1/from - 1/to
-	return &Gain{Metric: c.metric, From: from, To: to, Rounds: len(c.x), Mean: per * b.mean(), Low: per * b.quantile(tail),
-		High: per * b.quantile(1-tail)}
+	last := c.losses[len(c.losses)-1]
+	per, all := 1/from-1/to, floats.Sum(last.Sums)/float64(last.Rows)
+	of := func(b float64) float64 { return math.Min(per*b, all) } // no score is below 0
+	return &Gain{Metric: c.metric, From: from, To: to, Rounds: len(c.x), Mean: of(b.mean()), Low: of(b.quantile(tail)),
+		High: of(b.quantile(1 - tail))}
 }
 
 // positive is the part above 0 of a normal distribution.
@@ -182,12 +184,12 @@ func (p positive) quantile(q float64) float64 {
 }
 
 // gain is what a proposed ask is expected to bring beyond all rows that are answered or pending, nil where nothing can be
-// said yet.
+// said yet. More than the rows that are left nothing can cost.
 func (st *state) gain(c *curve, prop *proposal, more float64) *Gain {
 	if c == nil {
 		return nil
 	}
-	g := c.gain(prop.before, more)
+	g := c.gain(prop.before, math.Min(more, prop.rest))
 	g.Pending = st.pending()
 	return g
 }

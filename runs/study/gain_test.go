@@ -52,6 +52,35 @@ func TestGainOfNextAsk(t *testing.T) {
 	check("nine rows answered, and not learned", 27, 0)
 }
 
+// More than the rows that are left no budget buys, and no error becomes less than 0.
+func TestGainHasAnEnd(t *testing.T) {
+	f := newFixture(t, testrand.New(t))
+	for i := range 2 {
+		a := must.Get(f.Ask(t.Context(), Request{}))(t)
+		must.Get(f.Tell(t.Context(), f.answerAll(t, fmt.Sprintf("%d.csv", i), a), false))(t)
+		must.Get(f.Learn(t.Context(), openCPU))(t)
+	}
+	plan, more := must.Get(f.Plan(1e6))(t), must.Get(f.Plan(2e6))(t)
+	cost := 0.0
+	for _, s := range plan.Sources {
+		if s.Source != f.Settings.Target {
+			cost += s.Cost
+		}
+	}
+	must.Hold(t, *plan.Gain == *more.Gain && plan.Gain.To == plan.Gain.From+cost, "of rows of a cost of %g: %+v, %+v", cost, plan.Gain,
+		more.Gain)
+	must.Get(f.Ask(t.Context(), Request{Budget: 1e6}))(t)
+	_, err := f.Ask(t.Context(), Request{Budget: 1e6})
+	must.Hold(t, errors.Is(err, ErrAllAsked) && strings.Contains(err.Error(), "pending"), "an ask where all rows are pending: %v", err)
+	plan = must.Get(f.Plan(1e6))(t)
+	must.Hold(t, plan.Gain.Mean == 0 && plan.Double.Mean == 0, "of no rows: %+v, %+v", plan.Gain, plan.Double)
+
+	last := &pipeline.Losses{Rows: 4, Sums: []float64{0, 0, 1, 0}}
+	c := &curve{metric: pipeline.MetricError, x: []float64{1, 2}, losses: []*pipeline.Losses{{Rows: 4, Sums: []float64{1, 1, 1, 1}}, last}}
+	g := c.gain(2, 1e9)
+	must.Hold(t, g.Mean == 0.25 && g.High == 0.25 && g.Low <= 0.25, "of an error of .25: %+v", g)
+}
+
 // A schedule whose rows are all pending is not ended by --stop-below, and has no next ask to expect anything of.
 func TestGainOfNothing(t *testing.T) {
 	f := newFixtureOf(t, testrand.New(t), 0, func(source string, i int) (bool, bool) { return source == "t" && i < 12, false })

@@ -195,7 +195,8 @@ func (s *Study) heldOut(pool int) []int32 {
 type Plan struct {
 	Budget  float64      `json:"budget"`
 	Sources []PlanSource `json:"sources"`
-	// Gain is what the budget is expected to bring, Double what as much again as all samples so far, pending ones too. They
+	// Gain is what the budget is expected to bring, Double what as much again as all samples so far, pending ones too, or
+	// all rows that are left where these cost less. They
 	// are absent before the second round.
 	Gain   *Gain `json:"gain,omitempty"`
 	Double *Gain `json:"double,omitempty"`
