@@ -22,8 +22,8 @@ type targetRows struct {
 	mean   []float64 // of the rows as they are
 	weight []float64 // of features, nil for 1: those of columns are from 0 to 1
 	// lone are the columns of weight 0, n by d, and 0 for others; nil where there are none.
-	lone *mat.Dense
-	trace  float64   // t
+	lone   *mat.Dense
+	trace  float64 // t
 	kernel tridiagonal
 	// products are XX'/t where a classifier wanted them.
 	products *mat.Dense
