@@ -43,10 +43,10 @@ func (g *gaps) fill(v *table.Vectors) {
 }
 
 // tell says what was filled.
-func (g *gaps) tell(f func(column string, cells int64)) {
+func (g *gaps) tell(f func(column string, cells, rows int64), rows int64) {
 	for j, n := range g.filled {
 		if n > 0 && j < len(g.columns) && f != nil { // what knots add is of no column
-			f(g.columns[j], n)
+			f(g.columns[j], n, rows)
 		}
 	}
 }

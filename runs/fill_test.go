@@ -27,7 +27,7 @@ func TestPredictFills(t *testing.T) {
 	q := pipelinetest.NewQueue(t, pipelinetest.OpenCPU(t, 1).Device())
 	filled := ""
 	p := Prediction{Dir: dir, Files: []string{rows}, Out: filepath.Join(dir, "out.csv"),
-		Filled: func(column string, cells int64) { filled += fmt.Sprint(column, " ", cells, ";") }}
+		Filled: func(column string, cells, rows int64) { filled += fmt.Sprint(column, " ", cells, "/", rows, ";") }}
 	for meta, want := range map[string]string{
 		"": "rows.csv: line 3, column b: expected a number, found \"\": fill: mean+indicator in the manifest of the run would put the mean " +
 			"there",
@@ -42,5 +42,5 @@ func TestPredictFills(t *testing.T) {
 	write(map[string]string{"means": "[10, 0.5]"})
 	must.Get(Predict(t.Context(), q, p, nil))(t)
 	must.Equal(t, string(must.Get(os.ReadFile(p.Out))(t)), "id,number\n0,3\n1,2.5\n2,11\n3,10.5\n", "predictions")
-	must.Equal(t, filled, "a 2;b 2;", "filled columns")
+	must.Equal(t, filled, "a 2/4;b 2/4;", "filled columns")
 }

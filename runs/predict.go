@@ -38,8 +38,8 @@ type Prediction struct {
 	ID, Label string
 	// Embed writes phi in place of predictions.
 	Embed bool
-	// Filled, if not nil, is told each column of features in which cells were missing, and how many.
-	Filled func(column string, cells int64)
+	// Filled, if not nil, is told each column of features in which cells were missing, and how many of how many rows.
+	Filled func(column string, cells, rows int64)
 	// Far, if not nil, is told each column of a table that has rows far outside of the target's samples.
 	Far func(FarColumn)
 	// Unknown, if not nil, is told each column of words in which rows have words that the data of the run have not: the first
@@ -93,7 +93,7 @@ func Predict(ctx context.Context, q backend.Queue, p Prediction, progress func(d
 	if err != nil {
 		return nil, err
 	}
-	r.gaps.tell(r.Filled)
+	r.gaps.tell(r.Filled, r.row)
 	r.tellUnknown()
 	r.far.tell(r.storedModel.features, r.Far)
 	found := slices.DeleteFunc(r.found, func(e *Evaluation) bool { return e == nil || e.Rows == 0 && e.Unknown == nil })

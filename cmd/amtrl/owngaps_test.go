@@ -123,6 +123,9 @@ func TestOwnTableGaps(t *testing.T) {
 	}
 	amtrl(t, coded, "predict", "dataset", "fresh.csv", "--features", "income,debt,age", "--out", "few.csv").
 		Complains(t, 1, "expected 4 columns of features, those of the run, found 3 from income on")
+	must.Do(t, os.WriteFile(filepath.Join(coded, "none.csv"), []byte("income,debt,age,rooms\n-999,1,2,3\n,NA,2,3\n"), 0o644))
+	amtrl(t, coded, "predict", "dataset", "none.csv", "--out", "none-out.csv").Complains(t, 0,
+		"all rows lack what some rows of the data of the run have: income\n")
 	t.Run("python", func(t *testing.T) {
 		rows := "import csv\nrows = list(csv.DictReader(open('fresh.csv')))\nimport numpy as np\n" +
 			"X = np.array([[float(r[c] or 'nan') for c in ('income', 'debt', 'age', 'rooms')] for r in rows])\n"

@@ -101,12 +101,16 @@ func (o *predictOptions) run(ctx context.Context) error {
 	defer q.Close()
 	p := &importProgress{out: &o.output}
 	var filled []filledColumn
-	var unknown, far []string
+	var unknown, far, lacking []string
 	found, err := runs.Predict(ctx, q, runs.Prediction{
 		Dir: o.dir, Method: o.method.V, Files: files, Out: o.out.V,
 		Features: features, ID: o.id.V, Label: o.label.V, Embed: o.embed.V,
 		Vectors: vectors, Join: o.join.V,
-		Filled: func(column string, cells int64) { filled = append(filled, filledColumn{column, cells}) },
+		Filled: func(column string, cells, rows int64) {
+			if filled = append(filled, filledColumn{column, cells}); cells == rows {
+				lacking = append(lacking, text.OneLine(column, 80))
+			}
+		},
 		Far: func(c runs.FarColumn) {
 			far = append(far, fmt.Sprintf("%s (%s, the first %.4g; the samples have %.4g to %.4g)", text.OneLine(c.Name, 80),
 				text.Several(int(c.Rows), "row"), c.First, c.Low, c.High))
@@ -121,6 +125,9 @@ func (o *predictOptions) run(ctx context.Context) error {
 	}
 	if len(filled) > 0 {
 		o.note("filled missing cells with the means of the run: %s", filledText(filled))
+	}
+	if len(lacking) > 0 {
+		o.note("all rows lack what some rows of the data of the run have: %s", strings.Join(lacking, ", "))
 	}
 	if len(unknown) > 0 {
 		o.note("words that the data of the run have not, which count as none: %s", strings.Join(unknown, ", "))
