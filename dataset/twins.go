@@ -99,8 +99,9 @@ func (w *twins) oddities(s *Set, pool int) (out []Oddity) {
 		return nil
 	}
 	if c := w.counts[pool].before; c.n > 0 {
-		out = append(out, c.oddity(s, "a row before it in the source", text.Form(c.n, "take it out if it is a copy, which is paid twice and says nothing new",
-			"take copies out, which are paid twice and say nothing new")))
+		advice := text.Form(c.n, "take it out if it is a copy, which is paid twice and says nothing new",
+			"take copies out, which are paid twice and say nothing new")
+		out = append(out, c.oddity(s, "a row before it in the source", advice))
 	}
 	if c := w.counts[pool].target; c.n > 0 {
 		out = append(out, c.oddity(s, "a row of the target", text.Form(c.n, "take it out: the error on the target is too good with it",
