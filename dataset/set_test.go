@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/amtrl/amtrl/dataset/table"
 	"github.com/amtrl/amtrl/internal/must"
 )
 
@@ -237,6 +238,11 @@ func TestHashOfColumns(t *testing.T) {
 		func(c *Columns) { c.Centre[1] = 0.001 },
 		func(c *Columns) { c.Spread[0] = 101 },
 		func(c *Columns) { c.Means = nil },
+		func(c *Columns) { c.Codes = []table.Codes{{Column: "a", Values: []float64{-999}}} },
+		func(c *Columns) { c.Codes = []table.Codes{{Column: "a", Values: []float64{-99}}} },
+		func(c *Columns) { c.Codes = []table.Codes{{Column: "bc", Values: []float64{-999}}} },
+		func(c *Columns) { c.Codes = []table.Codes{{Column: "a", Values: []float64{-999, 99}}} },
+		func(c *Columns) { c.Words = []WordColumn{{"a", []string{""}}} },
 		func(c *Columns) { c.Labels[0].Name = "z" },
 		func(c *Columns) { c.Labels[0].Classes[0] = "never" },
 		func(c *Columns) { c.Labels[0].Classes = nil },

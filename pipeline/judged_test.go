@@ -125,3 +125,38 @@ func gramOf(x *mat.Dense) []float64 {
 	out.Mul(x, x.T())
 	return out.RawMatrix().Data
 }
+
+// What is fitted to weighted columns has, of each column as it is, the weight times the slope of the weighted one.
+func TestSlopesOfJudgedColumns(t *testing.T) {
+	rng := testrand.New(t)
+	set := shops(rng, 2, 200, 5, 3, true)
+	cfg := defaultConfig(t)
+	cfg.Sources, cfg.TargetSamples = SourcesPools, 40
+	l := must.Get(newLearner(openDevice(t, 1, set), cfg, 0))(t)
+	defer l.Close()
+	target := l.problem.LookUp(must.Get(l.problem.Propose(State{}))(t)).Target
+	x := l.problem.readTarget(target.Rows)
+	for i := range target.Rows { // one of them has nearly all of column 2
+		x.Set(i, 2, x.At(i, 2)+20*float64(b2i(i == 11)))
+	}
+	columns := newTargetRows(mat.DenseCopyOf(x), nil, true, apart(40))
+	must.Hold(t, columns.weight[2] > 0 && columns.weight[2] < 1, "the weights are %v", columns.weight)
+	weigh(x, columns.weight)
+	plain, y := rowsApart(x), dense(rng, 40, 1)
+	group := []int{0, 1, 2}
+	own := must.Get(l.problem.regressOwn(t.Context(), columns, target, group))(t)
+	wanted := must.Get(l.problem.regressOwn(t.Context(), plain, target, group))(t)
+	var slopes [2][]float32
+	for i, rows := range []*targetRows{columns, plain} {
+		fit := must.Get(newKernelRidge(rows, nil, y, 0.1, leastPower))(t).at(1, 0.3)
+		slopes[i] = fit.heads(rows, units{scale: 1}, 0)[0].delta
+	}
+	for j, w := range columns.weight {
+		must.Hold(t, near(float64(slopes[0][j]), w*float64(slopes[1][j]), 1e-4), "slope %d is %g, of weight %g %g", j, slopes[0][j], w,
+			slopes[1][j])
+		for c := range group {
+			must.Hold(t, near(own.w[c][j], w*wanted.w[c][j], 1e-6), "slope %d of class %d is %g, of weight %g %g", j, c, own.w[c][j], w,
+				wanted.w[c][j])
+		}
+	}
+}

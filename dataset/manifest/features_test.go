@@ -46,19 +46,19 @@ func TestLookFills(t *testing.T) {
 	}
 	table := []columnOf{{"label", func(i int) string { return []string{"p", "q"}[i%2] }},
 		{"site", func(i int) string { return fmt.Sprint("s", i%4) }}, {"x1", gaps(61, "")}, {"x2", gaps(5, "")},
-		{"x3", func(i int) string { return []string{"", "0.5", ""}[i%3] }}}
+		{"x3", func(i int) string { return []string{"", "0.5", ""}[i%3] }}, {"x4", gaps(2, "")}}
 	writeTable(t, file, 60, table...)
 	g := must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{}))(t)
-	must.EqualSlices(t, g.Features, []string{"x1", "x2"}, "features")
-	must.EqualSlices(t, g.Gaps, []string{"x1 (1 of 60)", "x2 (12 of 60)"}, "gaps")
+	must.EqualSlices(t, g.Features, []string{"x1", "x2", "x4"}, "features")
+	must.EqualSlices(t, g.Gaps, []string{"x1 (1 of 60)", "x2 (12 of 60)", "x4 (30 of 60)"}, "gaps")
 	must.EqualSlices(t, g.Others, []string{"x3 (40 of 60 cells are missing)"}, "columns that are not used")
 	m := must.Get(Parse("m.yaml", []byte(g.Text())))(t)
 	must.Equal(t, m.Fill, FillIndicator, "fill of %s", g.Text())
 	g = must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{Features: []string{"x3"}}))(t)
 	must.Hold(t, g.Fill == FillIndicator && len(g.Gaps) == 1, "features that are said: %q, %v", g.Fill, g.Gaps)
-	must.EqualSlices(t, g.Others, []string{"x1 (numbers beside the features)", "x2 (numbers beside the features)"}, "not used")
+	must.EqualSlices(t, g.Others[:2], []string{"x1 (numbers beside the features)", "x2 (numbers beside the features)"}, "not used")
 
-	table[2].cell, table[3].cell = gaps(61, "0.5"), gaps(61, "0.5")
+	table[2].cell, table[3].cell, table[5].cell = gaps(61, "0.5"), gaps(61, "0.5"), gaps(61, "0.5")
 	writeTable(t, file, 60, table...)
 	g = must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{}))(t)
 	must.Hold(t, g.Fill == "" && !strings.Contains(g.Text(), "fill"), "no cell is missing: %s", g.Text())
@@ -299,5 +299,15 @@ func TestLookForLabels(t *testing.T) {
 		g := must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{}))(t)
 		must.Equal(t, fmt.Sprint(g.Labels[0].Column, " ", g.Maybe), want, "label, and what else it could be")
 		must.Get(Parse("m.yaml", []byte(g.Text())))(t)
+	}
+}
+
+// A column has a feature of what is missing from five rows on, and one in a hundred, unless all lack it.
+func TestIndicates(t *testing.T) {
+	for _, c := range []struct {
+		missing, rows int64
+		want          bool
+	}{{4, 10, false}, {5, 10, true}, {5, 500, true}, {5, 501, false}, {0, 3, false}, {20, 20, false}, {19, 20, true}} {
+		must.Equal(t, Indicates(c.missing, c.rows), c.want, "%d of %d rows", c.missing, c.rows)
 	}
 }
