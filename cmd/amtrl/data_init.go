@@ -141,7 +141,7 @@ func labelText(g *manifest.Guess) string {
 		parts = append(parts, l.Column+" ("+l.Type+order+")")
 	}
 	if len(g.Maybe) > 0 {
-		parts = append(parts, "or is it "+strings.Join(g.Maybe, " or ")+"? --label says which")
+		parts = append(parts, "or is it "+text.OneLine(strings.Join(g.Maybe, " or "), 200)+"? --label says which")
 	}
 	return strings.Join(parts, ", ")
 }

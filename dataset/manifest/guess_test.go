@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/amtrl/amtrl/dataset/table"
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/npy"
 	"github.com/amtrl/amtrl/internal/safetensors"
@@ -273,7 +274,11 @@ func TestTextOfAnyName(t *testing.T) {
 			Features: names(rng, name),
 			Labels:   []Label{{name(), Classes, nil, names(rng, name)}}, Target: Target{name(), 2 + rng.IntN(9)},
 		}
-		g := &Guess{Manifest: m, Others: []string{name()}, Classes: []map[string]int{{name(): 1}}}
+		if rng.IntN(2) == 0 {
+			m.Fill, m.Missing = FillIndicator, []table.Codes{{Column: name(), Values: []float64{-999}}}
+		}
+		g := &Guess{Manifest: m, Others: []string{name()}, Classes: []map[string]int{{name(): 1}}, Maybe: []string{name()},
+			Codes: []string{name()}}
 		got := must.Get(Parse("m.yaml", []byte(g.Text())))(t)
 		if !reflect.DeepEqual(got, m) {
 			t.Fatalf("%+v came back as %+v from\n%s", m, got, g.Text())

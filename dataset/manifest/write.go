@@ -123,7 +123,7 @@ func (g *Guess) maybeText() string {
 	if len(g.Maybe) == 0 {
 		return ""
 	}
-	return "  # or is it " + strings.Join(g.Maybe, " or ") + "?"
+	return "  # or is it " + text.OneLine(strings.Join(g.Maybe, " or "), 200) + "?"
 }
 
 // Ordered says whether the classes of a label, three or more, are all numbers, which classes have no order by.
