@@ -32,38 +32,6 @@ func TestLookAtBooleans(t *testing.T) {
 	must.EqualSlices(t, g.Others[:2], []string{"small (booleans beside the features)", "old (booleans beside the features)"}, "not used")
 }
 
-// Columns of which few cells are missing are filled, others left out unless they are said.
-func TestLookFills(t *testing.T) {
-	rng := testrand.New(t)
-	file := filepath.Join(t.TempDir(), "rows.csv")
-	gaps := func(each int, words ...string) func(int) string {
-		return func(i int) string {
-			if i%each == 0 {
-				return words[i%len(words)]
-			}
-			return fmt.Sprint(rng.NormFloat64())
-		}
-	}
-	table := []columnOf{{"label", func(i int) string { return []string{"p", "q"}[i%2] }},
-		{"site", func(i int) string { return fmt.Sprint("s", i%4) }}, {"x1", gaps(61, "")}, {"x2", gaps(5, "")},
-		{"x3", func(i int) string { return []string{"", "0.5", ""}[i%3] }}, {"x4", gaps(2, "")}}
-	writeTable(t, file, 60, table...)
-	g := must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{}))(t)
-	must.EqualSlices(t, g.Features, []string{"x1", "x2", "x4"}, "features")
-	must.EqualSlices(t, g.Gaps, []string{"x1 (1 of 60)", "x2 (12 of 60)", "x4 (30 of 60)"}, "gaps")
-	must.EqualSlices(t, g.Others, []string{"x3 (40 of 60 cells are missing)"}, "columns that are not used")
-	m := must.Get(Parse("m.yaml", []byte(g.Text())))(t)
-	must.Equal(t, m.Fill, FillIndicator, "fill of %s", g.Text())
-	g = must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{Features: []string{"x3"}}))(t)
-	must.Hold(t, g.Fill == FillIndicator && len(g.Gaps) == 1, "features that are said: %q, %v", g.Fill, g.Gaps)
-	must.EqualSlices(t, g.Others[:2], []string{"x1 (numbers beside the features)", "x2 (numbers beside the features)"}, "not used")
-
-	table[2].cell, table[3].cell, table[5].cell = gaps(61, "0.5"), gaps(61, "0.5"), gaps(61, "0.5")
-	writeTable(t, file, 60, table...)
-	g = must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{}))(t)
-	must.Hold(t, g.Fill == "" && !strings.Contains(g.Text(), "fill"), "no cell is missing: %s", g.Text())
-}
-
 // A slash in the name of a column is a character like any other.
 func TestLookAtSlashes(t *testing.T) {
 	rng := testrand.New(t)
@@ -177,26 +145,6 @@ func TestLookAtIDs(t *testing.T) {
 	must.EqualSlices(t, g.Others, []string{"old_id (ids beside the id)"}, "columns that are not used")
 }
 
-// A cell that is missing behind the rows that are looked at for what a column is has its column filled too.
-func TestLookFindsGapsInAllRows(t *testing.T) {
-	rng := testrand.New(t)
-	of := func(words ...string) func(int) string { return func(i int) string { return words[i%len(words)] } }
-	number := func(from int, gap string) func(int) string {
-		return func(i int) string {
-			if i == from || i == from+7 {
-				return gap
-			}
-			return fmt.Sprint(rng.NormFloat64())
-		}
-	}
-	file := filepath.Join(t.TempDir(), "rows.csv")
-	writeTable(t, file, 1300, columnOf{"label", of("p", "q")}, columnOf{"site", of("x", "y", "z")}, columnOf{"a", number(-9, "")},
-		columnOf{"b", number(1200, "")}, columnOf{"c", number(500, "NA")}, columnOf{"d", number(1290, "NaN")})
-	g := must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{}))(t)
-	must.EqualSlices(t, g.Gaps, []string{"b (2 of 1300)", "c (2 of 1300)", "d (2 of 1300)"}, "gaps")
-	must.Equal(t, g.Fill, FillMean, "fill")
-}
-
 // The name of a column is no pattern, though it has brackets or a star in it: it takes no other column, not even one before it.
 func TestFeatureColumnsByName(t *testing.T) {
 	columns := []table.Column{{Name: "tempC"}, {Name: "temp[C]"}, {Name: "Tmax"}, {Name: "T*"}}
@@ -261,53 +209,4 @@ func TestPerhapsGroup(t *testing.T) {
 	}
 	_, err := Look(t.Context(), "m.yaml", []string{file}, Known{Source: "shop", Group: "who"})
 	must.Fail(t, "a group that is not there", err, "who")
-}
-
-// Of labels that are numbers in few values the manifest says what else they can be, and of no others.
-func TestLookAtRatings(t *testing.T) {
-	rng := testrand.New(t)
-	for cells, ordered := range map[string]bool{"1,2,3,4,5": true, "1.0,2.0,5.0": true, "0,1": false, "a,b,c": false, "1,2,many": false} {
-		of := strings.Split(cells, ",")
-		file := filepath.Join(t.TempDir(), "rows.csv")
-		writeTable(t, file, 300, columnOf{"rating", func(int) string { return of[rng.IntN(len(of))] }},
-			columnOf{"site", func(i int) string { return fmt.Sprint("s", i%4) }},
-			columnOf{"x", func(int) string { return fmt.Sprint(rng.NormFloat64()) }})
-		g := must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{Labels: []string{"rating"}}))(t)
-		must.Equal(t, g.Ordered(0), ordered, "ordered: %s, %+v", cells, g.Labels)
-		must.Equal(t, strings.Contains(g.Text(), "number where the order of its values counts"), ordered, "the manifest of %s", cells)
-	}
-}
-
-// A name that features have too makes a column the label where it lacks values or comes last, else one that lacks values does, and the last
-// column is said to be another guess.
-func TestLookForLabels(t *testing.T) {
-	rng := testrand.New(t)
-	words := func(of ...string) func(int) string { return func(int) string { return of[rng.IntN(len(of))] } }
-	number := func(int) string { return fmt.Sprint(rng.NormFloat64()) }
-	site := columnOf{"site", func(i int) string { return fmt.Sprint("s", i%4) }}
-	for want, columns := range map[string][]columnOf{
-		"churned []":      {site, {"is_business", words("true", "false")}, {"x", number}, {"churned", words("yes", "no", "")}},
-		"rating []":       {site, {"category", words("a", "b")}, {"x", number}, {"rating", words("1", "2", "")}},
-		"rooms [price]":   {site, {"rooms", words("1", "2", "3", "")}, {"x", number}, {"price", number}},
-		"is_late [delay]": {site, {"is_late", words("true", "false")}, {"x", number}, {"delay", number}},
-		"label []":        {site, {"label", words("a", "b")}, {"x", number}, {"price", number}},
-		"kind []":         {{"x", number}, {"kind", words("a", "b", "")}, site},
-		"sort []":         {site, {"sort", words("a", "b", "")}, {"x1", number}, {"x2", number}},
-	} {
-		file := filepath.Join(t.TempDir(), "rows.csv")
-		writeTable(t, file, 200, columns...)
-		g := must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{}))(t)
-		must.Equal(t, fmt.Sprint(g.Labels[0].Column, " ", g.Maybe), want, "label, and what else it could be")
-		must.Get(Parse("m.yaml", []byte(g.Text())))(t)
-	}
-}
-
-// A column has a feature of what is missing from five rows on, and one in a hundred, unless all lack it.
-func TestIndicates(t *testing.T) {
-	for _, c := range []struct {
-		missing, rows int64
-		want          bool
-	}{{4, 10, false}, {5, 10, true}, {5, 500, true}, {5, 501, false}, {0, 3, false}, {20, 20, false}, {19, 20, true}} {
-		must.Equal(t, Indicates(c.missing, c.rows), c.want, "%d of %d rows", c.missing, c.rows)
-	}
 }
