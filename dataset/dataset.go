@@ -75,7 +75,7 @@ type Columns struct {
 	// Features are the columns of the features, in their order.
 	Features []string
 	// Words are the columns of words that the last of Features but those of Knots stand for, each word in turn, as "shift=night".
-	Words []WordColumn
+	Words []table.Words
 	// Knots are, for each of the first features, values t at which its effect may bend: |x - t| is a feature too. These are
 	// the last of Features, in turn, as "|depth - 61.8|".
 	Knots table.Knots
@@ -93,13 +93,6 @@ type Columns struct {
 
 // read is the number of features that are columns or words, before those that knots add.
 func (c *Columns) read() int { return len(c.Features) - c.Knots.Count() }
-
-// WordColumn is a column of few words, each of which is a feature: 1 in the rows that have it, and 0 in others. An empty word alone is that
-// of the rows that lack the column ([table.Missing]).
-type WordColumn struct {
-	Name  string   `json:"name"`
-	Words []string `json:"words"`
-}
 
 // LabelColumn is a column of labels.
 type LabelColumn struct {

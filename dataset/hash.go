@@ -109,7 +109,7 @@ func (c *Columns) Hash() string {
 	h.texts(c.ID)
 	h.texts(c.Features...)
 	for _, w := range c.Words {
-		h.texts(w.Name)
+		h.texts(w.Column)
 		h.texts(w.Words...)
 	}
 	for _, of := range c.Codes {

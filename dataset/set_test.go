@@ -242,7 +242,7 @@ func TestHashOfColumns(t *testing.T) {
 		func(c *Columns) { c.Codes = []table.Codes{{Column: "a", Values: []float64{-99}}} },
 		func(c *Columns) { c.Codes = []table.Codes{{Column: "bc", Values: []float64{-999}}} },
 		func(c *Columns) { c.Codes = []table.Codes{{Column: "a", Values: []float64{-999, 99}}} },
-		func(c *Columns) { c.Words = []WordColumn{{"a", []string{""}}} },
+		func(c *Columns) { c.Words = []table.Words{table.Missing("a")} },
 		func(c *Columns) { c.Labels[0].Name = "z" },
 		func(c *Columns) { c.Labels[0].Classes[0] = "never" },
 		func(c *Columns) { c.Labels[0].Classes = nil },

@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/amtrl/amtrl/dataset/table"
 	"github.com/amtrl/amtrl/internal/atomicfile"
 	"github.com/amtrl/amtrl/internal/safetensors"
 	"github.com/amtrl/amtrl/pipeline"
@@ -145,11 +146,7 @@ func parts(column string, knots []float64, spread float64) []string {
 // units are by how much the features that are read rise: by their spread, and those of words by 1.
 func (m *metadata) units(read int) []float64 {
 	unit := slices.Clone(m.spread[:read])
-	words := 0
-	for _, w := range m.words {
-		words += len(w.Words)
-	}
-	for j := max(0, read-words); j < read; j++ {
+	for j := max(0, read-table.CountWords(m.words)); j < read; j++ {
 		unit[j] = 1
 	}
 	return unit

@@ -59,7 +59,7 @@ func TestCoefficients(t *testing.T) {
 			m.features, m.spread = append(m.features, fmt.Sprint("x", j)), append(m.spread, 0.1+rng.ExpFloat64())
 		}
 		if words > 0 {
-			m.words = []dataset.WordColumn{{Name: "w"}}
+			m.words = []table.Words{{Column: "w"}}
 		}
 		for j := range words {
 			m.features, m.spread = append(m.features, fmt.Sprint("w=", j)), append(m.spread, rng.ExpFloat64())

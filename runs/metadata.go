@@ -20,9 +20,9 @@ type metadata struct {
 	// The columns of tables, which program with which representation made the model, and how high and wide images are.
 	id, version, representation, image string
 	features                           []string
-	words                              []dataset.WordColumn // that the last features but those of knots stand for
-	knots                              table.Knots          // of the first features, which the last ones stand for
-	codes                              []table.Codes        // that stand for none in columns
+	words                              []table.Words // that the last features but those of knots stand for
+	knots                              table.Knots   // of the first features, which the last ones stand for
+	codes                              []table.Codes // that stand for none in columns
 	labels                             []OutputColumn
 	// means stand for missing features, spread is the standard deviation of each that was brought to a unit of its own, and centre is
 	// representation.centre in all its digits.

@@ -155,7 +155,7 @@ func (r *predictor) open(i int) (table.Table, error) {
 		if err != nil {
 			return nil, err
 		}
-		return r.derive(path, t)
+		return r.derive(path, table.WithCodes(t, r.none))
 	}
 	v := table.VectorFile{Path: r.Vectors[i], Format: table.FormatOf(r.Vectors[i]), Join: r.Join, ID: cmp.Or(r.ID, r.storedModel.id)}
 	if names := r.names(); len(names) == 1 && v.Format != table.NPY {
@@ -164,7 +164,11 @@ func (r *predictor) open(i int) (table.Table, error) {
 	if r.Join == table.JoinID && v.ID == "" {
 		return nil, fmt.Errorf("%s: the run names no column of ids to join by: say which with --id", path)
 	}
-	return table.OpenJoined(path, table.FormatOf(path), v)
+	t, err := table.OpenJoined(path, table.FormatOf(path), v)
+	if err != nil {
+		return nil, err
+	}
+	return table.WithCodes(t, r.none), nil
 }
 
 // names are the columns of the features: those of Features, which may be patterns, or those of the run.
@@ -178,10 +182,7 @@ func (r *predictor) names() []string {
 // columnsIn are the columns of features of the run in a file, other than words: those of Features, which need not name words, or those of
 // the same names. renamed says which.
 func (r *predictor) columnsIn(path string, columns []table.Column) (names []string, renamed bool, err error) {
-	count := r.width()
-	for _, w := range r.words {
-		count -= len(w.Words)
-	}
+	count := r.width() - table.CountWords(r.words)
 	if len(r.Features) > 0 {
 		names, err := r.selected(path, columns)
 		switch {
@@ -199,30 +200,20 @@ func (r *predictor) wrongCount(path string, want int, found []string) error {
 		found[0])
 }
 
-// derive adds to a table what the run made of its columns: codes that stand for none, words, and what is missing.
+// derive adds to a table what the run made of its columns: words, and what is missing.
 func (r *predictor) derive(path string, t table.Table) (table.Table, error) {
 	names, renamed, err := r.columnsIn(path, t.Columns())
 	if err != nil {
 		t.Close()
 		return nil, err
 	}
-	in := func(column string) string {
-		if at := slices.Index(r.storedModel.features, column); at >= 0 && at < len(names) {
-			return names[at]
-		}
-		return column
-	}
-	codes, words := slices.Clone(r.codes), slices.Clone(r.words)
-	for i := range codes {
-		codes[i].Column = in(codes[i].Column)
-	}
-	t = table.WithCodes(t, codes)
+	words := slices.Clone(r.words)
 	if r.named = nil; renamed {
 		r.named = slices.Clone(names)
 	}
 	for i, w := range words {
-		if w.OfMissing() {
-			words[i] = table.Missing(in(w.Column))
+		if at := slices.Index(r.storedModel.features, w.Column); w.OfMissing() && at >= 0 && at < len(names) {
+			words[i] = table.Missing(names[at])
 		}
 		if renamed {
 			r.named = append(r.named, words[i].Features()...)
@@ -300,7 +291,6 @@ func (r *predictor) batch(b *table.Batch) error {
 	if v.Len() != b.Rows*r.width() {
 		return fmt.Errorf("%s: expected %s, those of the run, found %d", b.Where(0), text.Several(r.width(), "feature"), v.Len()/b.Rows)
 	}
-	v.Blank(r.none) // of vectors in a file of their own, which have no names
 	r.far.add(v)
 	if r.knots.Count() > 0 {
 		r.knots.Expand(&r.wide, v)

@@ -11,7 +11,6 @@ import (
 	"github.com/amtrl/amtrl/dataset/manifest"
 	"github.com/amtrl/amtrl/dataset/table"
 	"github.com/amtrl/amtrl/internal/jsonfile"
-	"github.com/amtrl/amtrl/internal/text"
 	"github.com/amtrl/amtrl/pipeline"
 )
 
@@ -22,8 +21,7 @@ type storedModel struct {
 	features  []string
 	words     []table.Words // that the last features but those of knots stand for
 	knots     table.Knots
-	codes     []table.Codes
-	none      [][]float64 // the codes of each feature, empty without any
+	none      [][]float64 // the codes of each feature
 	id        string
 	gaps      gaps
 	far       far
@@ -101,10 +99,7 @@ func (m *storedModel) decode(q backend.Queue, raw []byte, files bool) error {
 			return fmt.Errorf("metadata image: expected a height and a width, found %q", meta.image)
 		}
 	}
-	m.id, m.features, m.columns, m.knots, m.codes = meta.id, meta.features, meta.labels, meta.knots, meta.codes
-	for _, w := range meta.words {
-		m.words = append(m.words, table.Words{Column: w.Name, Words: w.Words})
-	}
+	m.id, m.features, m.columns, m.knots, m.words = meta.id, meta.features, meta.labels, meta.knots, meta.words
 	switch m.scale = 1; {
 	case meta.scale < 0:
 		return fmt.Errorf("metadata scale: expected a number above 0, found %g", meta.scale)
@@ -123,22 +118,11 @@ func (m *storedModel) decode(q backend.Queue, raw []byte, files bool) error {
 		return fmt.Errorf("metadata features: expected one for each of %d, found %d", m.predictor.D, n)
 	}
 	m.features = m.features[:len(m.features)-m.knots.Count()]
-	words := 0
-	for _, w := range m.words {
-		words += len(w.Words)
+	if n := table.CountWords(m.words); n > len(m.features) {
+		return fmt.Errorf("metadata words: expected a feature for each of %d, found %d", n, len(m.features))
 	}
-	if words > len(m.features) {
-		return fmt.Errorf("metadata words: expected a feature for each of %d, found %d", words, len(m.features))
-	}
-	for _, c := range m.codes {
-		j := slices.Index(m.features, c.Column)
-		if j < 0 {
-			return fmt.Errorf("metadata codes: expected one of the features, found %s", text.OneLine(c.Column, 80))
-		}
-		for len(m.none) <= j {
-			m.none = append(m.none, nil)
-		}
-		m.none[j] = c.Values
+	if m.none, err = table.CodesOf(meta.codes, m.features); err != nil {
+		return fmt.Errorf("metadata codes: %w", err)
 	}
 	m.gaps = gaps{means: meta.means, filled: make([]int64, len(meta.means))}
 	if n := len(meta.low); n != len(meta.high) || n > len(m.features) {

@@ -339,12 +339,10 @@ func describe(set *dataset.Set) dataDescription {
 
 // featureFacts says what features of a table are, whose units are their own.
 func featureFacts(c *dataset.Columns) string {
-	knots, words, missing := c.Knots.Count(), 0, 0
+	knots, words, missing := c.Knots.Count(), table.CountWords(c.Words), 0
 	for _, w := range c.Words {
-		if (table.Words{Words: w.Words}).OfMissing() {
-			missing++
-		} else {
-			words += len(w.Words)
+		if w.OfMissing() {
+			words, missing = words-1, missing+1
 		}
 	}
 	facts := text.Several(len(c.Centre)-knots-words-missing, "column") + ", each brought to mean 0 and spread 1"

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/dataset/manifest"
 	"github.com/amtrl/amtrl/dataset/table"
 	"github.com/amtrl/amtrl/internal/jsonfile"
@@ -47,7 +46,7 @@ type Header struct {
 	Element  string   `json:"element"`
 	Features []string `json:"features"`
 	// Words are the columns of words that the last of Features but those of Knots stand for.
-	Words []dataset.WordColumn `json:"words,omitempty"`
+	Words []table.Words `json:"words,omitempty"`
 	// Knots are, for each of the first features, the values at which its effect may bend; for each there is one of the last features.
 	Knots table.Knots `json:"knots,omitempty"`
 	// Codes are the numbers that stand for none in columns of the files.
@@ -137,10 +136,7 @@ func (h *Header) check() error {
 		}
 		rows += s.Rows
 	}
-	derived := h.Knots.Count() // features that are no columns
-	for _, w := range h.Words {
-		derived += len(w.Words)
-	}
+	derived := h.Knots.Count() + table.CountWords(h.Words) // features that are no columns
 	switch {
 	case rows != h.Rows || rows == 0:
 		return fmt.Errorf("expected %d rows, those of the sources, found %d", rows, h.Rows)

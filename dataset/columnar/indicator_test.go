@@ -128,3 +128,11 @@ func TestImportIndicators(t *testing.T) {
 		}
 	}
 }
+
+func TestImportRefusesCodes(t *testing.T) {
+	dir := t.TempDir()
+	must.Do(t, os.WriteFile(filepath.Join(dir, "rows.csv"), []byte("site,a,y\ns,1,2\nt,2,3\n"), 0o644))
+	text := "files: rows.csv\ncolumns: {source: site, features: a, fill: mean, missing: {b: -999}}\nlabels: [{column: y, type: number}]\n"
+	err := Import(t.Context(), parse(t, dir, text), filepath.Join(dir, "out"), nil)
+	must.Fail(t, "codes of no feature", err, "m.yaml: columns: missing: expected one of the features, found b")
+}

@@ -39,6 +39,7 @@ type survey struct {
 	ids      []uint64
 
 	categories []*category
+	none       [][]float64 // by column of features, the numbers that stand for none
 	missing    []int64     // by column of features, the rows that lack it
 	sample     *knotSample // nil where nothing may bend, and once the knots are known
 	knots      table.Knots
@@ -106,9 +107,9 @@ func (s *survey) scan(second bool, f func(file int, b *table.Batch, c columns) e
 		if err != nil {
 			return err
 		}
-		t = table.WithCodes(t, s.manifest.Missing)
 		q := table.Query{Scalars: scalars, Width: width}
 		err = s.checkFeatures(in.Path, t.Columns())
+		t = table.WithCodes(t, s.none)
 		if second {
 			q.Features = s.readFeatures()
 		} else if s.sample != nil || s.manifest.Fill == manifest.FillIndicator {
@@ -178,10 +179,8 @@ func (s *survey) checkFeatures(path string, columns []table.Column) error {
 	if err != nil {
 		return err
 	}
-	for _, c := range s.manifest.Missing {
-		if !slices.Contains(names, c.Column) {
-			return fmt.Errorf("%s: columns: missing: expected columns of features, found %q", s.manifest.Path, c.Column)
-		}
+	if s.none, err = table.CodesOf(s.manifest.Missing, names); err != nil {
+		return fmt.Errorf("%s: columns: missing: %w", s.manifest.Path, err)
 	}
 	var of []table.Column
 	for _, name := range names {

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/dataset/table"
 	"github.com/amtrl/amtrl/internal/text"
 )
@@ -105,13 +104,4 @@ func (s *survey) wordUnits(scale []float64) {
 		}
 		at += len(of)
 	}
-}
-
-// wordColumns are columns of words as a header and a set have them.
-func (s *survey) wordColumns() []dataset.WordColumn {
-	var out []dataset.WordColumn
-	for _, w := range s.words() {
-		out = append(out, dataset.WordColumn{Name: w.Column, Words: w.Words})
-	}
-	return out
 }

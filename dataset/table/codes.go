@@ -1,8 +1,11 @@
 package table
 
 import (
+	"fmt"
 	"math"
 	"slices"
+
+	"github.com/amtrl/amtrl/internal/text"
 )
 
 // Codes are numbers that stand for none in a column of features, such as -999.
@@ -11,40 +14,46 @@ type Codes struct {
 	Values []float64 `json:"values"`
 }
 
-// codedTable is a table with codes in some of its columns.
-type codedTable struct {
-	Table
-	codes []Codes
+// CodesOf are the codes of each of some features, in their order, nil where there are none at all. Each column with codes must be one.
+func CodesOf(codes []Codes, features []string) ([][]float64, error) {
+	if len(codes) == 0 {
+		return nil, nil
+	}
+	none := make([][]float64, len(features))
+	for _, c := range codes {
+		j := slices.Index(features, c.Column)
+		if j < 0 {
+			return nil, fmt.Errorf("expected one of the features, found %s", text.OneLine(c.Column, 80))
+		}
+		none[j] = c.Values
+	}
+	return none, nil
 }
 
-// WithCodes is an open table in which cells of features that have one of their codes are missing, where a query lets them be
-// ([Query].Gaps). To close it closes t.
-func WithCodes(t Table, codes []Codes) Table {
-	if len(codes) == 0 {
+// codedTable is a table with codes in some of its features.
+type codedTable struct {
+	Table
+	none [][]float64
+}
+
+// WithCodes is an open table whose features, the first of which have these codes in turn, are missing where they are one of them. To
+// close it closes t.
+func WithCodes(t Table, none [][]float64) Table {
+	if len(none) == 0 {
 		return t
 	}
-	return &codedTable{t, codes}
+	return &codedTable{t, none}
 }
 
 func (t *codedTable) Scan(q Query, f func(*Batch) error) error {
-	none := make([][]float64, len(q.Features))
-	for j, name := range q.Features {
-		for _, c := range t.codes {
-			if c.Column == name {
-				none[j] = c.Values
-			}
-		}
-	}
 	return t.Table.Scan(q, func(b *Batch) error {
-		if q.Gaps {
-			b.Features.Blank(none)
-		}
+		b.Features.blank(t.none)
 		return f(b)
 	})
 }
 
-// Blank makes NaN of what is, by feature, one of the numbers that stand for none, of features of float32.
-func (v *Vectors) Blank(none [][]float64) {
+// blank makes NaN of what is, by feature, one of the numbers that stand for none, of features of float32.
+func (v *Vectors) blank(none [][]float64) {
 	for i := range v.F32 {
 		if j := i % v.Width; j < len(none) && slices.Contains(none[j], v.Element(i)) {
 			v.Set(i, nan)

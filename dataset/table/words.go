@@ -10,8 +10,16 @@ import (
 // missing, or has another word, has none of them. Where the only word is empty, the feature is 1 in the rows whose cell is missing (see
 // [Missing]).
 type Words struct {
-	Column string
-	Words  []string
+	Column string   `json:"name"`
+	Words  []string `json:"words"`
+}
+
+// CountWords is how many features columns of words are.
+func CountWords(columns []Words) (n int) {
+	for _, w := range columns {
+		n += len(w.Words)
+	}
+	return n
 }
 
 // Missing is the feature that says whether the cell of a column is missing (a missing indicator).
