@@ -55,6 +55,15 @@ func writeFields(t *testing.T, dir string, seed uint64, bends bool) {
 	must.Do(t, os.WriteFile(filepath.Join(dir, "fresh.csv"), []byte(text), 0o644))
 }
 
+// runOnFresh runs the manifest of a table with numbers for labels, and is what its model errs on fresh.csv, and what it states.
+func runOnFresh(t *testing.T, work, manifest string) (errs, states float64) {
+	t.Helper()
+	succeed(t, work, "run", "--data", manifest+".yaml", "--out", manifest, "--quiet")
+	o := succeed(t, work, "predict", manifest, "fresh.csv", "--out", manifest+".csv", "--quiet", "--json")
+	run := must.Get(runs.ReadRun(filepath.Join(work, manifest)))(t)
+	return amtrltest.JSON[[]runs.Evaluation](t, o)[0].Numbers.MSE, run.Result.Method(run.Result.Recommended).Score.Value
+}
+
 // Effects that bend are learned where the manifest has knots, as data init writes it, at little cost where all are lines; what is stated
 // is what fresh rows show.
 func TestOwnTableBends(t *testing.T) {
@@ -70,11 +79,8 @@ func TestOwnTableBends(t *testing.T) {
 			raw := string(must.Get(os.ReadFile(filepath.Join(work, "dataset.yaml")))(t))
 			must.Do(t, os.WriteFile(filepath.Join(work, "lines.yaml"), []byte(strings.Replace(raw, "  knots: 5", "  #", 1)), 0o644))
 			for at, manifest := range []string{"dataset", "lines"} {
-				succeed(t, work, "run", "--data", manifest+".yaml", "--out", manifest, "--quiet")
-				o := succeed(t, work, "predict", manifest, "fresh.csv", "--out", manifest+".csv", "--quiet", "--json")
-				run := must.Get(runs.ReadRun(filepath.Join(work, manifest)))(t)
-				fresh[at] += amtrltest.JSON[[]runs.Evaluation](t, o)[0].Numbers.MSE / seeds
-				stated[at] += run.Result.Method(run.Result.Recommended).Score.Value / seeds
+				errs, states := runOnFresh(t, work, manifest)
+				fresh[at], stated[at] = fresh[at]+errs/seeds, stated[at]+states/seeds
 			}
 		}
 		t.Logf("effects that bend %-5v: with knots %.3g on fresh rows (%.3g stated), with lines %.3g (%.3g stated)", bends, fresh[0], stated[0],

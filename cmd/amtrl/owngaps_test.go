@@ -10,9 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/amtrl/amtrl/internal/amtrltest"
 	"github.com/amtrl/amtrl/internal/must"
-	"github.com/amtrl/amtrl/runs"
 )
 
 // writeTowns writes households of nine towns, of which the last has 60 samples, and 1,000 more of that town as fresh.csv. A fifth of the
@@ -74,11 +72,8 @@ func TestOwnTableGaps(t *testing.T) {
 			raw := string(must.Get(os.ReadFile(filepath.Join(work, "dataset.yaml")))(t))
 			must.Do(t, os.WriteFile(filepath.Join(work, "mean.yaml"), []byte(strings.Replace(raw, "mean+indicator", "mean", 1)), 0o644))
 			for at, manifest := range []string{"dataset", "mean"} {
-				succeed(t, work, "run", "--data", manifest+".yaml", "--out", manifest, "--quiet")
-				o := succeed(t, work, "predict", manifest, "fresh.csv", "--out", manifest+".csv", "--quiet", "--json")
-				run := must.Get(runs.ReadRun(filepath.Join(work, manifest)))(t)
-				fresh[at] += amtrltest.JSON[[]runs.Evaluation](t, o)[0].Numbers.MSE / seeds
-				stated[at] += run.Result.Method(run.Result.Recommended).Score.Value / seeds
+				errs, states := runOnFresh(t, work, manifest)
+				fresh[at], stated[at] = fresh[at]+errs/seeds, stated[at]+states/seeds
 			}
 		}
 		t.Logf("what is missing tells %-5v: with indicators %.3g on fresh rows (%.3g stated), without %.3g (%.3g stated)", tells, fresh[0],
