@@ -14,32 +14,43 @@ import (
 	"github.com/amtrl/amtrl/runs"
 )
 
-// writeFields writes measurements of nine fields, of which the last has 60 samples, and of 1,000 more of that field as fresh.csv.
-// Where the effects bend, the yield is best at a temperature and a pH, and rises with rain up to a point; else each is a line. Half of
-// the fields are like the last one.
-func writeFields(t *testing.T, dir string, seed uint64, bends bool) {
+// writeAround writes a table of eight sources of 400 rows and a target of 60, "new" before their kind, and 1,000 more of it as fresh.csv, each
+// row behind its source as row makes it of four weights. Half of the sources have nearly the target's weights.
+func writeAround(t *testing.T, path, kind, columns string, like [4]float64, rng *rand.Rand, row func(w [4]float64) string) {
 	t.Helper()
+	dir := filepath.Dir(path)
 	must.Do(t, os.MkdirAll(dir, 0o755))
-	rng := rand.New(rand.NewPCG(seed, 9))
-	like := [4]float64{1, 1, 1, 1}
-	header := "field,temperature,ph,rain,sun,yield\n"
+	header := kind + "," + columns + "\n"
 	text := header
-	for field := range 10 {
-		name, rows, w := fmt.Sprint("field ", field), 400, like
+	for source := range 10 {
+		name, rows, w := fmt.Sprint(kind, " ", source), 400, like
 		for j := range w {
 			w[j] += 0.2 * rng.NormFloat64()
-			if field >= 4 && field < 8 {
+			if source >= 4 && source < 8 {
 				w[j] = 2 * rng.NormFloat64()
 			}
 		}
-		if field >= 8 {
-			name, w, rows = "new field", like, []int{60, 1000}[field-8]
+		if source >= 8 {
+			name, w, rows = "new "+kind, like, []int{60, 1000}[source-8]
 		}
-		if field == 9 {
-			must.Do(t, os.WriteFile(filepath.Join(dir, "fields.csv"), []byte(text), 0o644))
+		if source == 9 {
+			must.Do(t, os.WriteFile(path, []byte(text), 0o644))
 			text = header
 		}
 		for range rows {
+			text += name + "," + row(w) + "\n"
+		}
+	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, "fresh.csv"), []byte(text), 0o644))
+}
+
+// writeFields writes measurements of fields. Where the effects bend, the yield is best at a temperature and a pH, and rises with rain up to
+// a point; else each is a line.
+func writeFields(t *testing.T, dir string, seed uint64, bends bool) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(seed, 9))
+	writeAround(t, filepath.Join(dir, "fields.csv"), "field", "temperature,ph,rain,sun,yield", [4]float64{1, 1, 1, 1}, rng,
+		func(w [4]float64) string {
 			z := [4]float64{rng.NormFloat64(), rng.NormFloat64(), rng.NormFloat64(), rng.NormFloat64()}
 			effects := z
 			if bends {
@@ -49,10 +60,8 @@ func writeFields(t *testing.T, dir string, seed uint64, bends bool) {
 			for j, v := range effects {
 				y += w[j] * v
 			}
-			text += fmt.Sprintf("%s,%.3f,%.4f,%.1f,%.3f,%.4f\n", name, 18+4*z[0], 6.5+0.7*z[1], 600+150*z[2], 7+2*z[3], 3+y)
-		}
-	}
-	must.Do(t, os.WriteFile(filepath.Join(dir, "fresh.csv"), []byte(text), 0o644))
+			return fmt.Sprintf("%.3f,%.4f,%.1f,%.3f,%.4f", 18+4*z[0], 6.5+0.7*z[1], 600+150*z[2], 7+2*z[3], 3+y)
+		})
 }
 
 // runOnFresh runs the manifest of a table with numbers for labels, and is what its model errs on fresh.csv, and what it states.

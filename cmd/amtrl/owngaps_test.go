@@ -13,31 +13,14 @@ import (
 	"github.com/amtrl/amtrl/internal/must"
 )
 
-// writeTowns writes households of nine towns, of which the last has 60 samples, and 1,000 more of that town as fresh.csv. A fifth of the
-// incomes and debts is missing: mostly of the rich and of those who owe much, or whichever.
+// writeTowns writes households of towns. A fifth of the incomes and debts is missing: mostly of the rich and of those who owe much, or
+// whichever.
 func writeTowns(t *testing.T, dir string, seed uint64, tells bool) {
 	t.Helper()
-	must.Do(t, os.MkdirAll(dir, 0o755))
 	rng := rand.New(rand.NewPCG(seed, 11))
-	header := "town,income,debt,age,rooms,spends\n"
-	text := header
-	for town := range 10 {
-		name, rows, w := fmt.Sprint("town ", town), 400, [4]float64{1, -1, 0.5, 1}
-		for j := range w {
-			w[j] += 0.2 * rng.NormFloat64()
-			if town >= 4 && town < 8 {
-				w[j] = 2 * rng.NormFloat64()
-			}
-		}
-		if town >= 8 {
-			name, w, rows = "new town", [4]float64{1, -1, 0.5, 1}, []int{60, 1000}[town-8]
-		}
-		if town == 9 {
-			must.Do(t, os.WriteFile(filepath.Join(dir, "towns.csv"), []byte(text), 0o644))
-			text = header
-		}
-		for range rows {
-			y, cells := 0.5*rng.NormFloat64(), []string{name}
+	writeAround(t, filepath.Join(dir, "towns.csv"), "town", "income,debt,age,rooms,spends", [4]float64{1, -1, 0.5, 1}, rng,
+		func(w [4]float64) (row string) {
+			y := 0.5 * rng.NormFloat64()
 			for j, u := range [][2]float64{{30_000, 8_000}, {10_000, 4_000}, {45, 12}, {4, 1}} {
 				z := rng.NormFloat64()
 				y += w[j] * z
@@ -45,16 +28,13 @@ func writeTowns(t *testing.T, dir string, seed uint64, tells bool) {
 				if tells {
 					missing = rng.Float64() < 0.05 || z > 1 && rng.Float64() < 0.9
 				}
-				if missing && j < 2 {
-					cells = append(cells, "")
-				} else {
-					cells = append(cells, fmt.Sprintf("%.3f", u[0]+u[1]*z))
+				if !missing || j >= 2 {
+					row += fmt.Sprintf("%.3f", u[0]+u[1]*z)
 				}
+				row += ","
 			}
-			text += strings.Join(cells, ",") + fmt.Sprintf(",%.4f\n", y)
-		}
-	}
-	must.Do(t, os.WriteFile(filepath.Join(dir, "fresh.csv"), []byte(text), 0o644))
+			return row + fmt.Sprintf("%.4f", y)
+		})
 }
 
 // That a cell is missing is learned where it tells something, as data init writes it, at little cost where it tells nothing; what is stated
