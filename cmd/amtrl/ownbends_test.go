@@ -14,8 +14,8 @@ import (
 	"github.com/amtrl/amtrl/runs"
 )
 
-// writeAround writes a table of eight sources of 400 rows and a target of 60, "new" before their kind, and 1,000 more of it as fresh.csv, each
-// row behind its source as row makes it of four weights. Half of the sources have nearly the target's weights.
+// writeAround writes a table of eight sources of 400 rows and a target of 60, "new" before their kind, and 1,000 more of it as fresh.csv,
+// each row behind its source as row makes it of four weights. Half of the sources have nearly the target's weights.
 func writeAround(t *testing.T, path, kind, columns string, like [4]float64, rng *rand.Rand, row func(w [4]float64) string) {
 	t.Helper()
 	dir := filepath.Dir(path)

@@ -163,8 +163,8 @@ func noteBudget(out *output, set *dataset.Set, id runs.Identity) {
 	}
 	budget := max(cfg.Schedule.Budget, slices.Max(append(id.Budgets[:len(id.Budgets):len(id.Budgets)], 0)))
 	if all := costOfAll(set, cfg, cfg.SourcesFor(set, target)); budget > all {
-		out.note("all rows of the sources together cost %s: a budget of %s buys no more, and takes rows of sources unlike the target too; "+
-			"half of it often errs less", report.Count(all), report.Count(budget))
+		out.note("all rows of the sources together cost %s: a budget of %s buys no more, and takes what is unlike the target too",
+			report.Count(all), report.Count(budget))
 	}
 }
 
