@@ -39,9 +39,15 @@ type targetRows struct {
 	without []*targetRows
 }
 
-// newTargetRows takes x over. Features that are columns, each of its own kind, have weights.
+// newTargetRows takes x over.
 func newTargetRows(x *mat.Dense, each []float32, columns bool, groups together) *targetRows {
-	n, d := x.Dims()
+	t := measureRows(x, each, columns, groups)
+	t.decompose()
+	return t
+}
+
+// measureRows takes x over and leaves the kernel out. Features that are columns, each of its own kind, have weights.
+func measureRows(x *mat.Dense, each []float32, columns bool, groups together) *targetRows {
 	same := allSame(x)
 	t := &targetRows{x: x, each: each, mean: centreDense(x), together: groups}
 	if same { // their mean differs from them by rounding
@@ -56,7 +62,12 @@ func newTargetRows(x *mat.Dense, each []float32, columns bool, groups together) 
 	t.lone = loneColumns(x, t.weight)
 	weigh(x, t.weight)
 	t.trace = meanSquareNorm(x)
-	p, r := thinQR(x)
+	return t
+}
+
+func (t *targetRows) decompose() {
+	n, d := t.x.Dims()
+	p, r := thinQR(t.x)
 	gram := mat.NewSymDense(min(n, d), nil)
 	gram.SymOuterK(1/t.unit(), r)
 	t.kernel = tridiagonalize(gram)
@@ -64,7 +75,6 @@ func newTargetRows(x *mat.Dense, each []float32, columns bool, groups together) 
 		p.Mul(p, t.kernel.q)
 		t.kernel.q = p
 	}
-	return t
 }
 
 // allSame says whether all rows are the same.

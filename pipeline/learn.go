@@ -318,7 +318,7 @@ func (l *Learner) learn(ctx context.Context, st State, in Round) (Epoch, error) 
 		if err != nil {
 			return Epoch{}, err
 		}
-		if fit.by.phi, err = l.withoutLone(l.targetRows(in.Target.Rows, u), phi, u); err != nil {
+		if fit.by.phi, err = l.withoutLone(l.measuredRows(in.Target.Rows, u), phi, u); err != nil {
 			return Epoch{}, err
 		}
 		if fit.stated, err = l.nested(ctx, in.Target, fit); err != nil {

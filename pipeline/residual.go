@@ -274,9 +274,16 @@ func (l *Learner) targetRows(rows []int32, u units) *targetRows {
 	if len(l.rows) == len(l.problem.Target.Tasks) { // as many as there can be in one round
 		l.rows = l.rows[1:]
 	}
-	t := newTargetRows(l.problem.readTarget(rows), u.each, l.problem.hasColumns(u), l.problem.together(rows))
-	t.rows = slices.Clone(rows)
+	t := l.measuredRows(rows, u)
+	t.decompose()
 	l.rows = append(l.rows, t)
+	return t
+}
+
+// measuredRows are rows of the target's pool without their kernel.
+func (l *Learner) measuredRows(rows []int32, u units) *targetRows {
+	t := measureRows(l.problem.readTarget(rows), u.each, l.problem.hasColumns(u), l.problem.together(rows))
+	t.rows = slices.Clone(rows)
 	return t
 }
 

@@ -31,14 +31,7 @@ func (l *Learner) foldsOf(in Labelled, u units) *sampleFolds {
 	if f := l.folds; f != nil && sameLabelled(f.of, in) && slices.Equal(f.each, u.each) {
 		return f
 	}
-	x := l.problem.readTarget(in.Rows)
-	centreDense(x)
-	for j, s := range u.each {
-		scaleColumn(x, j, 1/float64(s))
-	}
-	if l.problem.hasColumns(u) {
-		weigh(x, judged(x, l.problem.together(in.Rows)))
-	}
+	x := l.measuredRows(in.Rows, u).x
 	if n, d := x.Dims(); n < d {
 		_, r := thinQR(mat.DenseCopyOf(x.T()))
 		x = mat.DenseCopyOf(r.T())
