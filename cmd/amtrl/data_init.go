@@ -94,7 +94,7 @@ func (o *initOptions) run(ctx context.Context) error {
 	list := report.Table{Header: []string{"guessed", "value"}}
 	for _, row := range [][2]string{
 		{"id", g.ID}, {"source", g.Source}, {"features", featuresText(g)}, {"categories", columnsText(g.Categories)}, {"knots", knotsText(g)},
-		{"fill", fillText(g)}, {"none", strings.Join(g.Codes, ", ")},
+		{"fill", fillText(g)}, {"none", strings.Join(g.Coded, ", ")},
 		{"label", labelText(g)}, {"split", g.Split}, {"cost", g.Cost}, {"group", g.Group}, {"target", targetText(g)},
 	} {
 		if row[1] != "" {

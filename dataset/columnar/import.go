@@ -330,7 +330,7 @@ func (w *writer) header(key string, cols int) *Header {
 	m := w.manifest
 	h := &Header{
 		Version: version, Name: m.Name(), Key: key, Cols: cols, Element: w.element.String(), Features: w.allFeatures(),
-		Words: w.words(), Knots: w.knots, Codes: m.Missing, ID: m.ID, Split: w.split != nil, Group: m.Group, Target: m.Target.Source,
+		Words: w.words(), Knots: w.knots, Codes: m.Codes, ID: m.ID, Split: w.split != nil, Group: m.Group, Target: m.Target.Source,
 		Folds: m.Target.Folds, Files: w.files,
 	}
 	for _, s := range w.sources {

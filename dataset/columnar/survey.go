@@ -179,7 +179,7 @@ func (s *survey) checkFeatures(path string, columns []table.Column) error {
 	if err != nil {
 		return err
 	}
-	if s.none, err = table.CodesOf(s.manifest.Missing, names); err != nil {
+	if s.none, err = table.CodesOf(s.manifest.Codes, names); err != nil {
 		return fmt.Errorf("%s: columns: missing: %w", s.manifest.Path, err)
 	}
 	var of []table.Column

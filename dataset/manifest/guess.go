@@ -28,8 +28,8 @@ type Guess struct {
 	Others []string
 	// Gaps are the columns of features in which some cells are missing, each with how many of how many.
 	Gaps []string
-	// Codes are the columns of features and labels in which a number such as -999 stands for none, each with how many rows have it.
-	Codes []string
+	// Coded are the columns of features and labels in which a number such as -999 stands for none, each with how many rows have it.
+	Coded []string
 	// Maybe are other columns that the label could be, where its name does not say so.
 	Maybe []string
 }

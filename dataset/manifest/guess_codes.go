@@ -24,7 +24,7 @@ func (g *guesser) guessCodes(out *Guess) {
 					l.Missing = append(l.Missing, name)
 				}
 			}
-			out.Codes = append(out.Codes, c.codeText(code, rows))
+			out.Coded = append(out.Coded, c.codeText(code, rows))
 		}
 	}
 	for _, name := range g.scalars {
@@ -33,8 +33,8 @@ func (g *guesser) guessCodes(out *Guess) {
 		if !g.few || rows == 0 {
 			continue
 		}
-		out.Manifest.Missing = append(out.Manifest.Missing, table.Codes{Column: name, Values: []float64{code}})
-		out.Codes = append(out.Codes, c.codeText(code, rows))
+		out.Codes = append(out.Codes, table.Codes{Column: name, Values: []float64{code}})
+		out.Coded = append(out.Coded, c.codeText(code, rows))
 		out.Fill = FillIndicator
 	}
 }

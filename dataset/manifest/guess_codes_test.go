@@ -32,21 +32,21 @@ func TestLookFindsCodes(t *testing.T) {
 		columnOf{"few", number("-999", 299)}, columnOf{"zero", number("-1", 10)}, columnOf{"near", number("99", 2)},
 		columnOf{"plain", number("0", 9)})
 	want := "[{a [-999]} {b: c [9999]}]"
-	must.Equal(t, fmt.Sprint(g.Manifest.Missing), want, "codes of features")
+	must.Equal(t, fmt.Sprint(g.Codes), want, "codes of features")
 	must.EqualSlices(t, g.Labels[0].Missing, []string{"", "-999.0"}, "missing labels")
-	must.EqualSlices(t, g.Codes, []string{"-999 in y (10 of 300 rows)", "-999 in a (30 of 300 rows)", "9999 in b: c (6 of 300 rows)"}, "found")
+	must.EqualSlices(t, g.Coded, []string{"-999 in y (10 of 300 rows)", "-999 in a (30 of 300 rows)", "9999 in b: c (6 of 300 rows)"}, "found")
 	m := must.Get(Parse("m.yaml", []byte(g.Text())))(t)
-	must.Equal(t, fmt.Sprint(m.Missing), want, "codes of the manifest %s", g.Text())
+	must.Equal(t, fmt.Sprint(m.Codes), want, "codes of the manifest %s", g.Text())
 	must.Hold(t, m.Fill == FillIndicator && len(m.Labels[0].Missing) == 2, "fill %s, missing %q", m.Fill, m.Labels[0].Missing)
 	g = look(12_000, columnOf{"y", number("7", 2)}, columnOf{"a", number("-99", 10)})
-	must.Hold(t, len(g.Codes) == 1 && len(g.Manifest.Missing) == 1 && len(g.Labels[0].Missing) == 1, "%+v", g.Codes)
-	must.Hold(t, strings.HasPrefix(g.Codes[0], "-99 in a (") && strings.HasSuffix(g.Codes[0], " rows looked at)"), "%s", g.Codes[0])
+	must.Hold(t, len(g.Coded) == 1 && len(g.Codes) == 1 && len(g.Labels[0].Missing) == 1, "%+v", g.Coded)
+	must.Hold(t, strings.HasPrefix(g.Coded[0], "-99 in a (") && strings.HasSuffix(g.Coded[0], " rows looked at)"), "%s", g.Coded[0])
 	var vector []columnOf
 	for j := range 40 {
 		vector = append(vector, columnOf{fmt.Sprint("v", j), number("-999", 10)})
 	}
 	g = look(300, append(vector, columnOf{"y", number("7", 2)})...)
-	must.Hold(t, len(g.Codes) == 0 && g.Fill == "", "elements of a vector: %v", g.Codes)
+	must.Hold(t, len(g.Coded) == 0 && g.Fill == "", "elements of a vector: %v", g.Coded)
 }
 
 func TestNines(t *testing.T) {

@@ -275,10 +275,10 @@ func TestTextOfAnyName(t *testing.T) {
 			Labels:   []Label{{name(), Classes, nil, names(rng, name)}}, Target: Target{name(), 2 + rng.IntN(9)},
 		}
 		if rng.IntN(2) == 0 {
-			m.Fill, m.Missing = FillIndicator, []table.Codes{{Column: name(), Values: []float64{-999}}}
+			m.Fill, m.Codes = FillIndicator, []table.Codes{{Column: name(), Values: []float64{-999}}}
 		}
 		g := &Guess{Manifest: m, Others: []string{name()}, Classes: []map[string]int{{name(): 1}}, Maybe: []string{name()},
-			Codes: []string{name()}}
+			Coded: []string{name()}}
 		got := must.Get(Parse("m.yaml", []byte(g.Text())))(t)
 		if !reflect.DeepEqual(got, m) {
 			t.Fatalf("%+v came back as %+v from\n%s", m, got, g.Text())

@@ -72,8 +72,8 @@ type Manifest struct {
 	Scale string
 	// Fill is FillMean or FillIndicator, or empty: then cells of features must be there.
 	Fill string
-	// Missing are the numbers that stand for none in columns of features, which Fill puts its mean in the place of.
-	Missing []table.Codes `json:",omitempty"`
+	// Codes are the numbers that stand for none in columns of features, which Fill puts its mean in the place of.
+	Codes []table.Codes `json:",omitempty"`
 	// Vectors are the files that the features are in, where those of the rows have none.
 	Vectors *Vectors
 	Labels  []Label
@@ -189,7 +189,7 @@ func (m *Manifest) check() error {
 	if m.Fill != "" && m.Vectors != nil {
 		return fmt.Errorf("%s: columns: fill: expected features that are a column each, found them in a file of their own", m.Path)
 	}
-	if len(m.Missing) > 0 && m.Fill == "" {
+	if len(m.Codes) > 0 && m.Fill == "" {
 		return fmt.Errorf("%s: columns: missing: expected fill beside it, which says what a cell that is missing becomes, found none", m.Path)
 	}
 	if m.Knots > 0 && (m.Vectors != nil || len(m.Features) == 0) {

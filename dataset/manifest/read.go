@@ -249,10 +249,10 @@ func (r reader) codes(n *yaml.Node, m *Manifest) error {
 		if len(c.Values) == 0 {
 			return r.fault(value, expected)
 		}
-		if slices.ContainsFunc(m.Missing, func(of table.Codes) bool { return of.Column == c.Column }) {
+		if slices.ContainsFunc(m.Codes, func(of table.Codes) bool { return of.Column == c.Column }) {
 			return fmt.Errorf("%s: line %d: the column %q is there twice", r.path, key.Line, key.Value)
 		}
-		m.Missing = append(m.Missing, c)
+		m.Codes = append(m.Codes, c)
 	}
 	return nil
 }

@@ -60,7 +60,7 @@ func TestParse(t *testing.T) {
 func TestParseVectors(t *testing.T) {
 	codes := "missing: {extra: -999, f_1: [0, 9.5]}\n  fill: mean"
 	coded := must.Get(Parse("m.yaml", []byte(strings.Replace(full, "scale: none", codes, 1))))(t)
-	must.Equal(t, fmt.Sprint(coded.Missing), "[{extra [-999]} {f_1 [0 9.5]}]", "codes")
+	must.Equal(t, fmt.Sprint(coded.Codes), "[{extra [-999]} {f_1 [0 9.5]}]", "codes")
 	for text, want := range map[string]Vectors{
 		"{file: x.npy}": {[]string{"x.npy"}, "row", ""},
 		"{file: [\"a-*.safetensors\", b.safetensors], join: id, column: emb}": {[]string{"a-*.safetensors", "b.safetensors"}, "id", "emb"},

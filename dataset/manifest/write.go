@@ -70,13 +70,13 @@ func (g *Guess) Text() string {
 		}
 		line("  fill: %s  # %s", g.Fill, comment)
 	}
-	if codes := g.Manifest.Missing; len(codes) > 0 {
+	if codes := g.Codes; len(codes) > 0 {
 		var parts []string
 		for _, c := range codes {
 			parts = append(parts, fmt.Sprintf("%s: %v", scalar(c.Column), c.Values[0]))
 		}
 		line("  missing: {%s}  # take out what does not stand for none: %s", strings.Join(parts, ", "),
-			text.OneLine(strings.Join(g.Codes, ", "), 400))
+			text.OneLine(strings.Join(g.Coded, ", "), 400))
 	}
 	if g.Split != "" {
 		line("  split: %s  # train, validation or test; rows of test are for measuring alone", scalar(g.Split))
