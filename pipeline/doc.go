@@ -21,7 +21,7 @@
 //	learn.go       the second half: fit, head, relevance, score from labelled rows (check_round.go)
 //	solve.go       both halves in turn, with the labels of the data set
 //	state.go       what one round hands to the next
-//	score.go       error, mean squared error, excess risk of the target (losses.go)
+//	score.go       error, mean squared error, excess risk of the target (losses.go, over_outputs.go)
 //	stats.go       paired comparison of two methods
 //	baseline.go    the rounds of the baselines target and constant; that of pooled is pooled.go
 //
@@ -51,7 +51,8 @@
 //	pooled_rows.go      its rows, and pooled_gram.go their products
 //	pooled_ridge.go     of numbers; pooled_classes.go of classes, by pooled_logistic.go, with logits.go and label_noise.go
 //	pooled_target.go    with the target's samples among its rows, pooled_target_classes.go of classes, by multinomial.go
-//	pooled_join.go      how much of it each prediction has, by class_loss.go
+//	pooled_relevant.go  on the rows of the most relevant sources alone
+//	pooled_join.go      how much of these each prediction has, by pooled_weights.go and class_loss.go
 //
 // Relevance:
 //

@@ -36,6 +36,9 @@ type Learner struct {
 	// mean square of their residuals.
 	counts []int
 	sigma  float64
+	// relevance is nu of each source in the round for some of the target's outputs, of samples that are there so many times: of
+	// [Transfer] alone, else nil.
+	relevance func(group []int, times []float64) []float64
 	// measured is what the score of the round is of, in the last round of a method.
 	measured measured
 }
@@ -201,7 +204,7 @@ func (l Labelled) check(set *dataset.Set, of Source) error {
 // learn is one round without the transfer of its parameters.
 func (l *Learner) learn(ctx context.Context, st State, in Round) (Epoch, error) {
 	p := l.problem
-	l.measured = measured{}
+	l.measured, l.relevance = measured{}, nil
 	last, before := p.before(st, in.Epoch)
 	rec := Epoch{Method: in.Method, Epoch: in.Epoch, Counts: make([]int, len(in.Sources))}
 	for m, s := range in.Sources {
@@ -299,12 +302,13 @@ func (l *Learner) learn(ctx context.Context, st State, in Round) (Epoch, error) 
 		if err := l.join(ctx, &fit, in); err != nil {
 			return Epoch{}, err
 		}
-		rec.HeadPooled, rec.HeadAdapted, rec.HeadAlone, rec.LeaveOneOut = fit.Pooled, fit.Adapted, fit.Alone, fit.LeaveOneOut
+		rec.HeadPooled, rec.HeadAdapted, rec.HeadRelevant, rec.HeadAlone = fit.Pooled, fit.Adapted, fit.Relevant, fit.Alone
+		rec.LeaveOneOut = fit.LeaveOneOut
 	}
 	if err := l.finish(fit); err != nil {
 		return Epoch{}, err
 	}
-	if rec.HeadPooled > 0 && !p.Classifies() {
+	if rec.HeadPooled+rec.HeadRelevant > 0 && !p.Classifies() {
 		if _, rec.TargetLoss, err = l.inside(in.Target.Rows, fit.labels); err != nil {
 			return Epoch{}, err
 		}

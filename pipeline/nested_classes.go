@@ -90,7 +90,8 @@ func (l *Learner) without(ctx context.Context, folds *sampleFolds, out *foldOut,
 		}
 	}
 	_, err = l.mix(&of, some, u, by.join(&of, some, helpers{
-		pooled: func(group []int) ([][]prediction, error) { return p.pooledWithout(by.pooled, group, out, width), nil },
+		pooled:   func(group []int) ([][]prediction, error) { return p.pooledWithout(by.pooled, group, out, width), nil },
+		relevant: func(group []int) ([][]prediction, error) { return relevantWithout(by.pooled, group, out, width), nil },
 		own: func(group []int) ([][]prediction, error) {
 			helps, err := p.ownClasses(ctx, folds.rowsAt(p, out, out.kept), some, group, turnedUnits)
 			for _, help := range helps {
@@ -104,28 +105,46 @@ func (l *Learner) without(ctx context.Context, folds *sampleFolds, out *foldOut,
 	return of, err
 }
 
-// pooledWithout are helps of a column on the rows of all sources as the samples outside of a fold have them. Their heads say of each
-// sample of the fold what they said without it, and of no features.
+// pooledWithout are helps of a column on the rows of all sources as the samples outside of a fold have them.
 func (p *Problem) pooledWithout(all []pooledColumn, group []int, out *foldOut, width int) (helps [][]prediction) {
-	at := slices.IndexFunc(all, func(of pooledColumn) bool { return slices.Contains(of.group, group[0]) })
-	if at < 0 || all[at].found == nil {
-		return nil
-	}
-	for _, help := range all[at].found.chosenBy(out.kept).helps(p.Config.Representation) {
-		some := make([]prediction, len(group))
-		for j, c := range group {
-			of := help[slices.Index(all[at].group, c)]
-			some[j] = prediction{head: make([]float32, width), left: someOf(of.left, out.kept)}
-			if of.logits != nil {
-				some[j].logits = someOf(of.logits, out.kept)
-			}
-			for _, row := range out.left {
-				some[j].head = append(some[j].head, float32(of.says(row)))
-			}
+	if at := columnOf(all, group); at >= 0 && all[at].found != nil {
+		for _, help := range all[at].found.chosenBy(out.kept).helps(p.Config.Representation) {
+			helps = append(helps, all[at].without(help, group, out, width))
 		}
-		helps = append(helps, some)
 	}
 	return helps
+}
+
+// relevantWithout are those on the rows of the most relevant sources.
+func relevantWithout(all []pooledColumn, group []int, out *foldOut, width int) (helps [][]prediction) {
+	if at := columnOf(all, group); at >= 0 {
+		for _, help := range all[at].relevant {
+			helps = append(helps, all[at].without(help, group, out, width))
+		}
+	}
+	return helps
+}
+
+// columnOf is the place of the column of some outputs, -1 for none.
+func columnOf(all []pooledColumn, group []int) int {
+	return slices.IndexFunc(all, func(of pooledColumn) bool { return slices.Contains(of.group, group[0]) })
+}
+
+// without is a help of some outputs of the column as the samples outside of a fold have it. Its heads say of each sample of the fold what
+// they said without it, and of no features.
+func (c pooledColumn) without(help []prediction, group []int, out *foldOut, width int) []prediction {
+	some := make([]prediction, len(group))
+	for j, output := range group {
+		of := help[slices.Index(c.group, output)]
+		some[j] = prediction{head: make([]float32, width), left: someOf(of.left, out.kept)}
+		if of.logits != nil {
+			some[j].logits = someOf(of.logits, out.kept)
+		}
+		for _, row := range out.left {
+			some[j].head = append(some[j].head, float32(of.says(row)))
+		}
+	}
+	return some
 }
 
 func someOf[E any](v []E, places []int) []E {

@@ -16,7 +16,9 @@ import (
 // theirs are. Each sample is left out of its own shift, and of what it adds itself. The rows of uniform are those of Pooled too, which
 // finds here what was found for uniform.
 func (l *Learner) pooledClasses(ctx context.Context, in Round, group []int, u units) (*pooledFound, error) {
-	return l.remember(false, in, group, u, func() (*pooledFound, error) { return l.regressPooled(ctx, in, group, u) })
+	return l.remember(false, in, group, u, func() (*pooledFound, error) {
+		return l.regressPooled(ctx, in, group, u, pooledSearch{lambda: pooledStart, most: pooledStarts, weights: addedWeights})
+	})
 }
 
 // remember is find, or what that found before: the rows of uniform are those of Pooled too.
@@ -52,7 +54,23 @@ func sameLabelled(a, b Labelled) bool {
 	return slices.Equal(a.Rows, b.Rows) && slices.EqualFunc(a.Y, b.Y, func(x, y float32) bool { return x == y || x != x && y != y })
 }
 
-func (l *Learner) regressPooled(ctx context.Context, in Round, group []int, u units) (*pooledFound, error) {
+// pooledPoint are the weights of the features and the mean intercept of each class at a lambda in units of the mean eigenvalue.
+type pooledPoint struct {
+	lambda float64
+	w      [][]float64
+	b      []float64
+}
+
+// pooledSearch is where the search for a penalty starts, nil for no weights, and how many steps it takes at most, and which weights of the
+// samples are compared.
+type pooledSearch struct {
+	lambda  float64
+	from    *pooledPoint
+	most    int
+	weights []float64
+}
+
+func (l *Learner) regressPooled(ctx context.Context, in Round, group []int, u units, by pooledSearch) (*pooledFound, error) {
 	p, c := l.problem, len(group)
 	most := pooledRows
 	if c == 1 {
@@ -84,7 +102,7 @@ func (l *Learner) regressPooled(ctx context.Context, in Round, group []int, u un
 		r.logits.rest = 1
 	}
 	said := func(fit classesFit) pooledSaid { return r.say(fit, gram, samples) }
-	fit, lambda, err := r.search(ctx, pooledStart*gram.unit(), func(fit classesFit) float64 {
+	fit, lambda, err := r.search(ctx, by.lambda*gram.unit(), by.most, r.from(by.from), func(fit classesFit) float64 {
 		of := said(fit)
 		_, left := r.logits.shifts(of.z, class, of.variances, groups)
 		return p.unlikely(r.logits, left, class, groups)
@@ -97,13 +115,16 @@ func (l *Learner) regressPooled(ctx context.Context, in Round, group []int, u un
 	found := &pooledFound{sources: r.logits.predictions(left, func(j int) []float32 {
 		return gram.head(p.Config.K, of.w[j], of.b[j]+shifts[j], u)
 	})}
+	if !onRoot(p.Set.Pools[0].Cols) { // else the weights are of these rows
+		found.point = &pooledPoint{lambda / gram.unit(), of.w, of.b}
+	}
 	curvature, err := r.curvature(fit)
 	if err != nil {
 		return nil, err
 	}
 	if samples := gram.added(samples, r.curved(curvature, lambda)); samples != nil {
 		added := samples.classes(r.logits, of.z, class, groups, of.variances)
-		weighted, tried, err := added.upwards(ctx, addedWeights, func(left *mat.Dense) float64 {
+		weighted, tried, err := added.upwards(ctx, by.weights, func(left *mat.Dense) float64 {
 			return p.unlikely(r.logits, left, class, groups)
 		})
 		if err != nil {

@@ -2,14 +2,9 @@ package pipeline
 
 import (
 	"context"
-	"math"
-	"math/rand/v2"
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/stat"
-
-	"github.com/amtrl/amtrl/dataset"
 )
 
 // joins says whether the target's predictor has the help of [Learner.join]: in the last round of a method, where some source has a class
@@ -39,15 +34,20 @@ func (l *Learner) join(ctx context.Context, fit *headFit, in Round) error {
 	if err != nil {
 		return err
 	}
-	pooled := 0 // helps of the first column that are of the rows of all sources
+	var first helps // of the first column
 	all := l.helpsJoined(fit, in.Target, helpers{
 		pooled: func(group []int) ([][]prediction, error) {
 			of, err := l.pooledOf(ctx, in, group, u)
 			if err != nil {
 				return nil, err
 			}
-			fit.by.pooled = append(fit.by.pooled, pooledColumn{group, of})
+			fit.by.pooled = append(fit.by.pooled, pooledColumn{group: group, found: of})
 			return of.helps(l.problem.Config.Representation), nil
+		},
+		relevant: func(group []int) ([][]prediction, error) {
+			column, err := &fit.by.pooled[len(fit.by.pooled)-1], error(nil)
+			column.relevant, err = l.pooledRelevant(ctx, in, group, column.found, u)
+			return column.relevant, err
 		},
 		own: func(group []int) ([][]prediction, error) {
 			return l.problem.ownClasses(ctx, l.targetRows(in.Target.Rows, u), in.Target, group, u)
@@ -56,7 +56,7 @@ func (l *Learner) join(ctx context.Context, fit *headFit, in Round) error {
 	weights, err := l.mix(fit, in.Target, u, func(group []int, of []*headFit) (helps, error) {
 		help, err := all(group, of)
 		if slices.Contains(l.problem.columnGroups()[0], group[0]) {
-			pooled = len(help.pooled)
+			first = help
 		}
 		return help, err
 	})
@@ -64,11 +64,13 @@ func (l *Learner) join(ctx context.Context, fit *headFit, in Round) error {
 		return err
 	}
 	fit.by.join = l.helpsJoined
-	if pooled > 0 {
-		fit.Pooled = floats.Sum(weights[:pooled])
+	if pooled := len(first.pooled); pooled > 0 {
+		relevant := pooled + len(first.relevant)
+		fit.Pooled, fit.Relevant = floats.Sum(weights[:pooled]), floats.Sum(weights[pooled:relevant])
 		fit.Adapted = fit.Pooled - weights[0]
+		weights = weights[relevant:]
 	}
-	fit.Alone = floats.Sum(weights[pooled:])
+	fit.Alone = floats.Sum(weights)
 	if !l.problem.Classifies() {
 		fit.LeaveOneOut = l.problem.leaveOneOut(fit.left, fit.labels, l.problem.together(in.Target.Rows))
 	}
@@ -79,11 +81,13 @@ func (l *Learner) join(ctx context.Context, fit *headFit, in Round) error {
 type pooledColumn struct {
 	group []int
 	found *pooledFound
+	// relevant are the regressions on the rows of the most relevant sources.
+	relevant [][]prediction
 }
 
-// helpers find the helps of a column, by one regression on the rows of all sources and by one on the samples alone.
+// helpers find the helps of a column, by one regression on the rows of all sources, on those of the most relevant and on the samples alone.
 type helpers struct {
-	pooled, own func(group []int) ([][]prediction, error)
+	pooled, relevant, own func(group []int) ([][]prediction, error)
 }
 
 // helpsOf has the helps of the outputs of a column, whose fits are of all outputs.
@@ -102,6 +106,11 @@ func (l *Learner) helpsJoined(fit *headFit, in Labelled, by helpers) helpsOf {
 		if !told && found.pooled != nil && l.contradicts(fit, in, group, found.pooled[withSamples(found.pooled)]) {
 			return helps{}, nil
 		}
+		if told && found.pooled != nil {
+			if found.relevant, err = by.relevant(group); err != nil {
+				return found, err
+			}
+		}
 		if !l.problem.Classifies() || len(group) < 2 {
 			return found, nil
 		}
@@ -118,8 +127,11 @@ func (l *Learner) helpsJoined(fit *headFit, in Labelled, by helpers) helpsOf {
 // helps are g, of each output of a column.
 type helps struct {
 	pooled [][]prediction // on the rows of all sources: without the samples and, of a linear phi, with them
-	own    [][]prediction // on the samples alone
+	// relevant are those on the rows of the most relevant sources, and own those on the samples alone.
+	relevant, own [][]prediction
 }
+
+func (h helps) all() [][]prediction { return slices.Concat(h.pooled, h.relevant, h.own) }
 
 // mix makes the predictions of the outputs of a column
 //
@@ -146,7 +158,7 @@ func (l *Learner) mix(fit *headFit, target Labelled, u units, from helpsOf) (fir
 		if err != nil {
 			return nil, err
 		}
-		helps, told := append(found.pooled, found.own...), l.problem.tells(target, group)
+		helps, told := found.all(), l.problem.tells(target, group)
 		if len(helps) == 0 || !told && len(found.pooled) == 0 {
 			continue
 		}
@@ -231,179 +243,10 @@ func (l *Learner) contradicts(fit *headFit, in Labelled, group []int, g []predic
 	return l.problem.together(in.Rows).evidence()*more > 4
 }
 
-// overOutputs is a mean over outputs: over those of which there are labels enough to tell something, where there are such, and else all.
-type overOutputs struct {
-	enough, few []float64
-}
-
-// add adds what an output with so many labels that are on their own has.
-func (o *overOutputs) add(v float64, labels int) {
-	if labels < dataset.FewestSamples {
-		o.few = append(o.few, v)
-	} else {
-		o.enough = append(o.enough, v)
-	}
-}
-
-func (o *overOutputs) counted() []float64 {
-	if o.enough == nil {
-		return o.few
-	}
-	return o.enough
-}
-
-func (o *overOutputs) mean() float64 {
-	of := o.counted()
-	return floats.Sum(of) / float64(max(1, len(of)))
-}
-
-// comparable is the mean, or of several numbers the geometric mean, which the units of the outputs move for all methods alike.
-func (o *overOutputs) comparable(numbers bool) float64 {
-	if of := o.counted(); numbers && len(of) > 1 {
-		return stat.GeometricMean(of, nil)
-	}
-	return o.mean()
-}
-
-// squaredErrors are the mean squared residuals of predictions, by output, each in a unit of its own. Labels are row after row.
-func squaredErrors(pred [][]float32, labels []float32, unit func(output int) float64, groups together) (all overOutputs) {
-	for c, of := range pred {
-		square := 0.0
-		var labelled []int
-		for i, v := range of {
-			if e := (float64(v) - float64(labels[i*len(pred)+c])) / unit(c); e == e {
-				square, labelled = square+e*e, append(labelled, i)
-			}
-		}
-		if n := len(labelled); n > 0 {
-			all.add(square/float64(n), groups.some(labelled).count())
-		}
-	}
-	return all
-}
-
-// leaveOneOut is the mean square of what is left of labels by predictions without them, in the units of the data: of several numbers the
-// geometric mean over these.
-func (p *Problem) leaveOneOut(left [][]float32, labels []float32, groups together) float64 {
-	all := squaredErrors(left, labels, func(int) float64 { return 1 }, groups)
-	return all.comparable(!p.Set.Binary)
-}
-
 // pooledOf is g of each output of a column; nil without rows for g.
 func (l *Learner) pooledOf(ctx context.Context, in Round, group []int, u units) (*pooledFound, error) {
 	if l.problem.Classifies() {
 		return l.pooledClasses(ctx, in, group, u)
 	}
 	return l.pooledSquared(ctx, in, group, u)
-}
-
-const (
-	// lessPlain is how many nats f counts less by than the samples left out tell: one for each of kappa, r, whether to draw towards the
-	// mean of the sources' heads and how far, of which g has none (after Akaike 1974).
-	lessPlain = 4
-	// fewSamples are those of several classes that tell this about as well as that rule, see [Learner.handicap].
-	fewSamples = 50
-)
-
-// handicap is how many nats a candidate with a part of f, or of what n samples say alone, counts less by. The log-odds of classes are the
-// mean of several fits of f, which lessens it up to fewSamples, but where a class is [scarce]: how little these know of that one, no
-// sample tells.
-func (l *Learner) handicap(in Labelled, group []int, found helps, n float64) float64 {
-	switch {
-	case !l.problem.Classifies():
-		return lessPlain
-	case len(group) < 2 || len(found.pooled) == 0:
-		return 0
-	case slices.ContainsFunc(group, func(c int) bool { return l.problem.scarce(in, c) }):
-		return lessPlain
-	}
-	return lessPlain * math.Max(0, 1-n/fewSamples)
-}
-
-// joinReplicates is the number of replicates of the bootstrap in [Learner.joinWeights].
-const joinReplicates = 100
-
-// joinWeights are the factors of helps in the mean over candidates: f, whose predictions of the samples left out are left, and for
-// each help and each a of joinParts (1 - a) f + a times the help. A candidate weighs as much as it makes the labels likely,
-// normal ones of a variance of its own where they are numbers, those with f by [Learner.handicap] less; of pools, labels of classes
-// may be wrong (see [noiseRate]). Since the samples are few, that is the mean over replicates of the Bayesian bootstrap (pseudo-BMA+;
-// Yao, Vehtari, Simpson and Gelman 2018). That draws weights of groups, whose samples count as [together.evidence] says.
-func (l *Learner) joinWeights(in Labelled, group []int, left func(c, row int) float64, found helps) []float64 {
-	helps := slices.Concat(found.pooled, found.own)
-	y := in.of(group, len(l.problem.Target.Tasks))
-	labels := func(row int) []float64 { return y[row*len(group) : (row+1)*len(group)] }
-	var labelled []int // in some output
-	for row := range in.Rows {
-		if slices.ContainsFunc(labels(row), func(v float64) bool { return v == v }) {
-			labelled = append(labelled, row)
-		}
-	}
-	groups := l.problem.together(in.Rows).some(labelled)
-	n := groups.effective()
-	losses := func(help []prediction, a, rate float64) []float64 {
-		out, says := make([]float64, len(labelled)), make([]float64, len(group))
-		for i, row := range labelled {
-			for j, c := range group {
-				says[j] = (1-a)*left(c, row) + a*help[j].left[row]
-			}
-			if l.problem.Classifies() {
-				out[i] = logOfLabels(labels(row), says, rate)
-			} else {
-				out[i] = (labels(row)[0] - says[0]) * (labels(row)[0] - says[0])
-			}
-		}
-		return out
-	}
-	all := func(rate float64) [][]float64 {
-		out := [][]float64{losses(helps[0], 0, rate)}
-		for _, help := range helps {
-			for _, a := range joinParts {
-				out = append(out, losses(help, a, rate))
-			}
-		}
-		return out
-	}
-	less := l.handicap(in, group, found, n)
-	plain := func(i int) bool { // of g on the rows of all sources alone
-		return i > 0 && joinParts[(i-1)%len(joinParts)] == 1 && (i-1)/len(joinParts) < len(found.pooled)
-	}
-	rate := 0.0
-	if l.problem.doubtsLabels() {
-		rate, _ = noiseRate(all, groups.evidence())
-	}
-	candidates := all(rate)
-	rng := stream(l.problem.Config.Seed, "join", l.problem.TargetName())
-	weights, drawn, likely := make([]float64, len(helps)), make([]float64, len(labelled)), make([]float64, len(candidates))
-	for range joinReplicates {
-		groups.drawWeights(rng, drawn)
-		for i, c := range candidates {
-			loss := floats.Dot(drawn, c)
-			switch {
-			case !(loss < math.Inf(1)): // beyond the numbers
-				likely[i] = math.Inf(-1)
-			case l.problem.Classifies():
-				likely[i] = -n * loss
-			default:
-				likely[i] = -n / 2 * math.Log(math.Max(loss, leastCurvature))
-			}
-			if !plain(i) {
-				likely[i] -= less
-			}
-		}
-		sum := floats.LogSumExp(likely)
-		for i, v := range likely[1:] {
-			if v > math.Inf(-1) {
-				weights[i/len(joinParts)] += joinParts[i%len(joinParts)] * math.Exp(v-sum) / joinReplicates
-			}
-		}
-	}
-	return weights
-}
-
-// drawWeights draws weights with the sum 1 from the flat Dirichlet distribution.
-func drawWeights(rng *rand.Rand, w []float64) {
-	for i := range w {
-		w[i] = rng.ExpFloat64()
-	}
-	floats.Scale(1/floats.Sum(w), w)
 }

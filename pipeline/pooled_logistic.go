@@ -45,10 +45,10 @@ const (
 	// pooledCurvature stands for p (1 - p), which is at most 1/4.
 	pooledCurvature = 0.1
 	pooledTolerance = 1e-5
-	// pooledStart is the first lambda in units of the mean eigenvalue of X'X.
-	pooledStart = 0.1
-	pooledSteps = 200
-	precisionB  = 0.01
+	// pooledStart is the first lambda in units of the mean eigenvalue of X'X, and pooledStarts the most steps from there.
+	pooledStart, pooledStarts = 0.1, 4
+	pooledSteps               = 200
+	precisionB                = 0.01
 	// leastCurvature is that of features that are the same in all rows.
 	leastCurvature = 1e-100
 	// leastShift is the least variance of the sources' intercepts.
@@ -96,6 +96,20 @@ type classesFit []float64
 
 func (r *pooledLogistic) empty() classesFit {
 	return make(classesFit, r.on.Rows*(r.x.Cols+len(r.rows)))
+}
+
+// from is an empty fit, or one with the weights and intercepts of another regression on the same features.
+func (r *pooledLogistic) from(start *pooledPoint) classesFit {
+	fit := r.empty()
+	if start == nil {
+		return fit
+	}
+	w, s := r.parts(fit)
+	for j, b := range start.b {
+		w.SetRow(j, start.w[j])
+		floats.AddConst(b, s.RawRowView(j))
+	}
+	return fit
 }
 
 func (r *pooledLogistic) parts(p []float64) (w, s *mat.Dense) {
@@ -270,16 +284,18 @@ func (r *pooledLogistic) fit(ctx context.Context, lambda float64, from classesFi
 	return u.out(found), nil
 }
 
-// search returns the fit with the least loss, downhill from lambda in steps of a factor 10, at most four, and its lambda.
-func (r *pooledLogistic) search(ctx context.Context, lambda float64, loss func(classesFit) float64) (classesFit, float64, error) {
-	best, err := r.fit(ctx, lambda, r.empty())
-	if err != nil {
-		return nil, 0, err
+// search returns the fit with the least loss, downhill from lambda in at most so many steps of a factor 10, and its lambda. The first fit
+// starts from another.
+func (r *pooledLogistic) search(ctx context.Context, lambda float64, most int, from classesFit,
+	loss func(classesFit) float64) (classesFit, float64, error) {
+	best, err := r.fit(ctx, lambda, from)
+	if err != nil || most == 0 {
+		return best, lambda, err
 	}
 	least, at := loss(best), lambda
 	for _, by := range []float64{10, 0.1} {
 		start := least
-		for steps := 1; steps <= 4; steps++ {
+		for steps := 1; steps <= most; steps++ {
 			next := lambda * math.Pow(by, float64(steps))
 			fit, err := r.fit(ctx, next, best)
 			if err != nil {

@@ -15,44 +15,46 @@ import (
 // intercept of the target is taken to be as far from the sources' mean as theirs are, and is shifted to the samples so far;
 // each sample is left out of its own shift.
 func (l *Learner) pooledSquared(ctx context.Context, in Round, group []int, u units) (*pooledFound, error) {
-	return l.remember(true, in, group, u, func() (*pooledFound, error) {
-		p := l.problem
-		rows, y := p.pooledRows(in.Sources, group, pooledLimit(p.Set.Pools[0].Cols, math.MaxInt))
-		if len(rows) < 2 {
-			return nil, nil
-		}
-		ridge, err := l.pooledRidge(rows, mat.NewDense(len(rows), len(group), y), u.each)
-		if err != nil {
-			return nil, err
-		}
-		samples := p.samplesOf(in.Target.Rows, ridge.centre, u.each)
-		labels := mat.NewDense(len(in.Target.Rows), len(group), in.Target.of(group, len(p.Target.Tasks)))
-		added, groups := ridge.added(samples, ridge.penalized), p.together(in.Target.Rows)
-		var covariance *mat.SymDense
+	return l.remember(true, in, group, u, func() (*pooledFound, error) { return l.regressSquared(in, group, u) })
+}
+
+func (l *Learner) regressSquared(in Round, group []int, u units) (*pooledFound, error) {
+	p := l.problem
+	rows, y := p.pooledRows(in.Sources, group, pooledLimit(p.Set.Pools[0].Cols, math.MaxInt))
+	if len(rows) < 2 {
+		return nil, nil
+	}
+	ridge, err := l.pooledRidge(rows, mat.NewDense(len(rows), len(group), y), u.each)
+	if err != nil {
+		return nil, err
+	}
+	samples := p.samplesOf(in.Target.Rows, ridge.centre, u.each)
+	labels := mat.NewDense(len(in.Target.Rows), len(group), in.Target.of(group, len(p.Target.Tasks)))
+	added, groups := ridge.added(samples, ridge.penalized), p.together(in.Target.Rows)
+	var covariance *mat.SymDense
+	if added != nil {
+		covariance = added.covariance()
+	}
+	found := &pooledFound{with: make([][]prediction, 1)}
+	for j, at := range ridge.intercept {
+		beta, y := ridge.beta.RawRowView(j), mat.Col(nil, j, labels)
+		var f mat.VecDense
+		f.MulVec(samples, mat.NewVecDense(len(beta), beta))
+		z := f.RawVector().Data
+		floats.AddConst(at, z)
+		left := slices.Clone(z)
+		shift := shiftTo(left, y, ridge.level, groups)
+		of := prediction{head: ridge.head(p.Config.K, beta, at+shift, u), left: left}
+		found.sources = append(found.sources, of)
 		if added != nil {
-			covariance = added.covariance()
+			alpha, shift, left := added.squared(covariance, z, y, ridge.level, groups)
+			more := added.weights(alpha)
+			floats.Add(more, beta)
+			of = prediction{head: ridge.head(p.Config.K, more, at+shift, u), left: left}
 		}
-		found := &pooledFound{with: make([][]prediction, 1)}
-		for j, at := range ridge.intercept {
-			beta, y := ridge.beta.RawRowView(j), mat.Col(nil, j, labels)
-			var f mat.VecDense
-			f.MulVec(samples, mat.NewVecDense(len(beta), beta))
-			z := f.RawVector().Data
-			floats.AddConst(at, z)
-			left := slices.Clone(z)
-			shift := shiftTo(left, y, ridge.level, groups)
-			of := prediction{head: ridge.head(p.Config.K, beta, at+shift, u), left: left}
-			found.sources = append(found.sources, of)
-			if added != nil {
-				alpha, shift, left := added.squared(covariance, z, y, ridge.level, groups)
-				more := added.weights(alpha)
-				floats.Add(more, beta)
-				of = prediction{head: ridge.head(p.Config.K, more, at+shift, u), left: left}
-			}
-			found.with[0] = append(found.with[0], of)
-		}
-		return found, nil
-	})
+		found.with[0] = append(found.with[0], of)
+	}
+	return found, nil
 }
 
 // shiftTo adds to predictions f what they lack on average of labels y, those of the sample itself and of its group left out, if

@@ -15,6 +15,8 @@ import (
 type pooledFound struct {
 	sources []prediction
 	with    [][]prediction
+	// point is where a logistic regression on some of the rows may start.
+	point *pooledPoint
 	// tried are what the choice of with was from.
 	tried triedWeights
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // State is all that one round hands to the next. The zero State is the
@@ -52,11 +53,12 @@ type Epoch struct {
 	HeadToMean float64 `json:"head_to_mean,omitempty"`
 	// HeadPooled is the part of the predictions of the target's first column, in the last round of a method,
 	// that is of one regression on the rows of all sources, and HeadAdapted the part of it that has the
-	// target's samples among the rows. HeadAlone is the part that is of one multinomial regression on the target's
-	// samples alone.
-	HeadPooled  float64 `json:"head_pooled,omitempty"`
-	HeadAdapted float64 `json:"head_adapted,omitempty"`
-	HeadAlone   float64 `json:"head_alone,omitempty"`
+	// target's samples among the rows. HeadRelevant is the part that is of regressions on the rows of the most relevant sources, and
+	// HeadAlone that of one multinomial regression on the target's samples alone.
+	HeadPooled   float64 `json:"head_pooled,omitempty"`
+	HeadAdapted  float64 `json:"head_adapted,omitempty"`
+	HeadRelevant float64 `json:"head_relevant,omitempty"`
+	HeadAlone    float64 `json:"head_alone,omitempty"`
 	// LeaveOneOut is the mean squared leave-one-out residual of the target samples,
 	// averaged over outputs in the units of the data, of several numbers the geometric mean, under prior residual and for the baselines.
 	LeaveOneOut float64 `json:"leave_one_out,omitempty"`
@@ -87,15 +89,23 @@ type Epoch struct {
 
 // Help says what the predictions have the help of beyond the representation, "" where that is less than 1/200 of them.
 func (e Epoch) Help() string {
-	switch pooled, alone := e.HeadPooled >= 0.005, e.HeadAlone >= 0.005; {
-	case pooled && alone:
-		return "one regression on all rows, and one on the target's samples"
-	case pooled:
-		return "one regression on all rows"
-	case alone:
-		return "one regression on the target's samples"
+	var rows []string
+	for _, help := range []struct {
+		part float64
+		rows string
+	}{{e.HeadPooled, "all rows"}, {e.HeadRelevant, "the rows of the most relevant sources"}, {e.HeadAlone, "the target's samples"}} {
+		if help.part >= 0.005 {
+			rows = append(rows, help.rows)
+		}
 	}
-	return ""
+	switch len(rows) {
+	case 0:
+		return ""
+	case 1:
+		return "one regression on " + rows[0]
+	}
+	last := len(rows) - 1
+	return "one regression on " + strings.Join(rows[:last], ", one on ") + ", and one on " + rows[last]
 }
 
 // checkFinite refuses a state of which the last round left something that is no number: a record, which is JSON, has no place for it.

@@ -68,6 +68,13 @@ func (l *Learner) newTransfer(target Labelled) (*transfer, error) {
 	return t, nil
 }
 
+// of is that for some of the target's outputs.
+func (t *transfer) of(group []int) *transfer {
+	some := *t
+	some.outputs = slices.DeleteFunc(slices.Clone(t.outputs), func(c int) bool { return !slices.Contains(group, c) })
+	return &some
+}
+
 // nu is the relevance of each source for heads W' (T by K or more) and target samples that
 // are there so many times, nil for once.
 func (t *transfer) nu(heads *mat.Dense, times []float64) []float64 {
@@ -128,5 +135,6 @@ func (l *Learner) transfer(target Labelled) (nu []float64, byChance float64, err
 	if err != nil {
 		return nil, 0, err
 	}
+	l.relevance = func(group []int, times []float64) []float64 { return t.of(group).nu(heads, times) }
 	return t.nu(heads, nil), t.byChance(), nil
 }

@@ -1,0 +1,150 @@
+package pipeline
+
+import (
+	"context"
+	"math"
+	"slices"
+)
+
+// relevantParts are the parts of the largest relevance that the sources have at least whose rows [Learner.pooledRelevant] takes.
+var relevantParts = []float64{0.8, 0.4}
+
+const (
+	// relevantFolds is into how many parts the samples are dealt that choose sources for each other.
+	relevantFolds = 5
+	// lessRelevant is how many nats of [helps.less] it costs that the samples have chosen sources.
+	lessRelevant = 2
+)
+
+// pooledRelevant is, for each of relevantParts, one regression on the rows of those sources alone whose nu_m for the outputs of the
+// column is at least that part of the largest, with the target's samples among its rows, each as one of them. What is said of a sample,
+// left out, is by the sources that the samples of the other folds choose: those which happen to fit a few samples would else predict
+// these too well. Where all sources have a part, the regression is that on the rows of all, and not said again. There is none where
+// relevance is not [Transfer], or phi not linear.
+func (l *Learner) pooledRelevant(ctx context.Context, in Round, group []int, all *pooledFound, u units) ([][]prediction, error) {
+	if l.relevance == nil || l.problem.Config.Representation != ClassLinear {
+		return nil, nil
+	}
+	fold := stratified(make([]int, len(in.Target.Rows)), l.problem.together(in.Target.Rows))
+	for i := range fold {
+		fold[i] %= relevantFolds
+	}
+	nu := [][]float64{l.relevance(group, nil)} // by all samples, and without each fold
+	for f := range slices.Max(fold) + 1 {
+		times := make([]float64, len(fold))
+		for i, of := range fold {
+			if of != f {
+				times[i] = 1
+			}
+		}
+		nu = append(nu, l.relevance(group, times))
+	}
+	labelled := l.problem.sourcesOf(in.Sources, group)
+	regress := l.onSources(ctx, in, group, u)
+	chosen, found := make([][]byte, len(relevantParts)), make([]*pooledFound, len(relevantParts))
+	for i, part := range relevantParts {
+		chosen[i] = relevantSources(nu[0], labelled, part)
+		if slices.Equal(chosen[i], labelled) {
+			continue
+		}
+		var err error
+		if found[i], err = regress(chosen[i], startAt(all, pooledStarts)); err != nil {
+			return nil, err
+		}
+	}
+	var helps [][]prediction
+	for i, part := range relevantParts {
+		left := make([][]prediction, 0, relevantFolds)
+		for _, without := range nu[1:] {
+			if found[i] == nil {
+				break
+			}
+			of, err := regress(relevantSources(without, labelled, part), startAt(found[i], 0))
+			if err != nil {
+				return nil, err
+			}
+			if of != nil {
+				left = append(left, of.with[0])
+			}
+		}
+		if len(left) > 0 && len(left) == len(nu)-1 {
+			helps = append(helps, leftOf(found[i].with[0], left, fold))
+		}
+	}
+	return helps, nil
+}
+
+// onSources regresses on the rows of some sources, remembering which it was.
+func (l *Learner) onSources(ctx context.Context, in Round, group []int, u units) func([]byte, pooledSearch) (*pooledFound, error) {
+	known := map[string]*pooledFound{}
+	return func(chosen []byte, by pooledSearch) (found *pooledFound, err error) {
+		if found, is := known[string(chosen)]; is {
+			return found, nil
+		}
+		some := in
+		some.Sources = slices.Clone(in.Sources)
+		for m := range some.Sources {
+			if chosen[m] == 0 {
+				some.Sources[m] = Labelled{}
+			}
+		}
+		if l.problem.Classifies() {
+			found, err = l.regressPooled(ctx, some, group, u, by)
+		} else {
+			found, err = l.regressSquared(some, group, u)
+		}
+		known[string(chosen)] = found
+		return found, err
+	}
+}
+
+// startAt starts at another regression, on the features, and goes so many steps from there; without it as far as any does.
+func startAt(other *pooledFound, steps int) pooledSearch {
+	if other.point == nil {
+		return pooledSearch{pooledStart, nil, pooledStarts, addedWeights[:1]}
+	}
+	return pooledSearch{other.point.lambda, other.point, steps, addedWeights[:1]}
+}
+
+// sourcesOf marks with 1 the sources with rows for the regression of a column.
+func (p *Problem) sourcesOf(in []Labelled, group []int) []byte {
+	marks := make([]byte, len(in))
+	for m, s := range p.Sources {
+		if rows, _ := p.rowsOfColumn(s, in[m], group, nil, nil); len(rows) > 0 {
+			marks[m] = 1
+		}
+	}
+	return marks
+}
+
+// relevantSources marks those of the marked sources whose nu is at least a part of the largest of these.
+func relevantSources(nu []float64, among []byte, part float64) []byte {
+	most := math.Inf(-1)
+	for m, v := range nu {
+		if among[m] == 1 {
+			most = math.Max(most, v)
+		}
+	}
+	marks := slices.Clone(among)
+	for m, v := range nu {
+		if !(v >= part*most) {
+			marks[m] = 0
+		}
+	}
+	return marks
+}
+
+// leftOf is a help that says of each sample what that of its fold does.
+func leftOf(help []prediction, of [][]prediction, fold []int) []prediction {
+	out := slices.Clone(help)
+	for j := range out {
+		out[j].left, out[j].logits = slices.Clone(out[j].left), slices.Clone(out[j].logits)
+		for i, f := range fold {
+			out[j].left[i] = of[f][j].left[i]
+			if out[j].logits != nil {
+				out[j].logits[i] = of[f][j].logits[i]
+			}
+		}
+	}
+	return out
+}

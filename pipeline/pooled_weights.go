@@ -1,0 +1,132 @@
+package pipeline
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+)
+
+const (
+	// lessPlain is how many nats f counts less by than the samples left out tell: one for each of kappa, r, whether to draw towards the
+	// mean of the sources' heads and how far, of which g has none (after Akaike 1974).
+	lessPlain = 4
+	// fewSamples are those of several classes that tell this about as well as that rule, see [Learner.handicap].
+	fewSamples = 50
+)
+
+// handicap is how many nats a candidate with a part of f, or of what n samples say alone, counts less by. The log-odds of classes are the
+// mean of several fits of f, which lessens it up to fewSamples, but where a class is [scarce]: how little these know of that one, no
+// sample tells.
+func (l *Learner) handicap(in Labelled, group []int, found helps, n float64) float64 {
+	switch {
+	case !l.problem.Classifies():
+		return lessPlain
+	case len(group) < 2 || len(found.pooled) == 0:
+		return 0
+	case slices.ContainsFunc(group, func(c int) bool { return l.problem.scarce(in, c) }):
+		return lessPlain
+	}
+	return lessPlain * math.Max(0, 1-n/fewSamples)
+}
+
+// less is how many nats a candidate of [Learner.joinWeights] counts less by: with a part of f or of what the samples say alone the
+// handicap, and with one of the relevant sources lessRelevant, as the samples have chosen these.
+func (h helps) less(candidate int, handicap float64) (less float64) {
+	if candidate == 0 {
+		return handicap
+	}
+	help, part := (candidate-1)/len(joinParts), joinParts[(candidate-1)%len(joinParts)]
+	relevant, own := len(h.pooled), len(h.pooled)+len(h.relevant)
+	if part < 1 || help >= own {
+		less = handicap
+	}
+	if help >= relevant && help < own {
+		less += lessRelevant
+	}
+	return less
+}
+
+// joinReplicates is the number of replicates of the bootstrap in [Learner.joinWeights].
+const joinReplicates = 100
+
+// joinWeights are the factors of helps in the mean over candidates: f, whose predictions of the samples left out are left, and for
+// each help and each a of joinParts (1 - a) f + a times the help. A candidate weighs as much as it makes the labels likely,
+// normal ones of a variance of its own where they are numbers, less [helps.less]; of pools, labels of classes
+// may be wrong (see [noiseRate]). Since the samples are few, that is the mean over replicates of the Bayesian bootstrap (pseudo-BMA+;
+// Yao, Vehtari, Simpson and Gelman 2018). That draws weights of groups, whose samples count as [together.evidence] says.
+func (l *Learner) joinWeights(in Labelled, group []int, left func(c, row int) float64, found helps) []float64 {
+	helps := found.all()
+	y := in.of(group, len(l.problem.Target.Tasks))
+	labels := func(row int) []float64 { return y[row*len(group) : (row+1)*len(group)] }
+	var labelled []int // in some output
+	for row := range in.Rows {
+		if slices.ContainsFunc(labels(row), func(v float64) bool { return v == v }) {
+			labelled = append(labelled, row)
+		}
+	}
+	groups := l.problem.together(in.Rows).some(labelled)
+	n := groups.effective()
+	losses := func(help []prediction, a, rate float64) []float64 {
+		out, says := make([]float64, len(labelled)), make([]float64, len(group))
+		for i, row := range labelled {
+			for j, c := range group {
+				says[j] = (1-a)*left(c, row) + a*help[j].left[row]
+			}
+			if l.problem.Classifies() {
+				out[i] = logOfLabels(labels(row), says, rate)
+			} else {
+				out[i] = (labels(row)[0] - says[0]) * (labels(row)[0] - says[0])
+			}
+		}
+		return out
+	}
+	all := func(rate float64) [][]float64 {
+		out := [][]float64{losses(helps[0], 0, rate)}
+		for _, help := range helps {
+			for _, a := range joinParts {
+				out = append(out, losses(help, a, rate))
+			}
+		}
+		return out
+	}
+	handicap := l.handicap(in, group, found, n)
+	rate := 0.0
+	if l.problem.doubtsLabels() {
+		rate, _ = noiseRate(all, groups.evidence())
+	}
+	candidates := all(rate)
+	rng := stream(l.problem.Config.Seed, "join", l.problem.TargetName())
+	weights, drawn, likely := make([]float64, len(helps)), make([]float64, len(labelled)), make([]float64, len(candidates))
+	for range joinReplicates {
+		groups.drawWeights(rng, drawn)
+		for i, c := range candidates {
+			loss := floats.Dot(drawn, c)
+			switch {
+			case !(loss < math.Inf(1)): // beyond the numbers
+				likely[i] = math.Inf(-1)
+			case l.problem.Classifies():
+				likely[i] = -n * loss
+			default:
+				likely[i] = -n / 2 * math.Log(math.Max(loss, leastCurvature))
+			}
+			likely[i] -= found.less(i, handicap)
+		}
+		sum := floats.LogSumExp(likely)
+		for i, v := range likely[1:] {
+			if v > math.Inf(-1) {
+				weights[i/len(joinParts)] += joinParts[i%len(joinParts)] * math.Exp(v-sum) / joinReplicates
+			}
+		}
+	}
+	return weights
+}
+
+// drawWeights draws weights with the sum 1 from the flat Dirichlet distribution.
+func drawWeights(rng *rand.Rand, w []float64) {
+	for i := range w {
+		w[i] = rng.ExpFloat64()
+	}
+	floats.Scale(1/floats.Sum(w), w)
+}
