@@ -40,62 +40,54 @@ func (l *Learner) pooledRelevant(ctx context.Context, in Round, group []int, all
 		nu = append(nu, l.relevance(group, times))
 	}
 	labelled := l.problem.sourcesOf(in.Sources, group)
-	regress := l.onSources(ctx, in, group, u)
-	chosen, found := make([][]byte, len(relevantParts)), make([]*pooledFound, len(relevantParts))
-	for i, part := range relevantParts {
-		chosen[i] = relevantSources(nu[0], labelled, part)
-		if slices.Equal(chosen[i], labelled) {
+	var helps [][]prediction
+	for _, part := range relevantParts {
+		chosen := relevantSources(nu[0], labelled, part)
+		if slices.Equal(chosen, labelled) {
 			continue
 		}
-		var err error
-		if found[i], err = regress(chosen[i], startAt(all, pooledStarts)); err != nil {
+		help, err := l.onSources(ctx, in, group, chosen, u, startAt(all, pooledStarts))
+		if err != nil {
 			return nil, err
 		}
-	}
-	var helps [][]prediction
-	for i, part := range relevantParts {
-		left := make([][]prediction, 0, relevantFolds)
-		for _, without := range nu[1:] {
-			if found[i] == nil {
+		if help == nil {
+			continue
+		}
+		known, left := map[string]*pooledFound{string(chosen): help}, make([][]prediction, len(nu)-1)
+		for f, without := range nu[1:] {
+			chosen := relevantSources(without, labelled, part)
+			of, is := known[string(chosen)]
+			if !is {
+				if of, err = l.onSources(ctx, in, group, chosen, u, startAt(help, 0)); err != nil {
+					return nil, err
+				}
+				known[string(chosen)] = of
+			}
+			if of == nil { // fewer than two rows: what is said by those that all samples choose would be said too well
+				left = nil
 				break
 			}
-			of, err := regress(relevantSources(without, labelled, part), startAt(found[i], 0))
-			if err != nil {
-				return nil, err
-			}
-			if of != nil {
-				left = append(left, of.with[0])
-			}
+			left[f] = of.with[0]
 		}
-		if len(left) > 0 && len(left) == len(nu)-1 {
-			helps = append(helps, leftOf(found[i].with[0], left, fold))
+		if left != nil {
+			helps = append(helps, leftOf(help.with[0], left, fold))
 		}
 	}
 	return helps, nil
 }
 
-// onSources regresses on the rows of some sources, remembering which it was.
-func (l *Learner) onSources(ctx context.Context, in Round, group []int, u units) func([]byte, pooledSearch) (*pooledFound, error) {
-	known := map[string]*pooledFound{}
-	return func(chosen []byte, by pooledSearch) (found *pooledFound, err error) {
-		if found, is := known[string(chosen)]; is {
-			return found, nil
+// onSources regresses on the rows of the marked sources.
+func (l *Learner) onSources(ctx context.Context, in Round, group []int, marks []byte, u units, by pooledSearch) (*pooledFound, error) {
+	in.Sources = slices.Clone(in.Sources)
+	for m, is := range marks {
+		if is == 0 {
+			in.Sources[m] = Labelled{}
 		}
-		some := in
-		some.Sources = slices.Clone(in.Sources)
-		for m := range some.Sources {
-			if chosen[m] == 0 {
-				some.Sources[m] = Labelled{}
-			}
-		}
-		if l.problem.Classifies() {
-			found, err = l.regressPooled(ctx, some, group, u, by)
-		} else {
-			found, err = l.regressSquared(some, group, u)
-		}
-		known[string(chosen)] = found
-		return found, err
 	}
+	if l.problem.Classifies() {
+		return l.regressPooled(ctx, in, group, u, by)
+	}
+	return l.regressSquared(in, group, u)
 }
 
 // startAt starts at another regression, on the features, and goes so many steps from there; without it as far as any does.

@@ -1,0 +1,198 @@
+package pipeline
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/amtrl/amtrl/dataset"
+	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/internal/testrand"
+)
+
+// likeness are sources whose labels are what the features tell of the target times a number, or where that is 0 what they tell otherwise,
+// and a target, the last pool, of so many samples and 400 rows for tests. Where tells is false its labels are of chance.
+func likeness(rng *rand.Rand, times []float64, rows, d, samples int, tells, classes bool) *dataset.Set {
+	direction := func() []float64 {
+		w := normals(rng, d)
+		for j := range w {
+			w[j] /= math.Sqrt(float64(d))
+		}
+		return w
+	}
+	set, w := &dataset.Set{Name: "likeness", Binary: classes}, direction()
+	for m := range len(times) + 1 {
+		n, of, by := rows, w, 1.0
+		if m < len(times) {
+			if by = times[m]; by == 0 {
+				of, by = direction(), 1
+			}
+		} else if n = samples + 400; !tells {
+			by = 0
+		}
+		p := &dataset.Pool{Name: fmt.Sprintf("pool %d", m), Rows: n, Cols: d, F32: narrow(normals(rng, n*d)), Scale: 1, Target: m == len(times)}
+		t := dataset.Task{Name: p.Name, Pool: m, Output: dataset.Output{Name: "label"}, Labels: make([]float32, n)}
+		for r := range n {
+			y := 0.5 * rng.NormFloat64()
+			for j, v := range of {
+				y += by * v * float64(p.F32[r*d+j])
+			}
+			if t.Labels[r] = float32(y); classes {
+				t.Labels[r] = float32(b2i(y > 0))
+			}
+			if p.Target && r >= samples {
+				t.Test = append(t.Test, int32(r))
+			} else {
+				t.Train = append(t.Train, int32(r))
+			}
+		}
+		set.Pools, set.Tasks = append(set.Pools, p), append(set.Tasks, t)
+	}
+	return set
+}
+
+// learnerOf is one for the target of [likeness], with these methods.
+func learnerOf(t *testing.T, set *dataset.Set, methods ...string) *Learner {
+	target := len(set.Pools) - 1
+	cfg := must.Get(NewConfig(PresetDefault))(t)
+	cfg, _ = cfg.Fit(set, []string{set.Pools[target].Name})
+	cfg.Methods = methods
+	l := must.Get(newLearner(openDevice(t, 1, set), cfg, target))(t)
+	t.Cleanup(l.Close)
+	return l
+}
+
+// Where the labels of most sources are the opposite of the target's, the rows of the others are found to be those to go by, and that errs
+// less than all rows as those of one source.
+func TestRowsOfRelevantSources(t *testing.T) {
+	rng := testrand.New(t)
+	for _, classes := range []bool{false, true} {
+		relevant, errs, pooled := 0.0, 0.0, 0.0
+		const turns = 4
+		for range turns {
+			set := likeness(rng, []float64{1, -1, -1, 1, -1, 0, 1, -1}, 80, 12, 40, true, classes)
+			l := learnerOf(t, set, Uniform, Pooled)
+			st := must.Get(l.Solve(t.Context(), State{}, quiet, unsaved))(t)
+			relevant += st.Epochs[0].HeadRelevant / turns
+			errs += st.Epochs[0].Score.Value / turns
+			pooled += st.Epochs[1].Score.Value / turns
+		}
+		must.Hold(t, relevant > 0.05 && (classes || relevant > 0.4), "classes %v: %g of the predictions are of relevant sources", classes, relevant)
+		must.Hold(t, errs < 0.7*pooled, "classes %v: an error of %g, of all rows as those of one source %g", classes, errs, pooled)
+	}
+}
+
+// Labels of chance are not predicted, and what is left out says so, though of many sources some fit a few samples.
+func TestRelevantByChance(t *testing.T) {
+	rng := testrand.New(t)
+	left, fresh := 0.0, 0.0
+	for range 48 {
+		set := likeness(rng, make([]float64, 60), 40, 15, 24, false, false)
+		l := learnerOf(t, set, Uniform)
+		st := must.Get(l.Solve(t.Context(), State{}, quiet, unsaved))(t)
+		left, fresh = left+st.Epochs[0].LeaveOneOut, fresh+st.Epochs[0].Score.Value
+	}
+	must.Hold(t, left > 0.72*fresh, "left out the mean squared error is %g of that on fresh rows", left/fresh)
+}
+
+// What is said of a sample is by the sources that the others choose, one fold after the other.
+func TestRelevantLeftOut(t *testing.T) {
+	rng := testrand.New(t)
+	seen := 0
+	for turn := range 8 {
+		classes := turn%2 == 0
+		set := likeness(rng, []float64{1, 0.7, 0.3, 0, -1, 0, 0.5}, 40, 6, 6+rng.IntN(30), true, classes)
+		if target := set.Pools[7]; turn >= 4 { // in threes
+			target.Groups = make([]int32, target.Rows)
+			for i := range target.Groups {
+				target.Groups[i] = int32(i / 3)
+				if i >= len(set.Tasks[7].Train) {
+					target.Groups[i] = -1
+				}
+			}
+		}
+		l := learnerOf(t, set, Uniform)
+		in := must.Get(l.inUnits(l.problem.LookUp(must.Get(l.problem.Propose(State{}))(t)), true))(t)
+		u, y := must.Get(l.model.units())(t), make([]float64, len(in.Target.Y))
+		for i, v := range in.Target.Y {
+			y[i] = float64(v)
+		}
+		heads := make([][]float64, len(l.problem.Sources)) // what a source says of the samples
+		for m := range heads {
+			heads[m] = normals(rng, len(y))
+			for i, v := range y {
+				heads[m][i] += v * float64(m) / 2
+			}
+		}
+		nu := func(without func(i int) bool) []float64 {
+			out := make([]float64, len(heads))
+			for m, f := range heads {
+				var a, b []float64
+				for i, v := range y {
+					if !without(i) {
+						a, b = append(a, f[i]), append(b, v)
+					}
+				}
+				if r, _ := correlation(a, b, nil); r > 0 {
+					out[m] = r * r
+				}
+			}
+			return out
+		}
+		l.relevance = func(_ []int, times []float64) []float64 {
+			return nu(func(i int) bool { return times != nil && times[i] == 0 })
+		}
+		regress := func(nu []float64, part float64, from *pooledFound, steps int) *pooledFound {
+			some := in
+			some.Sources = slices.Clone(in.Sources)
+			for m, v := range nu {
+				if v < part*slices.Max(nu) {
+					some.Sources[m] = Labelled{}
+				}
+			}
+			if classes {
+				by := pooledSearch{from.point.lambda, from.point, steps, addedWeights}
+				return must.Get(l.regressPooled(t.Context(), some, []int{0}, u, by))(t)
+			}
+			return must.Get(l.regressSquared(some, []int{0}, u))(t)
+		}
+		all := must.Get(l.pooledOf(t.Context(), in, []int{0}, u))(t)
+		got := must.Get(l.pooledRelevant(t.Context(), in, []int{0}, all, u))(t)
+		fold := stratified(make([]int, len(y)), l.problem.together(in.Target.Rows))
+		for _, part := range []float64{0.8, 0.4} {
+			whole := nu(func(int) bool { return false })
+			if !slices.ContainsFunc(whole, func(v float64) bool { return v < part*slices.Max(whole) }) {
+				continue
+			}
+			must.Hold(t, len(got) > 0, "no regression on sources with %g of the largest relevance", part)
+			of := got[0]
+			got, seen = got[1:], seen+1
+			want := regress(whole, part, all, 4)
+			for k, v := range want.with[0][0].head {
+				isNear(t, float64(of[0].head[k]), float64(v), 1e-9, "the head")
+			}
+			for i := range y {
+				without := nu(func(j int) bool { return fold[j]%5 == fold[i]%5 })
+				said := want
+				if !sameSources(whole, without, part) {
+					said = regress(without, part, want, 0)
+				}
+				isNear(t, of[0].left[i], said.with[0][0].left[i], 1e-9, "what is said of a sample")
+			}
+		}
+		must.Hold(t, len(got) == 0, "%d regressions too many", len(got))
+	}
+	must.Hold(t, seen > 8, "%d regressions", seen)
+}
+
+// sameSources says whether the same sources have a part of the largest of one relevance and of another.
+func sameSources(a, b []float64, part float64) bool {
+	for m := range a {
+		if (a[m] >= part*slices.Max(a)) != (b[m] >= part*slices.Max(b)) {
+			return false
+		}
+	}
+	return true
+}
