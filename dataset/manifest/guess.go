@@ -44,9 +44,12 @@ type Known struct {
 
 // The names that columns often have, the likeliest first.
 var (
-	idNames     = append([]string{"id", "uuid", "key", "row_id", "sample_id", "index", "*_id", "*id"}, indexNames...)
-	sureIDs     = []string{"id", "uuid", "*_id"}
-	indexNames  = []string{"__index_level_?__", "unnamed: 0"} // as pandas writes and reads its own
+	idNames    = append([]string{"id", "uuid", "key", "row_id", "sample_id", "index", "*_id", "*id"}, indexNames...)
+	sureIDs    = []string{"id", "uuid", "*_id"}
+	indexNames = []string{"__index_level_?__", "unnamed: 0", "index"} // as pandas writes and reads its own
+	// numberNames are those of numbers of orders and the like, where hardly one is there twice.
+	numberNames = []string{"no", "nr", "number", "*_no", "*_nr", "*_num", "*_number", "order", "invoice", "ticket", "listing", "serial",
+		"record", "reference", "ref"}
 	sourceNames = []string{"source", "domain", "site", "shop", "store", "group", "center", "centre", "hospital", "dataset", "corpus",
 		"subset",
 		"machine", "device", "sensor", "station", "subject", "patient", "user", "client", "customer", "language", "lang",
@@ -61,7 +64,10 @@ var (
 	groupNames = []string{"patient", "subject", "participant", "person", "user", "speaker", "author", "document", "doc", "animal",
 		"individual", "patient?id", "subject?id", "participant?id", "person?id", "user?id", "speaker?id", "author?id", "document?id",
 		"doc?id", "animal?id", "individual?id"}
-	costNames    = []string{"cost", "price", "*cost*"}
+	// partyNames are others, where there are many values: of few they are of kinds of customers.
+	partyNames = []string{"customer", "client", "account", "policy", "contract", "household", "student", "employee", "vehicle",
+		"customer?id", "client?id", "account?id", "policy?id", "contract?id", "household?id", "student?id", "employee?id", "vehicle?id"}
+	costNames    = []string{"cost", "price", "*cost*", "price?per?label", "label?price"}
 	featureNames = []string{"embedding", "embeddings", "vector", "features", "emb", "x", "hidden", "*emb*", "*vec*", "*feature*"}
 )
 
@@ -307,6 +313,9 @@ func (g *guesser) choose(m *Manifest, known Known, inputs []Input) error {
 	}
 	if m.ID = known.ID; m.ID == "" {
 		m.ID = g.pick(idNames, func(c *column) bool { return !c.list() && c.missing == 0 && len(c.distinct) == c.rows && !c.measured() })
+	}
+	if m.ID == "" {
+		m.ID = g.pick(numberNames, func(c *column) bool { return c.missing == 0 && len(c.distinct) == c.rows && c.integers() })
 	}
 	if m.ID == "" {
 		m.ID = g.pick([]string{"*"}, func(c *column) bool { return c.numbered() && !c.Time && !slices.Contains(known.Features, c.Name) })

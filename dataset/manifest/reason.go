@@ -32,6 +32,11 @@ func (c *column) groups() bool {
 // measured says whether the values are numbers and some no integers, as ids never are.
 func (c *column) measured() bool { return c.numeric() && c.ints < c.numbers }
 
+// integers says whether the values are many integers.
+func (c *column) integers() bool {
+	return c.numeric() && c.ints == c.numbers && len(c.distinct) > mostWords
+}
+
 // repeated counts the values that are there once and more than once.
 func (c *column) repeated() (once, twice int) {
 	for _, n := range c.distinct {
@@ -45,7 +50,8 @@ func (c *column) repeated() (once, twice int) {
 // identifies says whether a column tells rows apart, whether or not each has its own value.
 func (c *column) identifies() bool {
 	once, twice := c.repeated()
-	return c.named(indexNames) || !c.measured() && (c.named(sureIDs) || c.named(idNames) && once > twice && twice > 0)
+	return !c.measured() && (c.named(indexNames) || c.named(sureIDs) || c.named(idNames) && once > twice && twice > 0) ||
+		c.integers() && c.named(numberNames) && once > twice
 }
 
 // sparse says whether most cells are missing.
@@ -109,13 +115,20 @@ func (m *Manifest) unused(c *column) string {
 
 // likeGroups says whether the values of a column look like those of rows that belong together, as of patients.
 func (c *column) likeGroups() bool {
-	return c.named(groupNames) && c.groups() && !c.measured() && !c.boolean()
+	return c.groups() && c.namesGroups()
+}
+
+// namesGroups says whether a column has the name of one of groups, and values that can be their names.
+func (c *column) namesGroups() bool {
+	named := c.named(groupNames) || c.named(partyNames) && len(c.distinct) > mostWords
+	return named && !c.measured() && !c.boolean()
 }
 
 // perhapsGroup asks whether the rows of a value of a column belong together, where its name and its values look so: nothing is taken for
 // it that nobody says.
 func (m *Manifest) perhapsGroup(c *column) string {
-	if m.Group != "" || !c.likeGroups() {
+	_, twice := c.repeated()
+	if m.Group != "" || !c.namesGroups() || !c.groups() && 4*twice < len(c.distinct) {
 		return ""
 	}
 	return "; where its rows belong together, --group " + c.Name
