@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 )
 
 const (
@@ -29,18 +30,31 @@ type telling struct {
 	firstX, x, xx   []float64
 	xy              []float64
 	classes, primed bool
+	opinions        opinions
 }
 
 // tellingOddities lists columns of features that tell a label alone: in all rows, those of a class lie on one side of all others, or
-// numbers are the feature in another unit. Such a column is known after the label, or is the label.
+// numbers are the feature in another unit. Such a column is known after the label, or is the label. So may be one of two values that
+// is nearly a class, such as what somebody else says of it.
 func (s *Set) tellingOddities() []Oddity {
+	alone, nearly := s.telling()
+	return append(alone, nearly...)
+}
+
+// Telling lists the columns of features that tell a label alone, as [Set.Oddities] does.
+func (s *Set) Telling() []Oddity {
+	alone, _ := s.telling()
+	return alone
+}
+
+func (s *Set) telling() (alone, nearly []Oddity) {
 	cols := s.Pools[0].Cols
 	if s.Columns == nil || len(s.Columns.Features) != cols {
-		return nil
+		return nil, nil
 	}
 	read := s.Columns.read()
 	if read > tellingFeatures {
-		return nil
+		return nil, nil
 	}
 	var all []*telling
 	row := make([]float32, read)
@@ -52,31 +66,31 @@ func (s *Set) tellingOddities() []Oddity {
 		}
 		p, of := s.Pools[t.Pool], all[at]
 		for r := range t.labelledRows {
-			if len(of.features) == 0 {
+			if len(of.features)+len(of.opinions) == 0 {
 				break
 			}
 			for _, j := range of.features {
 				row[j] = p.feature(int(r)*cols + j)
 			}
+			for j := range of.opinions {
+				row[j] = p.feature(int(r)*cols + j)
+			}
 			of.add(row, t.Labels[r])
+			of.opinions.add(row, t.Labels[r])
 		}
 	}
-	var out []Oddity
+	const advice = "leave it out of columns: features unless new rows have it before they are labelled"
 	for j := range read {
-		for _, o := range all {
-			if !o.tells(j) {
-				continue
-			}
-			what := "the label"
-			if o.output.Name != "" {
-				what = "the label " + o.output.Name
-			}
-			out = append(out, Oddity{"", fmt.Sprintf("the feature %s tells %s alone", s.place(j), what),
-				"leave it out of columns: features unless new rows have it before they are labelled"})
-			break
+		what := func(o *telling) string { return strings.TrimRight("the label "+o.output.Name, " ") }
+		if i := slices.IndexFunc(all, func(o *telling) bool { return o.tells(j) }); i >= 0 {
+			alone = append(alone, Oddity{"", fmt.Sprintf("the feature %s tells %s alone", s.place(j), what(all[i])), advice})
+		} else if i := slices.IndexFunc(all, func(o *telling) bool { return o.opinions.tells(j) }); i >= 0 {
+			of := all[i]
+			nearly = append(nearly, Oddity{"", fmt.Sprintf("the feature %s tells %s in %.3g %% of the rows", s.place(j), what(of),
+				100*of.opinions[j].agrees()), advice})
 		}
 	}
-	return out
+	return alone, nearly
 }
 
 func newTelling(o Output, cols int, classes bool) *telling {
@@ -85,6 +99,7 @@ func newTelling(o Output, cols int, classes bool) *telling {
 		t.features[j] = j
 	}
 	if classes {
+		t.opinions = newOpinions(cols)
 		for k := range t.low {
 			t.low[k] = slices.Repeat([]float32{float32(math.Inf(1))}, cols)
 			t.high[k] = slices.Repeat([]float32{float32(math.Inf(-1))}, cols)

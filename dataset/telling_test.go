@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -48,5 +49,51 @@ func TestTellingFeatures(t *testing.T) {
 			}
 			must.EqualSlices(t, found, want, "%d rows, classes %v", rows, classes)
 		}
+	}
+}
+
+// What somebody else says of a class is named where it agrees in nearly all rows, of numbers and of words alike, and not where it agrees in
+// most, or where few rows are of the class.
+func TestOpinions(t *testing.T) {
+	rng := testrand.New(t)
+	for turn := range 20 {
+		const rows = 500
+		rate := []float64{0.002, 0.02, 0.15}[turn%3]
+		class := []float64{0.5, 0.3, 0.01}[turn/3%3]
+		set := &Set{Name: "s", Binary: true, Columns: &Columns{Features: []string{"plain", "opinion"}}}
+		agree := 0
+		for pool := range 3 {
+			p := &Pool{Name: string(rune('a' + pool)), Rows: rows, Cols: 2, Scale: 1}
+			task := Task{Name: p.Name, Pool: pool, Labels: make([]float32, rows), Output: Output{Name: "y", Class: "c"}}
+			for r := range rows {
+				says := rng.Float64() < class
+				is := says != (rng.Float64() < rate || r < 2) // two rows at least, or it tells the class alone
+				if agree += 1; is != says {
+					agree--
+				}
+				if is {
+					task.Labels[r] = 1
+				}
+				v := float32(-3)
+				if says != (turn%2 == 0) {
+					v = 8
+				}
+				p.F32 = append(p.F32, float32(rng.NormFloat64()), v)
+				task.Train = append(task.Train, int32(r))
+			}
+			set.Pools, set.Tasks = append(set.Pools, p), append(set.Tasks, task)
+		}
+		must.Do(t, set.Validate())
+		found, want := "", ""
+		for _, o := range set.Oddities() {
+			if strings.Contains(o.Found, "tells the label") {
+				found += o.Found
+			}
+		}
+		if rate < 0.1 && class > 0.1 {
+			want = fmt.Sprintf("the feature in column opinion tells the label y in %.3g %% of the rows", 100*float64(agree)/3/rows)
+		}
+		must.Equal(t, found, want, "%g of the rows are of the class, %g disagree", class, rate)
+		must.Hold(t, len(set.Telling()) == 0, "%v", set.Telling())
 	}
 }

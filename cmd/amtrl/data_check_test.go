@@ -1,8 +1,10 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/amtrl/amtrl/dataset"
@@ -32,4 +34,24 @@ func TestCheckWithoutLabels(t *testing.T) {
 	must.Do(t, os.WriteFile(filepath.Join(dir, "rows.csv"), []byte("source,y,x\ns,,1\ns,,2\nt,,4\n"), 0o644))
 	must.Do(t, os.WriteFile(filepath.Join(dir, "any.yaml"), []byte(made), 0o644))
 	amtrl(t, dir, "data", "check", "any.yaml").Complains(t, 1, "any.yaml: no source has labelled rows", "--target SOURCE")
+}
+
+// A run says of a feature that tells the label alone what data check says of it.
+func TestRunNamesTellingFeature(t *testing.T) {
+	dir := ownFolder(t)
+	var rows strings.Builder
+	rows.WriteString("source,y,x,refund\n")
+	for i := range 200 {
+		refund := 0
+		if i%3 == 0 {
+			refund = 10 + i%7
+		}
+		fmt.Fprintf(&rows, "s%d,%t,%d,%d\n", i%4, i%3 == 0, i*i%11, refund)
+	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, "rows.csv"), []byte(rows.String()), 0o644))
+	made := "files: rows.csv\ncolumns: {source: source, features: [x, refund]}\nlabels: [{column: y, type: binary}]\ntarget: {source: s0}\n"
+	must.Do(t, os.WriteFile(filepath.Join(dir, "rows.yaml"), []byte(made), 0o644))
+	says := "the feature in column refund tells the label y alone"
+	amtrl(t, dir, "data", "check", "rows.yaml").Prints(t, 0, says)
+	amtrl(t, dir, "run", "--data", "rows.yaml", "--out", filepath.Join(dir, "out")).Complains(t, 0, "note: "+says+": leave it out")
 }

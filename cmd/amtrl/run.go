@@ -76,6 +76,9 @@ func (o *runOptions) run(ctx context.Context) error {
 		return err
 	}
 	target := targets[0]
+	for _, odd := range set.Telling() {
+		o.note("note: %s: %s", odd.Found, odd.Advice)
+	}
 	if i, err := full.FindSource(set, target); err == nil {
 		for _, u := range full.UnseenClasses(set, i) {
 			then := "a class without a sample is never predicted"
@@ -163,7 +166,7 @@ func noteBudget(out *output, set *dataset.Set, id runs.Identity) {
 	}
 	budget := max(cfg.Schedule.Budget, slices.Max(append(id.Budgets[:len(id.Budgets):len(id.Budgets)], 0)))
 	if all := costOfAll(set, cfg, cfg.SourcesFor(set, target)); budget > all {
-		out.note("all rows of the sources together cost %s: a budget of %s buys no more, and takes what is unlike the target too",
+		out.note("all rows of the sources together cost %s: a budget of %s buys no more",
 			report.Count(all), report.Count(budget))
 	}
 }
