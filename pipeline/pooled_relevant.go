@@ -12,6 +12,8 @@ var relevantParts = []float64{0.8, 0.4}
 const (
 	// relevantFolds is into how many parts the samples are dealt that choose sources for each other.
 	relevantFolds = 5
+	// relevantRows is the most rows of a regression of numbers, of which there are up to one for each part and fold.
+	relevantRows = 1 << 16
 	// lessRelevant is how many nats of [helps.less] it costs that the samples have chosen sources.
 	lessRelevant = 2
 )
@@ -87,7 +89,7 @@ func (l *Learner) onSources(ctx context.Context, in Round, group []int, marks []
 	if l.problem.Classifies() {
 		return l.regressPooled(ctx, in, group, u, by)
 	}
-	return l.regressSquared(in, group, u)
+	return l.regressSquared(in, group, u, relevantRows)
 }
 
 // startAt starts at another regression, on the features, and goes so many steps from there; without it as far as any does.

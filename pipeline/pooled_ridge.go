@@ -15,12 +15,13 @@ import (
 // intercept of the target is taken to be as far from the sources' mean as theirs are, and is shifted to the samples so far;
 // each sample is left out of its own shift.
 func (l *Learner) pooledSquared(ctx context.Context, in Round, group []int, u units) (*pooledFound, error) {
-	return l.remember(true, in, group, u, func() (*pooledFound, error) { return l.regressSquared(in, group, u) })
+	return l.remember(true, in, group, u, func() (*pooledFound, error) { return l.regressSquared(in, group, u, math.MaxInt) })
 }
 
-func (l *Learner) regressSquared(in Round, group []int, u units) (*pooledFound, error) {
+// regressSquared takes at most so many rows.
+func (l *Learner) regressSquared(in Round, group []int, u units, most int) (*pooledFound, error) {
 	p := l.problem
-	rows, y := p.pooledRows(in.Sources, group, pooledLimit(p.Set.Pools[0].Cols, math.MaxInt))
+	rows, y := p.pooledRows(in.Sources, group, pooledLimit(p.Set.Pools[0].Cols, most))
 	if len(rows) < 2 {
 		return nil, nil
 	}
