@@ -58,12 +58,12 @@ func comparison(e *runs.Evaluation, f Format) string {
 		if n.Intercept < 0 {
 			sign = "-"
 		}
-		line := fmt.Sprintf("%.4g x %s %.4g", n.Slope, sign, math.Abs(n.Intercept))
+		line := fmt.Sprintf("%.4g x %s %s", n.Slope, sign, text.Digits(math.Abs(n.Intercept)))
 		t := Table{
 			Title:  fmt.Sprintf("%s: %s with a number", name, text.Several(e.Rows, "row")),
 			Header: []string{"mean squared error", "R^2", "label by prediction"},
 			Right:  []int{0, 1},
-			Rows:   [][]string{{fmt.Sprintf("%.4g", n.MSE), fmt.Sprintf("%.4f", n.R2), line}},
+			Rows:   [][]string{{text.Digits(n.MSE), fmt.Sprintf("%.4f", n.R2), line}},
 		}
 		return t.Render(f)
 	}

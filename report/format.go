@@ -3,8 +3,6 @@ package report
 import (
 	"fmt"
 	"math"
-	"strconv"
-	"strings"
 
 	"github.com/amtrl/amtrl/internal/text"
 	"github.com/amtrl/amtrl/pipeline"
@@ -15,7 +13,7 @@ func Score(metric string, value float64) string {
 	if metric == pipeline.MetricError {
 		return fmt.Sprintf("%.2f %%", 100*value)
 	}
-	return fmt.Sprintf("%.4g", value)
+	return text.Digits(value)
 }
 
 // metricTitle names the column of a metric.
@@ -34,7 +32,7 @@ func difference(metric string, value float64) string {
 	if metric == pipeline.MetricError {
 		return fmt.Sprintf("%+.2f points", 100*value)
 	}
-	return fmt.Sprintf("%+.4g", value)
+	return text.Signed(value)
 }
 
 // interval writes the two ends of an interval of differences, and what it is over where that is not targets.
@@ -42,7 +40,7 @@ func interval(metric string, c pipeline.Comparison) string {
 	if c.Interval == nil {
 		return "none from one run"
 	}
-	out := fmt.Sprintf("%+.4g to %+.4g", c.Interval[0], c.Interval[1])
+	out := text.Signed(c.Interval[0]) + " to " + text.Signed(c.Interval[1])
 	if metric == pipeline.MetricError {
 		out = fmt.Sprintf("%+.2f to %+.2f", 100*c.Interval[0], 100*c.Interval[1])
 	}
@@ -76,18 +74,7 @@ func Count(v float64) string {
 	if !(math.Abs(v) < 1e15) {
 		return fmt.Sprintf("%.3g", v)
 	}
-	digits := strconv.FormatFloat(math.Abs(v), 'f', 0, 64)
-	var out strings.Builder
-	if v < 0 && digits != "0" {
-		out.WriteByte('-')
-	}
-	for i, d := range digits {
-		if i > 0 && (len(digits)-i)%3 == 0 {
-			out.WriteByte(',')
-		}
-		out.WriteRune(d)
-	}
-	return out.String()
+	return text.Grouped(v)
 }
 
 func percent(share float64) string { return fmt.Sprintf("%.1f %%", 100*share) }

@@ -1,13 +1,13 @@
 package report
 
 import (
-	"fmt"
 	"slices"
 
+	"github.com/amtrl/amtrl/internal/text"
 	"github.com/amtrl/amtrl/runs"
 )
 
-func loss(v float64) Cell { return number(v, fmt.Sprintf("%.4g", v)) }
+func loss(v float64) Cell { return number(v, text.Digits(v)) }
 
 // choice is how the target's samples chose a method, with the numbers that decided.
 func (r *runPage) choice(m *runs.MethodResult) Sentence {
@@ -17,7 +17,7 @@ func (r *runPage) choice(m *runs.MethodResult) Sentence {
 	if groups := r.Result.Groups; groups > 0 {
 		above, by1 = "is so much above it that they are e times as likely", "by so much that they are e times as likely"
 		line = say("It was chosen by the target's samples, each of ", several(groups, "group"), " left out in turn, which count as ",
-			number(r.Result.CountAs, fmt.Sprintf("%.4g", r.Result.CountAs)), " samples on their own: ")
+			number(r.Result.CountAs, text.Digits(r.Result.CountAs)), " samples on their own: ")
 	}
 	if m == pooled {
 		return append(line, say("the log-loss of their labels, ", loss(pooled.LogLoss), ", decided. That of the method which their mean "+

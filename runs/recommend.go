@@ -83,7 +83,7 @@ func (r *Result) recommend(few string, by Criterion, of samples, numbers bool) {
 	var each []string
 	for i := range r.Methods {
 		if m := &r.Methods[i]; r.compares(m) {
-			each = append(each, fmt.Sprintf("%s %.4g", m.Method, by.Of(m)))
+			each = append(each, m.Method+" "+text.Digits(by.Of(m)))
 		}
 	}
 	squares := "mean squared error"
@@ -103,7 +103,8 @@ func (r *Result) recommend(few string, by Criterion, of samples, numbers bool) {
 		r.Reason += fmt.Sprintf("; that of %s is better by too little to take its place", least.Method)
 	}
 	if pooled := r.PooledApart(); pooled != nil {
-		r.Reason += fmt.Sprintf("; log-loss of their labels: %s %.4g, %s %.4g", best.Method, best.LogLoss, pooled.Method, pooled.LogLoss)
+		r.Reason += fmt.Sprintf("; log-loss of their labels: %s %s, %s %s", best.Method, text.Digits(best.LogLoss), pooled.Method,
+			text.Digits(pooled.LogLoss))
 		if of.evidence()*pooled.LogLoss < of.evidence()*best.LogLoss-enough {
 			best = pooled
 		}

@@ -181,7 +181,7 @@ func sourceTable(d dataDescription) report.Table {
 			case task.Pool != p.Name:
 			case task.Numbers != nil:
 				n := task.Numbers
-				labels = append(labels, fmt.Sprintf("%s %.4g to %.4g, mean %.4g", task.Output, n.Low, n.High, n.Mean))
+				labels = append(labels, fmt.Sprintf("%s %s to %s, mean %s", task.Output, text.Digits(n.Low), text.Digits(n.High), text.Digits(n.Mean)))
 			case task.Class == "":
 				labels = append(labels, task.Output)
 			case len(columns) > 1:

@@ -112,8 +112,8 @@ func (o *predictOptions) run(ctx context.Context) error {
 			}
 		},
 		Far: func(c runs.FarColumn) {
-			far = append(far, fmt.Sprintf("%s (%s, the first %.4g; the samples have %.4g to %.4g)", text.OneLine(c.Name, 80),
-				text.Several(int(c.Rows), "row"), c.First, c.Low, c.High))
+			far = append(far, fmt.Sprintf("%s (%s, the first %s; the samples have %s to %s)", text.OneLine(c.Name, 80),
+				text.Several(int(c.Rows), "row"), text.Digits(c.First), text.Digits(c.Low), text.Digits(c.High)))
 		},
 		Unknown: func(column, word string, rows int64) {
 			unknown = append(unknown, fmt.Sprintf("%s (%s, such as %q)", column, text.Several(int(rows), "row"), text.OneLine(word, 80)))

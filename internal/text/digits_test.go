@@ -1,0 +1,31 @@
+package text
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/internal/testrand"
+)
+
+// What is written has the value that four digits have, in groups of three where it is large, and its sign.
+func TestDigits(t *testing.T) {
+	rng := testrand.New(t)
+	for range 2000 {
+		v := rng.NormFloat64() * math.Pow(10, float64(rng.IntN(24)-8))
+		short := fmt.Sprintf("%.4g", v)
+		for _, got := range []string{Digits(v), Signed(v)} {
+			is, want := must.Get(strconv.ParseFloat(strings.ReplaceAll(got, ",", ""), 64))(t), must.Get(strconv.ParseFloat(short, 64))(t)
+			must.Equal(t, is, want, "%g as %s", v, got)
+		}
+		must.Equal(t, Signed(v)[0] == '+', v > 0, "the sign of %g", v)
+	}
+	for v, want := range map[float64]string{9999.6: "10,000", 43806: "43,810", -840900: "-840,900", 9.99996e8: "1e+09", 1234: "1234", 0: "0",
+		0.00012345: "0.0001234", math.Inf(1): "+Inf", math.NaN(): "NaN"} {
+		must.Equal(t, Digits(v), want, "digits")
+	}
+	must.Equal(t, Signed(0)+Signed(math.Inf(1))+Signed(math.Inf(-1)), "+0+Inf-Inf", "signs")
+}
