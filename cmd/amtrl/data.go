@@ -88,7 +88,7 @@ type infoOptions struct {
 
 func (o *infoOptions) addFlags(set *flags.Set) {
 	o.data.addFlags(set)
-	o.addGroup(set, "the description", o.addFormat)
+	o.addGroup(set, "the description", o.addQuiet, o.addFormat)
 }
 
 func (o *infoOptions) readArguments(c *cli.Context) error {

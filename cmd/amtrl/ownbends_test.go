@@ -117,7 +117,7 @@ func TestOwnTableBends(t *testing.T) {
 	must.Do(t, os.WriteFile(filepath.Join(work, "wild.csv"), []byte(wild), 0o644))
 	o := amtrl(t, work, "predict", "dataset", "wild.csv", "--out", "wild-out.csv")
 	o.Complains(t, 0, "far outside of the target's samples, so that predictions are a guess there: temperature (1 row, the first -400; ",
-		"rain (2 rows, the first 5000; the samples have ")
+		"rain (2 rows, the first 5,000; the samples have ")
 	must.Hold(t, !strings.Contains(o.Stderr, "ph (") && !strings.Contains(o.Stderr, "sun ("), "%s", o.Stderr)
 	near := amtrl(t, work, "predict", "dataset", "fresh.csv", "--out", "near.csv")
 	must.Hold(t, near.Code == 0 && !strings.Contains(near.Stderr, "far outside"), "%s", near.Stderr)

@@ -23,11 +23,11 @@ func Grouped(v float64) string {
 	return out.String()
 }
 
-// Digits writes a number with four digits that count, such as 0.001234 and 8765, from 10^4 to 10^9 in groups of three, such as 43,810, and
-// beyond in scientific notation.
+// Digits writes a number with four digits that count, such as 0.001234, from 1,000 on in groups of three, such as 43,810, and from 10^15 on
+// in scientific notation.
 func Digits(v float64) string {
 	short := fmt.Sprintf("%.4g", v)
-	if rounded, err := strconv.ParseFloat(short, 64); err == nil && math.Abs(rounded) >= 1e4 && math.Abs(rounded) < 1e9 {
+	if rounded, err := strconv.ParseFloat(short, 64); err == nil && math.Abs(rounded) >= 1000 && math.Abs(rounded) < 1e15 {
 		return Grouped(rounded)
 	}
 	return short
