@@ -14,6 +14,8 @@ const (
 	relevantFolds = 5
 	// relevantRows is the most rows of a regression of numbers, of which there are up to one for each part and fold.
 	relevantRows = 1 << 16
+	// enoughOfClass is how many rows of a class tell it.
+	enoughOfClass = 10
 	// lessRelevant is how many nats of [helps.less] it costs that the samples have chosen sources.
 	lessRelevant = 2
 )
@@ -21,8 +23,8 @@ const (
 // pooledRelevant is, for each of relevantParts, one regression on the rows of those sources alone whose nu_m for the outputs of the
 // column is at least that part of the largest, with the target's samples among its rows, each as one of them. What is said of a sample,
 // left out, is by the sources that the samples of the other folds choose: those which happen to fit a few samples would else predict
-// these too well. Where all sources have a part, the regression is that on the rows of all, and not said again. There is none where
-// relevance is not [Transfer], or phi not linear.
+// these too well. Where all sources have a part, the regression is that on the rows of all, and not said again. There is none where the
+// sources lack a class that others have, relevance is not [Transfer], or phi is not linear.
 func (l *Learner) pooledRelevant(ctx context.Context, in Round, group []int, all *pooledFound, u units) ([][]prediction, error) {
 	if l.relevance == nil || l.problem.Config.Representation != ClassLinear {
 		return nil, nil
@@ -41,11 +43,15 @@ func (l *Learner) pooledRelevant(ctx context.Context, in Round, group []int, all
 		}
 		nu = append(nu, l.relevance(group, times))
 	}
-	labelled := l.problem.sourcesOf(in.Sources, group)
+	counts := l.problem.columnCounts(in.Sources, group)
+	labelled := make([]byte, len(counts))
+	for m, of := range counts {
+		labelled[m] = byte(min(1, of.rows))
+	}
 	var helps [][]prediction
 	for _, part := range relevantParts {
 		chosen := relevantSources(nu[0], labelled, part)
-		if slices.Equal(chosen, labelled) {
+		if slices.Equal(chosen, labelled) || l.problem.Classifies() && !holdClasses(counts, chosen) {
 			continue
 		}
 		help, err := l.onSources(ctx, in, group, chosen, u, startAt(all, pooledStarts))
@@ -100,15 +106,40 @@ func startAt(other *pooledFound, steps int) pooledSearch {
 	return pooledSearch{other.point.lambda, other.point, steps, addedWeights[:1]}
 }
 
-// sourcesOf marks with 1 the sources with rows for the regression of a column.
-func (p *Problem) sourcesOf(in []Labelled, group []int) []byte {
-	marks := make([]byte, len(in))
+// columnCount is how many rows a source has for the regression of a column, and how many of these are of each class.
+type columnCount struct {
+	rows int
+	of   []int
+}
+
+func (p *Problem) columnCounts(in []Labelled, group []int) []columnCount {
+	counts := make([]columnCount, len(in))
 	for m, s := range p.Sources {
-		if rows, _ := p.rowsOfColumn(s, in[m], group, nil, nil); len(rows) > 0 {
-			marks[m] = 1
+		rows, y := p.rowsOfColumn(s, in[m], group, nil, nil)
+		counts[m] = columnCount{len(rows), make([]int, len(group))}
+		for i, v := range y {
+			if v == 1 {
+				counts[m].of[i%len(group)]++
+			}
 		}
 	}
-	return marks
+	return counts
+}
+
+// holdClasses says whether the marked sources have enough rows of each class, or all: what is known of a class that the target has no
+// sample of comes from the rows of sources, and no sample would tell that it is missed.
+func holdClasses(counts []columnCount, marks []byte) bool {
+	for j := range counts[0].of {
+		all, marked := 0, 0
+		for m, of := range counts {
+			all += of.of[j]
+			marked += int(marks[m]) * of.of[j]
+		}
+		if marked < min(all, enoughOfClass) {
+			return false
+		}
+	}
+	return true
 }
 
 // relevantSources marks those of the marked sources whose nu is at least a part of the largest of these.

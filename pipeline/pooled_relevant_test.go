@@ -205,3 +205,25 @@ func sameSources(a, b []float64, part float64) bool {
 	}
 	return true
 }
+
+// A class that hardly any row of the relevant sources is of, though the others have it often, keeps the rows of all.
+func TestRelevantSourcesHoldClasses(t *testing.T) {
+	rng := testrand.New(t)
+	for range 100 {
+		counts, marks := make([]columnCount, 2+rng.IntN(4)), []byte{}
+		all, marked := make([]int, 3), make([]int, 3)
+		for m := range counts {
+			marks = append(marks, byte(rng.IntN(2)))
+			counts[m].of = make([]int, 3)
+			for j := range counts[m].of {
+				n := rng.IntN(20) * rng.IntN(2)
+				counts[m].of[j], all[j], marked[j] = n, all[j]+n, marked[j]+n*int(marks[m])
+			}
+		}
+		want := true
+		for j, n := range marked {
+			want = want && (n >= 10 || n == all[j])
+		}
+		must.Equal(t, holdClasses(counts, marks), want, "%v of %v", marked, all)
+	}
+}

@@ -23,8 +23,8 @@ func TestDigits(t *testing.T) {
 		}
 		must.Equal(t, Signed(v)[0] == '+', v > 0, "the sign of %g", v)
 	}
-	for v, want := range map[float64]string{9999.6: "10,000", 43806: "43,810", -840900: "-840,900", 9.99996e14: "1e+15", 999.96: "1,000", 1234: "1,234", 0: "0",
-		0.00012345: "0.0001234", math.Inf(1): "+Inf", math.NaN(): "NaN"} {
+	for v, want := range map[float64]string{9999.6: "10,000", 43806: "43,810", -840900: "-840,900", 9.99996e14: "1e+15", 999.96: "1,000",
+		1234: "1,234", 0: "0", 0.00012345: "0.0001234", math.Inf(1): "+Inf", math.NaN(): "NaN"} {
 		must.Equal(t, Digits(v), want, "digits")
 	}
 	must.Equal(t, Signed(0)+Signed(math.Inf(1))+Signed(math.Inf(-1)), "+0+Inf-Inf", "signs")
