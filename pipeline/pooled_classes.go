@@ -17,7 +17,7 @@ import (
 // finds here what was found for uniform.
 func (l *Learner) pooledClasses(ctx context.Context, in Round, group []int, u units) (*pooledFound, error) {
 	return l.remember(false, in, group, u, func() (*pooledFound, error) {
-		return l.regressPooled(ctx, in, group, u, pooledSearch{lambda: pooledStart, most: pooledStarts, weights: addedWeights})
+		return l.regressPooled(ctx, in, group, u, pooledSearch{most: pooledStarts, weights: addedWeights})
 	})
 }
 
@@ -54,20 +54,19 @@ func sameLabelled(a, b Labelled) bool {
 	return slices.Equal(a.Rows, b.Rows) && slices.EqualFunc(a.Y, b.Y, func(x, y float32) bool { return x == y || x != x && y != y })
 }
 
-// pooledPoint are the weights of the features and the mean intercept of each class at a lambda in units of the mean eigenvalue.
+// pooledPoint is where another regression on rows of the same features may start.
 type pooledPoint struct {
-	lambda float64
-	w      [][]float64
-	b      []float64
+	lambda float64     // in units of the mean eigenvalue
+	rest   float64     // of its logits
+	w      [][]float64 // of the features, nil where it is on R in their place
+	b      []float64   // the mean intercept of each class
 }
 
-// pooledSearch is where the search for a penalty starts, nil for no weights, and how many steps it takes at most, and which weights of the
-// samples are compared.
+// pooledSearch is how a regression finds its penalty.
 type pooledSearch struct {
-	lambda  float64
-	from    *pooledPoint
-	most    int
-	weights []float64
+	from    *pooledPoint // where it starts, nil for pooledStart and no weights
+	most    int          // steps
+	weights []float64    // of the samples, that are compared
 }
 
 func (l *Learner) regressPooled(ctx context.Context, in Round, group []int, u units, by pooledSearch) (*pooledFound, error) {
@@ -101,8 +100,12 @@ func (l *Learner) regressPooled(ctx context.Context, in Round, group []int, u un
 	if c == 1 || slices.Contains(class, noClass) || slices.Contains(r.class, noClass) {
 		r.logits.rest = 1
 	}
+	start := pooledStart
+	if by.from != nil { // log-odds against what is of no class, as there
+		start, r.logits.rest = by.from.lambda, by.from.rest
+	}
 	said := func(fit classesFit) pooledSaid { return r.say(fit, gram, samples) }
-	fit, lambda, err := r.search(ctx, by.lambda*gram.unit(), by.most, r.from(by.from), func(fit classesFit) float64 {
+	fit, lambda, err := r.search(ctx, start*gram.unit(), by.most, r.from(by.from), func(fit classesFit) float64 {
 		of := said(fit)
 		_, left := r.logits.shifts(of.z, class, of.variances, groups)
 		return p.unlikely(r.logits, left, class, groups)
@@ -115,8 +118,8 @@ func (l *Learner) regressPooled(ctx context.Context, in Round, group []int, u un
 	found := &pooledFound{sources: r.logits.predictions(left, func(j int) []float32 {
 		return gram.head(p.Config.K, of.w[j], of.b[j]+shifts[j], u)
 	})}
-	if !onRoot(p.Set.Pools[0].Cols) { // else the weights are of these rows
-		found.point = &pooledPoint{lambda / gram.unit(), of.w, of.b}
+	if found.point = (&pooledPoint{lambda / gram.unit(), r.logits.rest, of.w, of.b}); onRoot(p.Set.Pools[0].Cols) {
+		found.point.w = nil
 	}
 	curvature, err := r.curvature(fit)
 	if err != nil {

@@ -22,13 +22,14 @@ func (l *Learner) joins(in Round) bool {
 		(p.sameOutputs(l.counts) != nil || p.Classifies() && len(p.columnGroups()) < len(p.Target.Tasks))
 }
 
-// joinParts are the parts of a prediction that may be of the regression on all rows.
+// joinParts are the parts of a prediction that may be of a help.
 var joinParts = []float64{0.25, 0.5, 0.75, 1}
 
 // join mixes the predictions of fit with those of one regression on the rows of all sources as those of one, without the target's
-// samples and, of a linear phi, with them among its rows (see [Learner.pooledClasses] and [Learner.pooledSquared]), and of several classes
-// with what the target's rows say alone (see [Problem.ownClasses]). Where sources are like the target the former has all rows for one
-// head. Both have for classes the loss that they call for, where fit has a head for each.
+// samples and, of a linear phi, with them among its rows (see [Learner.pooledClasses] and [Learner.pooledSquared]), with those on the rows
+// of the most relevant sources (see [Learner.pooledRelevant]), and of several classes with what the target's rows say alone (see
+// [Problem.ownClasses]). Where sources are like the target the first have all rows for one head. All have for classes the loss that they
+// call for, where fit has a head for each.
 func (l *Learner) join(ctx context.Context, fit *headFit, in Round) error {
 	u, err := l.model.units()
 	if err != nil {

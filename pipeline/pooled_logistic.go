@@ -101,7 +101,7 @@ func (r *pooledLogistic) empty() classesFit {
 // from is an empty fit, or one with the weights and intercepts of another regression on the same features.
 func (r *pooledLogistic) from(start *pooledPoint) classesFit {
 	fit := r.empty()
-	if start == nil {
+	if start == nil || start.w == nil {
 		return fit
 	}
 	w, s := r.parts(fit)

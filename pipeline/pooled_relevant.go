@@ -16,8 +16,6 @@ const (
 	relevantRows = 1 << 16
 	// enoughOfClass is how many rows of a class tell it.
 	enoughOfClass = 10
-	// lessRelevant is how many nats of [helps.less] it costs that the samples have chosen sources.
-	lessRelevant = 2
 )
 
 // pooledRelevant is, for each of relevantParts, one regression on the rows of those sources alone whose nu_m for the outputs of the
@@ -25,7 +23,7 @@ const (
 // left out, is by the sources that the samples of the other folds choose: those which happen to fit a few samples would else predict
 // these too well. Where all sources have a part, the regression is that on the rows of all, and not said again. There is none where the
 // sources lack a class that others have, relevance is not [Transfer], or phi is not linear.
-func (l *Learner) pooledRelevant(ctx context.Context, in Round, group []int, all *pooledFound, u units) ([][]prediction, error) {
+func (l *Learner) pooledRelevant(ctx context.Context, in Round, group []int, pooled *pooledFound, u units) ([][]prediction, error) {
 	if l.relevance == nil || l.problem.Config.Representation != ClassLinear {
 		return nil, nil
 	}
@@ -44,51 +42,57 @@ func (l *Learner) pooledRelevant(ctx context.Context, in Round, group []int, all
 		nu = append(nu, l.relevance(group, times))
 	}
 	counts := l.problem.columnCounts(in.Sources, group)
-	labelled := make([]byte, len(counts))
+	all, labelled := make([]byte, len(counts)), make([]byte, len(counts)) // with rows, and with rows of the target's classes
 	for m, of := range counts {
-		labelled[m] = byte(min(1, of.rows))
+		all[m], labelled[m] = byte(min(1, of.rows)), byte(min(1, of.rows))
+		if l.problem.Classifies() {
+			labelled[m] = byte(min(1, sumInts(of.of)))
+		}
 	}
 	var helps [][]prediction
+	var before [][]string
+	known := map[[2]string]*pooledFound{}
 	for _, part := range relevantParts {
-		chosen := relevantSources(nu[0], labelled, part)
-		if slices.Equal(chosen, labelled) || l.problem.Classifies() && !holdClasses(counts, chosen) {
+		var chosen []string // by all samples, and without each fold
+		for _, v := range nu {
+			chosen = append(chosen, string(relevantSources(v, labelled, part)))
+		}
+		same := func(was []string) bool { return slices.Equal(was, chosen) }
+		if chosen[0] == string(all) || slices.ContainsFunc(before, same) || l.problem.Classifies() && !holdClasses(counts, chosen[0]) {
 			continue
 		}
-		help, err := l.onSources(ctx, in, group, chosen, u, startAt(all, pooledStarts))
-		if err != nil {
-			return nil, err
-		}
-		if help == nil {
-			continue
-		}
-		known, left := map[string]*pooledFound{string(chosen): help}, make([][]prediction, len(nu)-1)
-		for f, without := range nu[1:] {
-			chosen := relevantSources(without, labelled, part)
-			of, is := known[string(chosen)]
+		before = append(before, chosen)
+		var found []*pooledFound
+		for _, marks := range chosen {
+			of, is := known[[2]string{marks, chosen[0]}] // at the penalty of these
 			if !is {
-				if of, err = l.onSources(ctx, in, group, chosen, u, startAt(help, 0)); err != nil {
+				start := startAt(pooled, pooledStarts)
+				if len(found) > 0 {
+					start = startAt(found[0], 0)
+				}
+				var err error
+				if of, err = l.onSources(ctx, in, group, marks, u, start); err != nil {
 					return nil, err
 				}
-				known[string(chosen)] = of
+				known[[2]string{marks, chosen[0]}] = of
 			}
-			if of == nil { // fewer than two rows: what is said by those that all samples choose would be said too well
-				left = nil
+			if of == nil { // of fewer than two rows; what the others say of a sample would be said too well
 				break
 			}
-			left[f] = of.with[0]
+			found = append(found, of)
 		}
-		if left != nil {
-			helps = append(helps, leftOf(help.with[0], left, fold))
+		if len(found) == len(chosen) {
+			helps = append(helps, leftOf(found[0].with[0], found[1:], fold))
 		}
 	}
 	return helps, nil
 }
 
 // onSources regresses on the rows of the marked sources.
-func (l *Learner) onSources(ctx context.Context, in Round, group []int, marks []byte, u units, by pooledSearch) (*pooledFound, error) {
+func (l *Learner) onSources(ctx context.Context, in Round, group []int, marks string, u units, by pooledSearch) (*pooledFound, error) {
 	in.Sources = slices.Clone(in.Sources)
-	for m, is := range marks {
-		if is == 0 {
+	for m := range in.Sources {
+		if marks[m] == 0 {
 			in.Sources[m] = Labelled{}
 		}
 	}
@@ -98,12 +102,9 @@ func (l *Learner) onSources(ctx context.Context, in Round, group []int, marks []
 	return l.regressSquared(in, group, u, relevantRows)
 }
 
-// startAt starts at another regression, on the features, and goes so many steps from there; without it as far as any does.
+// startAt starts at another regression, of classes, and goes so many steps from there.
 func startAt(other *pooledFound, steps int) pooledSearch {
-	if other.point == nil {
-		return pooledSearch{pooledStart, nil, pooledStarts, addedWeights[:1]}
-	}
-	return pooledSearch{other.point.lambda, other.point, steps, addedWeights[:1]}
+	return pooledSearch{other.point, steps, addedWeights[:1]}
 }
 
 // columnCount is how many rows a source has for the regression of a column, and how many of these are of each class.
@@ -128,7 +129,7 @@ func (p *Problem) columnCounts(in []Labelled, group []int) []columnCount {
 
 // holdClasses says whether the marked sources have enough rows of each class, or all: what is known of a class that the target has no
 // sample of comes from the rows of sources, and no sample would tell that it is missed.
-func holdClasses(counts []columnCount, marks []byte) bool {
+func holdClasses(counts []columnCount, marks string) bool {
 	for j := range counts[0].of {
 		all, marked := 0, 0
 		for m, of := range counts {
@@ -160,14 +161,14 @@ func relevantSources(nu []float64, among []byte, part float64) []byte {
 }
 
 // leftOf is a help that says of each sample what that of its fold does.
-func leftOf(help []prediction, of [][]prediction, fold []int) []prediction {
+func leftOf(help []prediction, of []*pooledFound, fold []int) []prediction {
 	out := slices.Clone(help)
 	for j := range out {
 		out[j].left, out[j].logits = slices.Clone(out[j].left), slices.Clone(out[j].logits)
 		for i, f := range fold {
-			out[j].left[i] = of[f][j].left[i]
+			out[j].left[i] = of[f].with[0][j].left[i]
 			if out[j].logits != nil {
-				out[j].logits[i] = of[f][j].logits[i]
+				out[j].logits[i] = of[f].with[0][j].logits[i]
 			}
 		}
 	}

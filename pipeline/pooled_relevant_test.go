@@ -67,7 +67,8 @@ func learnerOf(t *testing.T, set *dataset.Set, methods ...string) *Learner {
 // Of eight sources two are like the target, two have the opposite labels, and four have nothing to do with it: the rows of the first are
 // found to be those to go by. That errs less than without them, and than all rows as those of one source. The noise has a variance of 0.25.
 func TestRowsOfRelevantSources(t *testing.T) {
-	rng := testrand.New(t)
+	rng, parts := testrand.New(t), relevantParts
+	t.Cleanup(func() { relevantParts = parts })
 	for _, classes := range []bool{false, true} {
 		const turns = 20
 		relevant, errs, pooled, without := 0.0, 0.0, 0.0, 0.0
@@ -80,7 +81,6 @@ func TestRowsOfRelevantSources(t *testing.T) {
 			relevant += st.Epochs[0].HeadRelevant / turns
 			errs += st.Epochs[0].Score.Value / turns
 			pooled += st.Epochs[1].Score.Value / turns
-			parts := relevantParts
 			relevantParts = nil
 			without += solve().Epochs[0].Score.Value / turns
 			relevantParts = parts
@@ -162,7 +162,7 @@ func TestRelevantLeftOut(t *testing.T) {
 				}
 			}
 			if classes {
-				by := pooledSearch{from.point.lambda, from.point, steps, addedWeights}
+				by := pooledSearch{from.point, steps, addedWeights}
 				return must.Get(l.regressPooled(t.Context(), some, []int{0}, u, by))(t)
 			}
 			return must.Get(l.regressSquared(some, []int{0}, u, math.MaxInt))(t)
@@ -170,10 +170,21 @@ func TestRelevantLeftOut(t *testing.T) {
 		all := must.Get(l.pooledOf(t.Context(), in, []int{0}, u))(t)
 		got := must.Get(l.pooledRelevant(t.Context(), in, []int{0}, all, u))(t)
 		fold := stratified(make([]int, len(y)), l.problem.together(in.Target.Rows))
+		before := [][]float64{}
 		for _, part := range []float64{0.8, 0.4} {
 			whole := nu(func(int) bool { return false })
 			if !slices.ContainsFunc(whole, func(v float64) bool { return v < part*slices.Max(whole) }) {
 				continue
+			}
+			var chosen []float64 // whether each source is, of all samples and without each fold
+			for f := -1; f < 5; f++ {
+				of := nu(func(i int) bool { return fold[i]%5 == f })
+				for _, v := range of {
+					chosen = append(chosen, float64(b2i(v >= part*slices.Max(of))))
+				}
+			}
+			if before = append(before, chosen); len(before) > 1 && slices.Equal(before[0], chosen) {
+				continue // said already
 			}
 			must.Hold(t, len(got) > 0, "no regression on sources with %g of the largest relevance", part)
 			of := got[0]
@@ -224,6 +235,47 @@ func TestRelevantSourcesHoldClasses(t *testing.T) {
 		for j, n := range marked {
 			want = want && (n >= 10 || n == all[j])
 		}
-		must.Equal(t, holdClasses(counts, marks), want, "%v of %v", marked, all)
+		must.Equal(t, holdClasses(counts, string(marks)), want, "%v of %v", marked, all)
+	}
+}
+
+// Of f, two helps on all rows, two on relevant sources and one on the samples alone, each candidate with a part of f or of the samples
+// alone has the handicap, and each of relevant sources the log of their number.
+func TestHelpsLess(t *testing.T) {
+	h := helps{pooled: make([][]prediction, 2), relevant: make([][]prediction, 2), own: make([][]prediction, 1)}
+	must.Equal(t, h.less(0, 3, 20), 3, "f")
+	at := 1
+	for help := range 5 {
+		for _, part := range []float64{0.25, 0.5, 0.75, 1} {
+			want := 0.0
+			if part < 1 || help == 4 {
+				want = 3
+			}
+			if help == 2 || help == 3 {
+				want += math.Log(20)
+			}
+			must.Equal(t, h.less(at, 3, 20), want, "help %d, a part of %g", help, part)
+			at++
+		}
+	}
+}
+
+// Nested cross-validation has the helps of relevant sources: what they say of the samples that are kept, and of those that are left out.
+func TestRelevantWithout(t *testing.T) {
+	rng := testrand.New(t)
+	const n, width = 12, 5
+	help := func() []prediction {
+		return []prediction{{left: normals(rng, n)}, {left: normals(rng, n), logits: normals(rng, n)}}
+	}
+	column := pooledColumn{group: []int{3, 7}, relevant: [][]prediction{help(), help()}}
+	out := &foldOut{left: []int{2, 9}, kept: []int{0, 1, 3, 4, 5, 6, 7, 8, 10, 11}}
+	got := relevantWithout([]pooledColumn{{group: []int{0}}, column}, []int{7}, out, width)
+	must.Equal(t, len(got), 2, "helps")
+	for k, of := range got {
+		want := column.relevant[k][1]
+		must.EqualSlices(t, of[0].left, someOf(want.left, out.kept), "of the samples that are kept")
+		must.EqualSlices(t, of[0].logits, someOf(want.logits, out.kept), "logits")
+		must.EqualSlices(t, of[0].head[width:], []float32{float32(want.logits[2]), float32(want.logits[9])}, "of those left out")
+		must.EqualSlices(t, of[0].head[:width], make([]float32, width), "of features")
 	}
 }

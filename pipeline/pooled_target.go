@@ -15,7 +15,7 @@ import (
 type pooledFound struct {
 	sources []prediction
 	with    [][]prediction
-	// point is where a logistic regression on some of the rows may start.
+	// point is where one of classes on some of the rows may start.
 	point *pooledPoint
 	// tried are what the choice of with was from.
 	tried triedWeights

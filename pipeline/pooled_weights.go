@@ -32,8 +32,8 @@ func (l *Learner) handicap(in Labelled, group []int, found helps, n float64) flo
 }
 
 // less is how many nats a candidate of [Learner.joinWeights] counts less by: with a part of f or of what the samples say alone the
-// handicap, and with one of the relevant sources lessRelevant, as the samples have chosen these.
-func (h helps) less(candidate int, handicap float64) (less float64) {
+// handicap, and with one of the relevant sources the log of how many there are to choose from.
+func (h helps) less(candidate int, handicap float64, sources int) (less float64) {
 	if candidate == 0 {
 		return handicap
 	}
@@ -43,7 +43,7 @@ func (h helps) less(candidate int, handicap float64) (less float64) {
 		less = handicap
 	}
 	if help >= relevant && help < own {
-		less += lessRelevant
+		less += math.Log(float64(sources))
 	}
 	return less
 }
@@ -111,7 +111,7 @@ func (l *Learner) joinWeights(in Labelled, group []int, left func(c, row int) fl
 			default:
 				likely[i] = -n / 2 * math.Log(math.Max(loss, leastCurvature))
 			}
-			likely[i] -= found.less(i, handicap)
+			likely[i] -= found.less(i, handicap, len(l.problem.Sources))
 		}
 		sum := floats.LogSumExp(likely)
 		for i, v := range likely[1:] {

@@ -46,10 +46,10 @@ type Known struct {
 var (
 	idNames    = append([]string{"id", "uuid", "key", "row_id", "sample_id", "index", "*_id", "*id"}, indexNames...)
 	sureIDs    = []string{"id", "uuid", "*_id"}
-	indexNames = []string{"__index_level_?__", "unnamed: 0", "index"} // as pandas writes and reads its own
+	indexNames = []string{"__index_level_?__", "unnamed: 0"} // as pandas writes and reads its own
 	// numberNames are those of numbers of orders and the like, where hardly one is there twice.
-	numberNames = []string{"no", "nr", "number", "*_no", "*_nr", "*_num", "*_number", "order", "invoice", "ticket", "listing", "serial",
-		"record", "reference", "ref"}
+	numberNames = numbersOf("order", "invoice", "ticket", "listing", "serial", "record", "receipt", "booking", "transaction", "case", "claim",
+		"customer", "client", "account", "policy", "contract")
 	sourceNames = []string{"source", "domain", "site", "shop", "store", "group", "center", "centre", "hospital", "dataset", "corpus",
 		"subset",
 		"machine", "device", "sensor", "station", "subject", "patient", "user", "client", "customer", "language", "lang",
@@ -70,6 +70,16 @@ var (
 	costNames    = []string{"cost", "price", "*cost*", "price?per?label", "label?price"}
 	featureNames = []string{"embedding", "embeddings", "vector", "features", "emb", "x", "hidden", "*emb*", "*vec*", "*feature*"}
 )
+
+// numbersOf are names of columns that number things.
+func numbersOf(things ...string) (names []string) {
+	for _, of := range things {
+		for _, number := range []string{"no", "nr", "num", "number", "ref"} {
+			names = append(names, of+number, of+"?"+number)
+		}
+	}
+	return append(names, "listing", "invoice", "receipt")
+}
 
 // guesser chooses columns, each for one thing.
 type guesser struct {

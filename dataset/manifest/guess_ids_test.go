@@ -35,6 +35,13 @@ func TestLookForIDs(t *testing.T) {
 		{"patient", often, false, "--group patient"},
 		{"customer", kind, true, ""},
 		{"turnover", once, true, ""},
+		{"employee", func(i int) string { return fmt.Sprint(5 + distinct[i/3]) }, true, ""},
+		{"views_num", once, true, ""},
+		{"population_number", once, true, ""},
+		{"number", once, true, ""},
+		{"index", func(i int) string { return fmt.Sprint(i * 7 % 90) }, true, ""}, // of something that was counted
+		{"Invoice No", once, false, ""},
+		{"customernumber", once, false, ""},
 		{"order", func(i int) string { return fmt.Sprint(i % 7) }, true, ""}, // such as a place in a list
 		{"policy_no", func(i int) string { return fmt.Sprintf("%.1f", rng.NormFloat64()) }, true, ""},
 	} {

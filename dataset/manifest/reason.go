@@ -32,7 +32,7 @@ func (c *column) groups() bool {
 // measured says whether the values are numbers and some no integers, as ids never are.
 func (c *column) measured() bool { return c.numeric() && c.ints < c.numbers }
 
-// integers says whether the values are many integers.
+// integers says whether the values are integers, of which there are more than mostWords.
 func (c *column) integers() bool {
 	return c.numeric() && c.ints == c.numbers && len(c.distinct) > mostWords
 }
@@ -50,7 +50,7 @@ func (c *column) repeated() (once, twice int) {
 // identifies says whether a column tells rows apart, whether or not each has its own value.
 func (c *column) identifies() bool {
 	once, twice := c.repeated()
-	return !c.measured() && (c.named(indexNames) || c.named(sureIDs) || c.named(idNames) && once > twice && twice > 0) ||
+	return c.named(indexNames) || !c.measured() && (c.named(sureIDs) || c.named(idNames) && once > twice && twice > 0) ||
 		c.integers() && c.named(numberNames) && once > twice
 }
 
@@ -92,6 +92,9 @@ func (m *Manifest) unused(c *column) string {
 	case c.named(indexNames):
 		return "an index of rows"
 	case c.numeric() && c.identifies():
+		if m.ID == "" {
+			return "looks like ids"
+		}
 		return "ids beside the id"
 	case c.Time, c.dates == c.has():
 		return "dates: features would be their month, weekday or hour"
@@ -120,8 +123,8 @@ func (c *column) likeGroups() bool {
 
 // namesGroups says whether a column has the name of one of groups, and values that can be their names.
 func (c *column) namesGroups() bool {
-	named := c.named(groupNames) || c.named(partyNames) && len(c.distinct) > mostWords
-	return named && !c.measured() && !c.boolean()
+	many := len(c.distinct) > mostWords && (!c.numeric() || c.low >= 1000) // not counts, such as of employees
+	return (c.named(groupNames) || c.named(partyNames) && many) && !c.measured() && !c.boolean()
 }
 
 // perhapsGroup asks whether the rows of a value of a column belong together, where its name and its values look so: nothing is taken for
