@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/amtrl/amtrl/internal/text"
 )
 
 const (
@@ -37,17 +39,17 @@ type telling struct {
 // numbers are the feature in another unit. Such a column is known after the label, or is the label. So may be one of two values that
 // is nearly a class, such as what somebody else says of it.
 func (s *Set) tellingOddities() []Oddity {
-	alone, nearly := s.telling()
+	alone, nearly := s.telling(true)
 	return append(alone, nearly...)
 }
 
 // Telling lists the columns of features that tell a label alone, as [Set.Oddities] does.
 func (s *Set) Telling() []Oddity {
-	alone, _ := s.telling()
+	alone, _ := s.telling(false)
 	return alone
 }
 
-func (s *Set) telling() (alone, nearly []Oddity) {
+func (s *Set) telling(opinions bool) (alone, nearly []Oddity) {
 	cols := s.Pools[0].Cols
 	if s.Columns == nil || len(s.Columns.Features) != cols {
 		return nil, nil
@@ -62,7 +64,7 @@ func (s *Set) telling() (alone, nearly []Oddity) {
 		t := &s.Tasks[i]
 		at := slices.IndexFunc(all, func(o *telling) bool { return o.output == t.Output })
 		if at < 0 {
-			at, all = len(all), append(all, newTelling(t.Output, read, s.Binary))
+			at, all = len(all), append(all, newTelling(t.Output, read, s.Binary, opinions))
 		}
 		p, of := s.Pools[t.Pool], all[at]
 		for r := range t.labelledRows {
@@ -72,7 +74,8 @@ func (s *Set) telling() (alone, nearly []Oddity) {
 			for _, j := range of.features {
 				row[j] = p.feature(int(r)*cols + j)
 			}
-			for j := range of.opinions {
+			for i := range of.opinions {
+				j := of.opinions[i].feature
 				row[j] = p.feature(int(r)*cols + j)
 			}
 			of.add(row, t.Labels[r])
@@ -84,22 +87,27 @@ func (s *Set) telling() (alone, nearly []Oddity) {
 		what := func(o *telling) string { return strings.TrimRight("the label "+o.output.Name, " ") }
 		if i := slices.IndexFunc(all, func(o *telling) bool { return o.tells(j) }); i >= 0 {
 			alone = append(alone, Oddity{"", fmt.Sprintf("the feature %s tells %s alone", s.place(j), what(all[i])), advice})
-		} else if i := slices.IndexFunc(all, func(o *telling) bool { return o.opinions.tells(j) }); i >= 0 {
-			of := all[i]
-			nearly = append(nearly, Oddity{"", fmt.Sprintf("the feature %s tells %s in %.3g %% of the rows", s.place(j), what(of),
-				100*of.opinions[j].agrees()), advice})
+		} else if i := slices.IndexFunc(all, func(o *telling) bool { return o.opinions.of(j) != nil }); i >= 0 {
+			class := ""
+			if len(all) > 1 && all[i].output.Class != "" {
+				class = ", whether it is " + text.OneLine(all[i].output.Class, 80) + ","
+			}
+			nearly = append(nearly, Oddity{"", fmt.Sprintf("the feature %s tells %s%s in %.3g %% of the rows", s.place(j), what(all[i]), class,
+				math.Min(99.9, 100*all[i].opinions.of(j).agrees())), advice})
 		}
 	}
 	return alone, nearly
 }
 
-func newTelling(o Output, cols int, classes bool) *telling {
+func newTelling(o Output, cols int, classes, opinions bool) *telling {
 	t := &telling{output: o, classes: classes, features: make([]int, cols)}
 	for j := range t.features {
 		t.features[j] = j
 	}
 	if classes {
-		t.opinions = newOpinions(cols)
+		if opinions {
+			t.opinions = newOpinions(cols)
+		}
 		for k := range t.low {
 			t.low[k] = slices.Repeat([]float32{float32(math.Inf(1))}, cols)
 			t.high[k] = slices.Repeat([]float32{float32(math.Inf(-1))}, cols)
