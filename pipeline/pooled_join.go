@@ -45,8 +45,8 @@ func (l *Learner) join(ctx context.Context, fit *headFit, in Round) error {
 			fit.by.pooled = append(fit.by.pooled, pooledColumn{group: group, found: of})
 			return of.helps(l.problem.Config.Representation), nil
 		},
-		relevant: func(group []int) ([][]prediction, error) {
-			column, err := &fit.by.pooled[len(fit.by.pooled)-1], error(nil)
+		relevant: func(group []int) (_ [][]prediction, err error) {
+			column := &fit.by.pooled[len(fit.by.pooled)-1] // whose pooled was found just before
 			column.relevant, err = l.pooledRelevant(ctx, in, group, column.found, u)
 			return column.relevant, err
 		},

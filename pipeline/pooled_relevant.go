@@ -27,20 +27,7 @@ func (l *Learner) pooledRelevant(ctx context.Context, in Round, group []int, poo
 	if l.relevance == nil || l.problem.Config.Representation != ClassLinear {
 		return nil, nil
 	}
-	fold := stratified(make([]int, len(in.Target.Rows)), l.problem.together(in.Target.Rows))
-	for i := range fold {
-		fold[i] %= relevantFolds
-	}
-	nu := [][]float64{l.relevance(group, nil)} // by all samples, and without each fold
-	for f := range slices.Max(fold) + 1 {
-		times := make([]float64, len(fold))
-		for i, of := range fold {
-			if of != f {
-				times[i] = 1
-			}
-		}
-		nu = append(nu, l.relevance(group, times))
-	}
+	nu, fold := l.relevanceWithout(in.Target, group)
 	counts := l.problem.columnCounts(in.Sources, group)
 	all, labelled := make([]byte, len(counts)), make([]byte, len(counts)) // with rows, and with rows of the target's classes
 	for m, of := range counts {
@@ -86,6 +73,23 @@ func (l *Learner) pooledRelevant(ctx context.Context, in Round, group []int, poo
 		}
 	}
 	return helps, nil
+}
+
+// relevanceWithout is nu by all samples, and behind it without each fold of them, with the fold of each sample.
+func (l *Learner) relevanceWithout(in Labelled, group []int) (nu [][]float64, fold []int) {
+	fold = stratified(make([]int, len(in.Rows)), l.problem.together(in.Rows))
+	for i := range fold { // twice as large as those that a prediction is left out in: each costs regressions
+		fold[i] %= relevantFolds
+	}
+	nu = [][]float64{l.relevance(group, nil)}
+	for f := range slices.Max(fold) + 1 {
+		times := make([]float64, len(fold))
+		for _, i := range samplesWithout(fold, f) {
+			times[i] = 1
+		}
+		nu = append(nu, l.relevance(group, times))
+	}
+	return nu, fold
 }
 
 // onSources regresses on the rows of the marked sources.

@@ -74,15 +74,15 @@ func TestRowsOfRelevantSources(t *testing.T) {
 		relevant, errs, pooled, without := 0.0, 0.0, 0.0, 0.0
 		for range turns {
 			set := likeness(rng, []float64{1, 0, -1, 0, 1, 0, -1, 0}, 80, 20, 40, true, classes)
-			solve := func() State {
-				return must.Get(learnerOf(t, set, Uniform, Pooled).Solve(t.Context(), State{}, quiet, unsaved))(t)
+			solve := func(methods ...string) State {
+				return must.Get(learnerOf(t, set, methods...).Solve(t.Context(), State{}, quiet, unsaved))(t)
 			}
-			st := solve()
+			st := solve(Uniform, Pooled)
 			relevant += st.Epochs[0].HeadRelevant / turns
 			errs += st.Epochs[0].Score.Value / turns
 			pooled += st.Epochs[1].Score.Value / turns
 			relevantParts = nil
-			without += solve().Epochs[0].Score.Value / turns
+			without += solve(Uniform).Epochs[0].Score.Value / turns
 			relevantParts = parts
 		}
 		t.Logf("classes %v: error %.4f with the rows of relevant sources, %.4f without, %.4f of all rows as those of one", classes, errs,
