@@ -48,8 +48,8 @@ var (
 	sureIDs    = []string{"id", "uuid", "*_id"}
 	indexNames = []string{"__index_level_?__", "unnamed: 0"} // as pandas writes and reads its own
 	// numberNames are those of numbers of orders and the like, where hardly one is there twice.
-	numberNames = numbersOf("order", "invoice", "ticket", "listing", "serial", "record", "receipt", "booking", "transaction", "case", "claim",
-		"customer", "client", "account", "policy", "contract")
+	numberNames = append(numbersOf("order", "invoice", "ticket", "listing", "serial", "record", "receipt", "booking", "transaction", "case",
+		"claim", "customer", "client", "account", "policy", "contract"), "listing", "invoice", "receipt")
 	sourceNames = []string{"source", "domain", "site", "shop", "store", "group", "center", "centre", "hospital", "dataset", "corpus",
 		"subset",
 		"machine", "device", "sensor", "station", "subject", "patient", "user", "client", "customer", "language", "lang",
@@ -61,12 +61,9 @@ var (
 	maybeLabels = []string{"category", "sentiment", "rating", "score", "is_*", "has_*"}
 	splitNames  = []string{"split", "fold", "partition", "part", "set", "*split*"}
 	// groupNames are those of columns whose values say which rows belong together, where they are repeated.
-	groupNames = []string{"patient", "subject", "participant", "person", "user", "speaker", "author", "document", "doc", "animal",
-		"individual", "patient?id", "subject?id", "participant?id", "person?id", "user?id", "speaker?id", "author?id", "document?id",
-		"doc?id", "animal?id", "individual?id"}
+	groupNames = withIDs("patient", "subject", "participant", "person", "user", "speaker", "author", "document", "doc", "animal", "individual")
 	// partyNames are others, where there are many values: of few they are of kinds of customers.
-	partyNames = []string{"customer", "client", "account", "policy", "contract", "household", "student", "employee", "vehicle",
-		"customer?id", "client?id", "account?id", "policy?id", "contract?id", "household?id", "student?id", "employee?id", "vehicle?id"}
+	partyNames   = withIDs("customer", "client", "account", "policy", "contract", "household", "student", "employee", "vehicle")
 	costNames    = []string{"cost", "price", "*cost*", "price?per?label", "label?price"}
 	featureNames = []string{"embedding", "embeddings", "vector", "features", "emb", "x", "hidden", "*emb*", "*vec*", "*feature*"}
 )
@@ -78,7 +75,15 @@ func numbersOf(things ...string) (names []string) {
 			names = append(names, of+number, of+"?"+number)
 		}
 	}
-	return append(names, "listing", "invoice", "receipt")
+	return names
+}
+
+// withIDs are names, and those of their ids.
+func withIDs(names ...string) []string {
+	for _, name := range names {
+		names = append(names, name+"?id")
+	}
+	return names
 }
 
 // guesser chooses columns, each for one thing.
