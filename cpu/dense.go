@@ -28,7 +28,14 @@ func (q *queue) Gemm(transA, transB bool, alpha float64, a, b backend.Matrix, be
 }
 
 func (d *device) gemm32(transA, transB bool, k int, alpha float32, a, b dense[float32], beta float32, c dense[float32]) {
-	d.tiles(c.rows, c.cols, k, 8*vec.GemmRowBlock, 8*vec.GemmColBlock, func(i, j, m, n int) {
+	rows, cols := 8*vec.GemmRowBlock, 8*vec.GemmColBlock
+	if c.rows <= vec.GemmRowBlock { // B is read where it lies
+		cols = 2 * vec.GemmColBlock
+	}
+	if c.cols <= vec.GemmColBlock { // B is packed for each tile, and has few products to show for it
+		rows *= 4
+	}
+	d.tiles(c.rows, c.cols, k, rows, cols, func(i, j, m, n int) {
 		vec.Gemm(transA, transB, m, n, k, alpha,
 			a.data[a.at(transA, i, 0):], a.stride,
 			b.data[b.at(transB, 0, j):], b.stride,

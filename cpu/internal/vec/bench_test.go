@@ -131,8 +131,8 @@ func BenchmarkRead(b *testing.B) {
 }
 
 // BenchmarkGemm are the products of an evaluation of the linear class, T = 159
-// tasks, K = 50, d = 784, and a projection of N samples; GF/s counts a product
-// and a sum as two.
+// tasks, K = 50, d = 784, a projection of N samples, and the two products of a
+// regression of ten classes; GF/s counts a product and a sum as two.
 func BenchmarkGemm(b *testing.B) {
 	for _, s := range []struct {
 		name           string
@@ -144,6 +144,8 @@ func BenchmarkGemm(b *testing.B) {
 		{"TxdxK", false, true, 159, 50, 784},
 		{"256xdxK", false, true, 256, 50, 784},
 		{"33000xdxK", false, true, 33000, 50, 784},
+		{"8192x10xd", false, true, 8192, 10, 784},
+		{"10xdx8192", false, false, 10, 784, 8192},
 		{"1024", false, false, 1024, 1024, 1024},
 	} {
 		aStride, bStride := s.k, s.n

@@ -6,18 +6,18 @@ package vec
 
 // gemmTileAVX2 computes C = alpha A B + beta C over the first m <= 6 rows
 // and n <= 16 columns of a tile. Element (i, p) of A is at a[i*rs+p*cs] and all
-// 6 rows are read; B is packed, 16 elements per row, all of them read. With
-// beta == 0 C is not read. Every element is one chain of fused products in the
+// 6 rows are read; row p of B is the 16 elements from b[p*bs] on, all of them read.
+// With beta == 0 C is not read. Every element is one chain of fused products in the
 // order of p.
 //
 //go:noescape
-func gemmTileAVX2(k int, a *float32, rs int, cs int, b *float32, c *float32, cStride int, m int, n int, alpha float32, beta float32)
+func gemmTileAVX2(k int, a *float32, rs int, cs int, b *float32, bs int, c *float32, cStride int, m int, n int, alpha float32, beta float32)
 
 // gemmTileAVX512 computes C = alpha A B + beta C over the first m <= 12 rows
 // and n <= 32 columns of a tile. Element (i, p) of A is at a[i*rs+p*cs] and all
-// 12 rows are read; B is packed, 32 elements per row, all of them read. With
-// beta == 0 C is not read. Every element is one chain of fused products in the
+// 12 rows are read; row p of B is the 32 elements from b[p*bs] on, all of them read.
+// With beta == 0 C is not read. Every element is one chain of fused products in the
 // order of p.
 //
 //go:noescape
-func gemmTileAVX512(k int, a *float32, rs int, cs int, b *float32, c *float32, cStride int, m int, n int, alpha float32, beta float32)
+func gemmTileAVX512(k int, a *float32, rs int, cs int, b *float32, bs int, c *float32, cStride int, m int, n int, alpha float32, beta float32)

@@ -4,9 +4,9 @@
 
 #include "textflag.h"
 
-// func gemmTileAVX2(k int, a *float32, rs int, cs int, b *float32, c *float32, cStride int, m int, n int, alpha float32, beta float32)
+// func gemmTileAVX2(k int, a *float32, rs int, cs int, b *float32, bs int, c *float32, cStride int, m int, n int, alpha float32, beta float32)
 // Requires: AVX, AVX2, FMA3
-TEXT ·gemmTileAVX2(SB), $0-80
+TEXT ·gemmTileAVX2(SB), $0-88
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -28,6 +28,8 @@ TEXT ·gemmTileAVX2(SB), $0-80
 	MOVQ   a+8(FP), SI
 	LEAQ   (SI)(DX*2), DI
 	ADDQ   DX, DI
+	MOVQ   bs+40(FP), R8
+	SHLQ   $0x02, R8
 
 loop1:
 	VMOVUPS      (CX), Y12
@@ -52,10 +54,10 @@ loop1:
 	VFMADD231PS  Y13, Y14, Y11
 	ADDQ         BX, SI
 	ADDQ         BX, DI
-	ADDQ         $+64, CX
+	ADDQ         R8, CX
 	DECQ         AX
 	JNE          loop1
-	VBROADCASTSS alpha+72(FP), Y12
+	VBROADCASTSS alpha+80(FP), Y12
 	VMULPS       Y12, Y0, Y0
 	VMULPS       Y12, Y1, Y1
 	VMULPS       Y12, Y2, Y2
@@ -68,17 +70,17 @@ loop1:
 	VMULPS       Y12, Y9, Y9
 	VMULPS       Y12, Y10, Y10
 	VMULPS       Y12, Y11, Y11
-	VPBROADCASTD n+64(FP), Y13
+	VPBROADCASTD n+72(FP), Y13
 	VPCMPGTD     lanes<>+0(SB), Y13, Y12
 	VPCMPGTD     lanes<>+32(SB), Y13, Y13
-	MOVQ         c+40(FP), AX
-	MOVQ         cStride+48(FP), CX
+	MOVQ         c+48(FP), AX
+	MOVQ         cStride+56(FP), CX
 	SHLQ         $0x02, CX
-	MOVL         beta+76(FP), DX
+	MOVL         beta+84(FP), DX
 	ADDL         DX, DX
 	JE           overwrite2
-	VBROADCASTSS beta+76(FP), Y14
-	MOVQ         m+56(FP), DX
+	VBROADCASTSS beta+84(FP), Y14
+	MOVQ         m+64(FP), DX
 	VMASKMOVPS   (AX), Y12, Y15
 	VFMADD231PS  Y15, Y14, Y0
 	VMASKMOVPS   Y0, Y12, (AX)
@@ -133,7 +135,7 @@ loop1:
 	JMP          done3
 
 overwrite2:
-	MOVQ       m+56(FP), DX
+	MOVQ       m+64(FP), DX
 	VMASKMOVPS Y0, Y12, (AX)
 	VMASKMOVPS Y1, Y13, 32(AX)
 	DECQ       DX
@@ -184,9 +186,9 @@ DATA lanes<>+56(SB)/4, $+14
 DATA lanes<>+60(SB)/4, $+15
 GLOBL lanes<>(SB), RODATA|NOPTR, $64
 
-// func gemmTileAVX512(k int, a *float32, rs int, cs int, b *float32, c *float32, cStride int, m int, n int, alpha float32, beta float32)
+// func gemmTileAVX512(k int, a *float32, rs int, cs int, b *float32, bs int, c *float32, cStride int, m int, n int, alpha float32, beta float32)
 // Requires: AVX, AVX512F, BMI2
-TEXT ·gemmTileAVX512(SB), $0-80
+TEXT ·gemmTileAVX512(SB), $0-88
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
@@ -224,6 +226,8 @@ TEXT ·gemmTileAVX512(SB), $0-80
 	ADDQ   DX, R8
 	LEAQ   (R8)(DX*2), R9
 	ADDQ   DX, R9
+	MOVQ   bs+40(FP), R10
+	SHLQ   $0x02, R10
 
 loop1:
 	VMOVUPS      (CX), Z24
@@ -268,10 +272,10 @@ loop1:
 	ADDQ         BX, DI
 	ADDQ         BX, R8
 	ADDQ         BX, R9
-	ADDQ         $+128, CX
+	ADDQ         R10, CX
 	DECQ         AX
 	JNE          loop1
-	VBROADCASTSS alpha+72(FP), Z24
+	VBROADCASTSS alpha+80(FP), Z24
 	VMULPS       Z24, Z0, Z0
 	VMULPS       Z24, Z1, Z1
 	VMULPS       Z24, Z2, Z2
@@ -297,19 +301,19 @@ loop1:
 	VMULPS       Z24, Z22, Z22
 	VMULPS       Z24, Z23, Z23
 	MOVQ         $-1, AX
-	MOVQ         n+64(FP), CX
+	MOVQ         n+72(FP), CX
 	BZHIQ        CX, AX, AX
 	KMOVW        AX, K1
 	SHRQ         $0x10, AX
 	KMOVW        AX, K2
-	MOVQ         c+40(FP), AX
-	MOVQ         cStride+48(FP), CX
+	MOVQ         c+48(FP), AX
+	MOVQ         cStride+56(FP), CX
 	SHLQ         $0x02, CX
-	MOVL         beta+76(FP), DX
+	MOVL         beta+84(FP), DX
 	ADDL         DX, DX
 	JE           overwrite2
-	VBROADCASTSS beta+76(FP), Z24
-	MOVQ         m+56(FP), DX
+	VBROADCASTSS beta+84(FP), Z24
+	MOVQ         m+64(FP), DX
 	VMOVUPS.Z    (AX), K1, Z25
 	VFMADD231PS  Z25, Z24, Z0
 	VMOVUPS      Z0, K1, (AX)
@@ -418,7 +422,7 @@ loop1:
 	JMP          done3
 
 overwrite2:
-	MOVQ    m+56(FP), DX
+	MOVQ    m+64(FP), DX
 	VMOVUPS Z0, K1, (AX)
 	VMOVUPS Z1, K2, 64(AX)
 	DECQ    DX

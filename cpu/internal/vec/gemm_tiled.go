@@ -13,11 +13,12 @@ const (
 )
 
 // gemmTileFunc computes one tile of C, see gemmTileAVX2.
-type gemmTileFunc func(k int, a *float32, rs, cs int, b, c *float32, cStride, m, n int, alpha, beta float32)
+type gemmTileFunc func(k int, a *float32, rs, cs int, b *float32, bs int, c *float32, cStride, m, n int, alpha, beta float32)
 
 // gemmTiled computes a product in tiles of rows by cols elements. op(B) is
-// packed into panels as wide as a tile; A is read where it lies, except for a
-// last tile with rows missing. How k is cut depends on k alone.
+// packed into panels as wide as a tile, but read where it lies for a single tile of
+// rows; A is read where it lies, except for a last tile with rows missing. How k is
+// cut depends on k alone.
 func gemmTiled(g gemm, rows, cols int, tile gemmTileFunc) {
 	depth := evenPart(g.k, gemmDepth)
 	bufB, bufA := getScratch(depth*gemmWidth), getScratch(depth*rows)
@@ -33,7 +34,11 @@ func gemmTiled(g gemm, rows, cols int, tile gemmTileFunc) {
 		kb := min(depth, g.k-p)
 		for j := 0; j < g.n; j += gemmWidth {
 			nb := min(gemmWidth, g.n-j)
-			packB(panels, g.b, g.bStride, g.transB, p, kb, j, nb, cols)
+			lies := 0 // columns of B that are not packed
+			if g.m <= rows && !g.transB {
+				lies = nb / cols * cols
+			}
+			packB(panels[lies*kb:], g.b, g.bStride, g.transB, p, kb, j+lies, nb-lies, cols)
 			for i := 0; i < g.m; i += rows {
 				mb := min(rows, g.m-i)
 				a, ars, acs := unsafe.SliceData(g.a[i*rs+p*cs:]), rs, cs
@@ -43,7 +48,11 @@ func gemmTiled(g gemm, rows, cols int, tile gemmTileFunc) {
 				}
 				for jj := 0; jj < nb; jj += cols {
 					c := unsafe.SliceData(g.c[i*g.cStride+j+jj:])
-					tile(kb, a, ars, acs, unsafe.SliceData(panels[jj*kb:]), c, g.cStride, mb, min(cols, nb-jj), g.alpha, beta)
+					b, bs := unsafe.SliceData(panels[jj*kb:]), cols
+					if jj < lies {
+						b, bs = unsafe.SliceData(g.b[p*g.bStride+j+jj:]), g.bStride
+					}
+					tile(kb, a, ars, acs, b, bs, c, g.cStride, mb, min(cols, nb-jj), g.alpha, beta)
 				}
 			}
 		}

@@ -19,11 +19,11 @@ func gemmTile(a *asm) {
 	if a.level == avx2 {
 		rows = 6
 	}
-	a.function("gemmTile", "(k int, a *float32, rs, cs int, b, c *float32, cStride, m, n int, alpha, beta float32)",
+	a.function("gemmTile", "(k int, a *float32, rs, cs int, b *float32, bs int, c *float32, cStride, m, n int, alpha, beta float32)",
 		fmt.Sprintf("computes C = alpha A B + beta C over the first m <= %d rows", rows),
 		fmt.Sprintf("and n <= %d columns of a tile. Element (i, p) of A is at a[i*rs+p*cs] and all", 2*a.width),
-		fmt.Sprintf("%d rows are read; B is packed, %d elements per row, all of them read. With", rows, 2*a.width),
-		"beta == 0 C is not read. Every element is one chain of fused products in the",
+		fmt.Sprintf("%d rows are read; row p of B is the %d elements from b[p*bs] on, all of them read.", rows, 2*a.width),
+		"With beta == 0 C is not read. Every element is one chain of fused products in the",
 		"order of p.")
 	acc := make([][2]reg.VecVirtual, rows)
 	for i := range acc {
@@ -32,6 +32,8 @@ func gemmTile(a *asm) {
 	}
 
 	k, b, bases, rs, cs := a.tileOperands(rows, 2)
+	bs := a.param("bs")
+	a.SHLQ(Imm(2), bs)
 	loop := a.label("loop")
 	a.Label(loop)
 	b0, b1, av := a.vec(), a.vec(), a.vec()
@@ -42,7 +44,10 @@ func gemmTile(a *asm) {
 		a.VFMADD231PS(b0, av, r[0])
 		a.VFMADD231PS(b1, av, r[1])
 	}
-	a.advance(bases, cs, b, 2)
+	for _, p := range bases {
+		a.ADDQ(cs, p)
+	}
+	a.ADDQ(bs, b)
 	a.DECQ(k)
 	a.JNE(LabelRef(loop))
 
