@@ -8,8 +8,15 @@ import (
 	"github.com/amtrl/amtrl/runs"
 )
 
+// worthDrawing is the least part of a budget that relevance gives sources with rows left, for one to be advised.
+const worthDrawing = 0.05
+
+// noneLeft is the advice where no source with rows left is worth drawing.
+const noneLeft = "Label no more by relevance: no relevant source has rows left"
+
 // nextShares divides the next budget over the sources: those whose rows are all drawn get nothing, and the others by
-// their shares, as an allocation does. drawn is what relevance alone would give the former.
+// their shares, as an allocation does; where these have next to nothing of it, they get nothing either. drawn is what relevance alone
+// would give sources without rows left.
 func nextShares(sources []runs.SourceResult) (next, drawn []float64) {
 	next, drawn = make([]float64, len(sources)), make([]float64, len(sources))
 	for i, s := range sources {
@@ -19,7 +26,11 @@ func nextShares(sources []runs.SourceResult) (next, drawn []float64) {
 			next[i] = s.Share
 		}
 	}
-	if left := floats.Sum(next); left > 0 && floats.Sum(drawn) > 0 {
+	switch left := floats.Sum(next); {
+	case floats.Sum(drawn) == 0:
+	case left < worthDrawing:
+		clear(next)
+	default:
 		floats.Scale(1/left, next)
 	}
 	return next, drawn

@@ -111,7 +111,7 @@ func (r *runPage) answer() Answer {
 			a.Headline = say("Spread the next labels evenly: nothing tells the sources apart yet")
 		}
 		if len(top) == 0 {
-			a.Headline = say("Label no more by relevance: no relevant source has rows left")
+			a.Headline = say(noneLeft)
 		}
 	case pipeline.Uniform:
 		a.Headline = say("Spread labels evenly over the sources: choosing them by relevance", choice)
@@ -295,7 +295,7 @@ func (r *runPage) sources() Part {
 	list := r.Result.Sources
 	next, drawn := nextShares(list)
 	full := floats.Sum(drawn) > 0
-	sheet := Sheet{ID: "shares-table", Columns: []string{"source", "share (%)", "from", "to", "in the top five (%)", "relevance",
+	sheet := Sheet{ID: "shares-table", Columns: []string{"source", "share (%)", "from", "to", "relevance",
 		"from", "to", "rows drawn", "rows there", "cost"}}
 	if full {
 		sheet.Columns = append(sheet.Columns, "of the next budget (%)")
@@ -303,11 +303,11 @@ func (r *runPage) sources() Part {
 	var bars []chart.Bar
 	for _, i := range falling(len(list), func(i int) float64 { return list[i].Share }) {
 		s := list[i]
-		cells := []Cell{name(s.Source), part(s.Share), {}, {}, {}, places(s.Nu, 4), {}, {}, whole(s.Samples), whole(r.Available[s.Source]),
+		cells := []Cell{name(s.Source), part(s.Share), {}, {}, places(s.Nu, 4), {}, {}, whole(s.Samples), whole(r.Available[s.Source]),
 			count(r.Cost[s.Source])}
 		if u := s.SourceIntervals; u != nil {
-			cells[2], cells[3], cells[4] = part(u.ShareLow), part(u.ShareHigh), number(u.TopFive, fmt.Sprintf("%.0f %%", 100*u.TopFive))
-			cells[6], cells[7] = places(u.NuLow, 4), places(u.NuHigh, 4)
+			cells[2], cells[3] = part(u.ShareLow), part(u.ShareHigh)
+			cells[5], cells[6] = places(u.NuLow, 4), places(u.NuHigh, 4)
 		}
 		if full {
 			cells = append(cells, part(next[i]))
@@ -322,8 +322,8 @@ func (r *runPage) sources() Part {
 		bars = append(bars, b)
 	}
 	about := say("The share is the part of the next budget that the relevance after the last round gives a source. " +
-		"Its interval (90 %) and the chance of being among the five most relevant are over other target samples and " +
-		"other rows of the sources.")
+		"Its interval (90 %) is over other target samples and other rows of the sources, as many of each as here: of sources that are " +
+		"alike, another run may choose others.")
 	if due := DueTo(list, list); due != "" {
 		about = append(about, plain(" "+due))
 	}

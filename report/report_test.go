@@ -168,7 +168,7 @@ func TestResultWithIntervals(t *testing.T) {
 	got := Result(r, 2, Text)
 	has(t, got, "method    error   95 % interval  source samples", "5.00 %  4.10 to 6.09 %          33,000",
 		"active is 0.20 points worse than uniform (95 % interval -0.40 to +0.80 over 1,000 rows)",
-		"share   90 % interval  in the top five", "75.0 %  70.0 to 81.4 %            100 %")
+		"share   90 % interval  samples", "75.0 %  70.0 to 81.4 %", "The intervals are for these numbers of samples.")
 	s := &runs.Summary{Metric: pipeline.MetricError}
 	seeds := pipeline.Comparison{A: "a", B: "c", Targets: 1, Seeds: 5, Interval: &[2]float64{0, 0.01}}
 	for _, c := range []pipeline.Comparison{{A: "a", B: "b", Targets: 1}, seeds} {
@@ -215,14 +215,18 @@ func TestNextShares(t *testing.T) {
 	must.Equal(t, a.Lines[1].String(),
 		"No rows are left of fog_1 (50.0 %), to which relevance alone would give these parts of the next budget.", "the line below it")
 	f := page.sources().Figures[0]
-	must.Equal(t, f.Sheet.Columns[11], "of the next budget (%)", "the last column")
+	must.Equal(t, f.Sheet.Columns[10], "of the next budget (%)", "the last column")
 	for i, want := range []float64{0, 0.8, 0.2, 0} {
-		must.Hold(t, math.Abs(f.Sheet.Rows[i].Cells[11].Value-want) < 1e-12, "row %d: %v", i, f.Sheet.Rows[i].Cells[11])
+		must.Hold(t, math.Abs(f.Sheet.Rows[i].Cells[10].Value-want) < 1e-12, "row %d: %v", i, f.Sheet.Rows[i].Cells[10])
 	}
+	const none = "Label no more by relevance: no relevant source has rows left"
+	r.Sources[0].Share, r.Sources[1].Share, r.Sources[1].AllDrawn, r.Sources[2].Share = 0.6, 0.36, true, 0.04
+	must.Equal(t, page.answer().Headline.String(), none, "with rows of a source that hardly matters")
+	has(t, strings.Join(strings.Fields(Result(r, 4, Text)), " "), none)
 	for i := range r.Sources {
 		r.Sources[i].AllDrawn = true
 	}
-	must.Equal(t, page.answer().Headline.String(), "Label no more by relevance: no relevant source has rows left", "without any row left")
+	must.Equal(t, page.answer().Headline.String(), none, "without any row left")
 	must.Hold(t, !strings.Contains(Result(r, 4, Text), "next budget"), "no bar of nothing")
 }
 

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/amtrl/amtrl/internal/text"
 	"github.com/amtrl/amtrl/pipeline"
 	"github.com/amtrl/amtrl/runs"
@@ -43,9 +45,9 @@ func Result(r *runs.Result, top int, f Format) string {
 	}
 	sure := n > 0 && r.Sources[0].SourceIntervals != nil
 	if sure {
-		sources.Header, sources.Right = []string{"source", "nu", "share", "90 % interval", "in the top five", "samples"}, []int{1, 2, 3, 4, 5}
+		sources.Header, sources.Right = []string{"source", "nu", "share", "90 % interval", "samples"}, []int{1, 2, 3, 4}
 	}
-	next, _ := nextShares(r.Sources)
+	next, drawn := nextShares(r.Sources)
 	most := 0.0
 	for _, v := range next[:n] {
 		most = max(most, v)
@@ -56,7 +58,7 @@ func Result(r *runs.Result, top int, f Format) string {
 	for i, s := range r.Sources[:n] {
 		row := []string{s.Source, fmt.Sprintf("%+.4f", s.Nu), percent(s.Share)}
 		if u := s.SourceIntervals; u != nil {
-			row = append(row, fmt.Sprintf("%.1f to %s", 100*u.ShareLow, percent(u.ShareHigh)), fmt.Sprintf("%.0f %%", 100*u.TopFive))
+			row = append(row, fmt.Sprintf("%.1f to %s", 100*u.ShareLow, percent(u.ShareHigh)))
 		}
 		row = append(row, Count(float64(s.Samples)))
 		if f == Text && most > 0 {
@@ -70,8 +72,18 @@ func Result(r *runs.Result, top int, f Format) string {
 	}
 	if n > 0 {
 		parts = append(parts, sources.Render(f))
+		var below []string
+		if sure && firstMethod(r) == pipeline.Active {
+			below = append(below, "The intervals are for these numbers of samples. Of sources that are alike, another run may choose others.")
+		}
+		if floats.Sum(drawn) > 0 && floats.Max(next) == 0 {
+			below = append(below, noneLeft+".")
+		}
 		if due := DueTo(r.Sources[:n], r.Sources); due != "" {
-			parts = append(parts, due+"\n")
+			below = append(below, due)
+		}
+		if len(below) > 0 {
+			parts = append(parts, strings.Join(below, "\n")+"\n")
 		}
 	}
 	return strings.Join(parts, "\n")
