@@ -3,6 +3,7 @@ package pipeline
 import (
 	"cmp"
 	"context"
+	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -17,7 +18,9 @@ import (
 // nu and of the share of the budget that it gives, and how often the source is among
 // the five of largest |nu|. The intervals are of what the same procedure finds on
 // average over other samples of target and sources, of the same numbers; what ridge and
-// penalty take from nu on average is not in them.
+// penalty take from nu on average is not in them. Nor is that of sources which are alike
+// the rows of the first rounds choose which the later ones are drawn from: other runs
+// have other numbers.
 //
 // They are the quantiles of 200 replicates, widened where they do not hold what was
 // found. In each replicate
@@ -78,8 +81,17 @@ type resampledPart struct {
 	phi, mean   *mat.Dense // n by K+1, and the mean of the heads as they are, K+1 by C
 }
 
-// uncertainty resamples the relevance of the round that rec records.
+// uncertainty resamples the relevance of the round that rec records. It is nil where the target's head can not be had for other heads of
+// the sources.
 func (l *Learner) uncertainty(ctx context.Context, in Round, rec *Epoch, fit headFit, rng *rand.Rand) (*Uncertainty, error) {
+	u, err := l.resampled(ctx, in, rec, fit, rng)
+	if errors.Is(err, errSmoother) {
+		return nil, nil
+	}
+	return u, err
+}
+
+func (l *Learner) resampled(ctx context.Context, in Round, rec *Epoch, fit headFit, rng *rand.Rand) (*Uncertainty, error) {
 	p := l.problem
 	prior, err := l.headPrior()
 	if err != nil {
