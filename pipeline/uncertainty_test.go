@@ -245,7 +245,8 @@ func TestUncertaintyOfLittle(t *testing.T) {
 		dev := openDevice(t, 1, set)
 		for n := 1; n <= 12; n += 3 {
 			cfg := must.Get(NewConfig(PresetDefault))(t)
-			cfg.TargetSamples, cfg.Methods, cfg.Seed, cfg.Schedule = n, []string{Active}, seed, Schedule{Kind: ScheduleBudget, Floor: 200, Budget: 1000}
+			cfg.TargetSamples, cfg.Methods, cfg.Seed, cfg.Schedule = n, []string{Active}, seed,
+				Schedule{Kind: ScheduleBudget, Floor: 200, Budget: 1000}
 			_, st := runUnit(t, dev, cfg, 0)
 			wild, none = wild+1, none+b2i(st.Epochs[len(st.Epochs)-1].Uncertainty == nil)
 		}
