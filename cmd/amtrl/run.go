@@ -109,6 +109,7 @@ func (o *runOptions) run(ctx context.Context) error {
 	if progress.meter == nil {
 		o.note("already complete: %s", dir)
 	}
+	noteUnspent(&o.output, set, &id.Config, res)
 	o.keepWords(dir, inputWords(&o.data, &cfg, &o.device))
 	if o.save.V == "all" {
 		if err := runs.SaveModels(dir, res); err != nil {
@@ -168,6 +169,21 @@ func noteBudget(out *output, set *dataset.Set, id runs.Identity) {
 	if all := costOfAll(set, cfg, cfg.SourcesFor(set, target)); budget > all {
 		out.note("all rows of the sources together cost %s: a budget of %s buys no more",
 			report.Count(all), report.Count(budget))
+	}
+}
+
+// noteUnspent says that an active run left a part of its budget which rows that are left would have taken.
+func noteUnspent(out *output, set *dataset.Set, cfg *pipeline.Config, res *runs.Result) {
+	target, err := cfg.FindSource(set, res.Target)
+	active := res.Method(pipeline.Active)
+	if err != nil || active == nil || cfg.Schedule.Kind != pipeline.ScheduleBudget {
+		return
+	}
+	sources := cfg.SourcesFor(set, target)
+	budget := min(cfg.Schedule.Budget, costOfAll(set, cfg, sources))
+	if dearest := slices.Max(cfg.CostsOf(sources)); active.Cost < budget-dearest {
+		out.note("active spent %s of %s: sources that relevance gives a part of the budget have no more rows; with --mix above 0 the rest goes "+
+			"to the others", report.Count(active.Cost), report.Count(budget))
 	}
 }
 

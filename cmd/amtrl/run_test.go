@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"iter"
 	"os"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"github.com/amtrl/amtrl/internal/amtrltest"
 	"github.com/amtrl/amtrl/internal/foldertest"
 	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/internal/testrand"
 	"github.com/amtrl/amtrl/pipeline"
 	"github.com/amtrl/amtrl/runs"
 )
@@ -28,6 +30,30 @@ func TestBudgetBeyondAllRows(t *testing.T) {
 	must.Hold(t, !strings.Contains(few.Stderr, more), "a budget that can be spent: %s", few.Stderr)
 	none := []string{"run", "--digits", "60", "--target-samples", "20", "--budget", "700", "--floor", "0", "--epochs", "900", "--out", "none"}
 	amtrl(t, dir, none...).Complains(t, 1, "raise the budget or the floor, or have fewer epochs than 900")
+}
+
+// What is left of a budget since relevance gives it all to sources without more rows is said, and only then.
+func TestBudgetLeft(t *testing.T) {
+	t.Parallel()
+	dir, rng := t.TempDir(), testrand.New(t)
+	var table strings.Builder
+	table.WriteString("site,a,b,y\n")
+	for site, n := range map[string]int{"like": 30, "other": 300, "third": 300, "mine": 40} {
+		for range n {
+			a, b := rng.NormFloat64(), rng.NormFloat64()
+			y := 3 * a
+			if site == "other" || site == "third" {
+				y = 3 * b
+			}
+			fmt.Fprintf(&table, "%s,%g,%g,%g\n", site, a, b, y+0.1*rng.NormFloat64())
+		}
+	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, "rows.csv"), []byte(table.String()), 0o644))
+	succeed(t, dir, "data", "init", "rows.csv", "--label", "y", "--target", "mine")
+	args := []string{"run", "--data", "dataset.yaml", "--methods", "active", "--relevance", "l1", "--l1", "0.9", "--mix"}
+	succeed(t, dir, append(args, "0", "--floor", "5", "--budget", "300")...).Complains(t, 0, "active spent ", " of 300: sources that relevance")
+	all := succeed(t, dir, append(args, "0.1", "--floor", "5", "--budget", "300")...)
+	must.Hold(t, !strings.Contains(all.Stderr, "active spent"), "of a budget that is spent: %s", all.Stderr)
 }
 
 // An empty head loss, as labels that are numbers have it, is least squares, and said to be.
