@@ -144,12 +144,10 @@ func findDriver(before, after []string, trace *Trace) (handle C.uintptr_t, path 
 		}
 	}
 	e := loader.(*Error)
-	e.kind = ErrNotFound
-	if strings.Contains(e.Text, "No such file or directory") { // the trace says it in full
-		e.kind = ErrNoDriver
-		e.Op, e.Text = "NVIDIA driver", "not found"
+	if of := driverName + ": "; strings.Contains(e.Text, of) && strings.Contains(e.Text, "No such file or directory") {
+		e.kind, e.Op, e.Text = ErrNoDriver, "NVIDIA driver", "not found" // the trace says it in full
+		e.Hint = "a container must be started with GPUs (--gpus all)"
 	}
-	e.Hint = "a container must be started with GPUs (--gpus all)"
 	return 0, "", e
 }
 

@@ -353,6 +353,29 @@ func TestOpenWheels(t *testing.T) {
 	}
 }
 
+// A driver in the loader's path that lacks a library which it needs, or is none, is there, and does not load.
+func TestDriverThatDoesNotLoad(t *testing.T) {
+	dir := t.TempDir()
+	fakeSet(t, folder{dir, false}, 12, map[string]fake{"driver": {absent: true}})
+	needed := filepath.Join(dir, "libneeded.so")
+	must.Do(t, os.WriteFile(needed, must.Get(os.ReadFile(build(t, "-shared", "-Wl,-soname,libneeded.so", object(t, "nvrtc"))))(t), 0o755))
+	driver := build(t, "-shared", object(t, "driver"), "-Wl,--no-as-needed", "-L"+dir, "-lneeded")
+	must.Do(t, os.Remove(needed))
+	for what, content := range map[string]string{
+		"libneeded.so":       string(must.Get(os.ReadFile(driver))(t)),
+		"file too short":     "",
+		"invalid ELF header": strings.Repeat("no library\n", 200),
+	} {
+		must.Do(t, os.WriteFile(filepath.Join(dir, driverName), []byte(content), 0o755))
+		o := runChild(t, "open", "LD_LIBRARY_PATH="+dir)
+		if o.Err == "" {
+			t.Skip("this machine has a driver")
+		}
+		must.Hold(t, o.Op == "dlopen" && slices.Equal(o.Kinds, []string{"load"}) && strings.Contains(o.Err, what) && o.Hint == "",
+			"%s: %+v", what, o)
+	}
+}
+
 func TestNoDriver(t *testing.T) {
 	dir := t.TempDir()
 	fakeSet(t, folder{dir, false}, 12, map[string]fake{"driver": {absent: true}})
