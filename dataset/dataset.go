@@ -70,8 +70,8 @@ type Output struct {
 
 // Columns names the columns of tables that a set was made of.
 type Columns struct {
-	// ID is the column of the ids of rows, or empty.
-	ID string
+	// ID is the column of the ids of rows, and Source that which names the pool of each, or empty.
+	ID, Source string
 	// Features are the columns of the features, in their order.
 	Features []string
 	// Words are the columns of words that the last of Features but those of Knots stand for, each word in turn, as "shift=night".

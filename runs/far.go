@@ -7,21 +7,28 @@ import (
 	"github.com/amtrl/amtrl/pipeline"
 )
 
-// FarColumn is a column of features in which rows lie further outside of the target's samples than farRanges times their range: how an
-// effect goes on there no sample of the target has told.
+// FarColumn is a column of features in which rows lie further outside of the target's samples than farRanges times their range, or
+// outsideRows of the rows further than outsideRanges: how an effect goes on there no sample of the target has told.
 type FarColumn struct {
 	Name string
-	// Rows is how many rows do, First the value of the first of them, and Low to High is the range of the samples.
-	Rows             int64
+	// Rows is how many rows lie far outside, First the value of the first of them, and Low to High is the range of the samples. Outside is
+	// how many do at all, where these are outsideRows of all or more.
+	Rows, Outside    int64
 	First, Low, High float64
 }
 
-const farRanges = 3
+const (
+	farRanges = 3
+	// A tenth of the range is more than rows like the samples lie outside by.
+	outsideRanges = 0.1
+	outsideRows   = 0.2
+)
 
 // far are the ranges of the columns of a table over the target's samples, in the units of the columns, and what lies far outside of them.
 type far struct {
 	low, high []float64
 	rows      []int64
+	outside   []int64
 	first     []float64
 }
 
@@ -48,12 +55,16 @@ func ranges(p *pipeline.Problem) (low, high []float64) {
 // add counts the rows of v, which has the columns first.
 func (f *far) add(v *table.Vectors) {
 	if f.rows == nil {
-		f.rows, f.first = make([]int64, len(f.low)), make([]float64, len(f.low))
+		f.rows, f.outside, f.first = make([]int64, len(f.low)), make([]int64, len(f.low)), make([]float64, len(f.low))
 	}
 	for i := 0; i < v.Len(); i += v.Width {
 		for j, low := range f.low {
 			x, high := v.Element(i+j), f.high[j]
-			if margin := farRanges * (high - low); margin > 0 && (x < low-margin || x > high+margin) {
+			beyond := max(low-x, x-high) / (high - low) // NaN of a missing cell, and infinite of samples that are all alike
+			if beyond > outsideRanges && !math.IsInf(beyond, 1) {
+				f.outside[j]++
+			}
+			if beyond > farRanges && !math.IsInf(beyond, 1) {
 				if f.rows[j]++; f.rows[j] == 1 {
 					f.first[j] = x
 				}
@@ -62,11 +73,15 @@ func (f *far) add(v *table.Vectors) {
 	}
 }
 
-// tell says which columns have such rows, if any was read.
-func (f *far) tell(columns []string, say func(FarColumn)) {
+// tell says which columns have such rows, if any of so many was read.
+func (f *far) tell(columns []string, rows int64, say func(FarColumn)) {
 	for j, n := range f.rows {
-		if n > 0 && say != nil {
-			say(FarColumn{columns[j], n, f.first[j], f.low[j], f.high[j]})
+		outside := f.outside[j]
+		if float64(outside) < outsideRows*float64(rows) {
+			outside = 0
+		}
+		if max(n, outside) > 0 && say != nil {
+			say(FarColumn{columns[j], n, outside, f.first[j], f.low[j], f.high[j]})
 		}
 	}
 }

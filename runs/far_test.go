@@ -47,5 +47,21 @@ func TestPredictWithKnots(t *testing.T) {
 	write()
 	must.Get(Predict(t.Context(), q, p, nil))(t)
 	must.Equal(t, string(must.Get(os.ReadFile(p.Out))(t)), "id,number\n0,1012\n1,6784\n2,7887\n3,9726\n", "predictions")
-	must.Equal(t, said, "{a 1 -4 0 1}{b 2 9 0 2}", "what is far: beyond three times the range, not at it")
+	must.Equal(t, said, "{a 1 4 -4 0 1}{b 2 3 9 0 2}", "what is far: beyond three times the range, not at it")
+
+	// Rows outside of the samples are said where they are many, and rows of other sources if any are.
+	write("source_column", "shop", "own", "mine")
+	for _, c := range []struct{ rows, far, strangers string }{
+		{"mine,0.5,1\n,0.5,1\nmine,0.5,2.1\nmine,1.05,1\n", "", ""},
+		{"mine,0.5,1\n,0.5,3\nmine,0.5,1\nmine,0.5,1\n", "{b 0 1 0 0 2}", ""},
+		{"mine,0.5,3\nyours,0.5,1\nmine,0.5,1\nmine,1,1\nours,0.5,1\n,0,0\n", "", "{shop mine yours 2 5}"},
+	} {
+		must.Do(t, os.Remove(p.Out))
+		must.Do(t, os.WriteFile(rows, []byte("shop,a,b\n"+c.rows), 0o644))
+		strangers := ""
+		said, p.Strangers = "", func(s Strangers) { strangers += fmt.Sprint(s) }
+		must.Get(Predict(t.Context(), q, p, nil))(t)
+		must.Equal(t, said, c.far, "what lies outside")
+		must.Equal(t, strangers, c.strangers, "what is of other sources")
+	}
 }

@@ -19,11 +19,13 @@ type metadata struct {
 	outputs        [][]string // the names of those of each source, and of the target, where sources are pools
 	// The columns of tables, which program with which representation made the model, and how high and wide images are.
 	id, version, representation, image string
-	features                           []string
-	words                              []table.Words // that the last features but those of knots stand for
-	knots                              table.Knots   // of the first features, which the last ones stand for
-	codes                              []table.Codes // that stand for none in columns
-	labels                             []OutputColumn
+	// sourceColumn says which source a row of a table is of, and own what it says of the target's.
+	sourceColumn, own string
+	features          []string
+	words             []table.Words // that the last features but those of knots stand for
+	knots             table.Knots   // of the first features, which the last ones stand for
+	codes             []table.Codes // that stand for none in columns
+	labels            []OutputColumn
 	// means stand for missing features, spread is the standard deviation of each that was brought to a unit of its own, and centre is
 	// representation.centre in all its digits.
 	means, spread, centre []float64
@@ -38,7 +40,8 @@ func (m *metadata) fields() map[string]any {
 	return map[string]any{"target": &m.target, "method": &m.method, "sources": &m.sources, "outputs": &m.outputs, "id": &m.id,
 		"version": &m.version, "representation": &m.representation, "image": &m.image, "features": &m.features, "words": &m.words,
 		"knots": &m.knots, "codes": &m.codes, "labels": &m.labels, "low": &m.low, "high": &m.high, "means": &m.means,
-		"spread": &m.spread, "centre": &m.centre, "scale": &m.scale}
+		"spread": &m.spread, "centre": &m.centre, "scale": &m.scale, "source_column": &m.sourceColumn,
+		"own": &m.own}
 }
 
 func (m *metadata) encode() (map[string]string, error) {
@@ -95,6 +98,9 @@ func (m *metadata) describe(p *pipeline.Problem, version string, alone bool) {
 		m.features, m.words, m.means = slices.Concat([]string{}, c.Features), c.Words, c.Means
 		m.knots, m.codes, m.spread = c.Knots, c.Codes, c.Spread
 		m.low, m.high = ranges(p)
+		if m.sourceColumn = c.Source; c.Source != "" {
+			m.own = p.Set.Pools[p.Target.Pool].Name
+		}
 	}
 	if p.Config.Representation == pipeline.ClassConv {
 		m.image = fmt.Sprintf("%d,%d", p.Set.Pools[0].Height, p.Set.Pools[0].Width)

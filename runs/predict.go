@@ -42,6 +42,8 @@ type Prediction struct {
 	Filled func(column string, cells, rows int64)
 	// Far, if not nil, is told each column of a table that has rows far outside of the target's samples.
 	Far func(FarColumn)
+	// Strangers, if not nil, is told of rows that are of another source than the target.
+	Strangers func(Strangers)
 	// Unknown, if not nil, is told each column of words in which rows have words that the data of the run have not: the first
 	// of them, and how many rows. In these no word of the column is 1.
 	Unknown func(column, word string, rows int64)
@@ -62,6 +64,7 @@ type predictor struct {
 	wide    table.Vectors // the features with what knots add
 	labels  []int         // the places of the labels among the scalars of a batch, -1 for none
 	id      int
+	source  int
 	written []table.Cells
 }
 
@@ -95,7 +98,10 @@ func Predict(ctx context.Context, q backend.Queue, p Prediction, progress func(d
 	}
 	r.gaps.tell(r.Filled, r.row)
 	r.tellUnknown()
-	r.far.tell(r.storedModel.features, r.Far)
+	r.far.tell(r.storedModel.features, r.row, r.Far)
+	if r.Strangers != nil && r.strangers.Rows > 0 {
+		r.Strangers(r.strangers)
+	}
 	found := slices.DeleteFunc(r.found, func(e *Evaluation) bool { return e == nil || e.Rows == 0 && e.Unknown == nil })
 	for _, e := range found {
 		e.finish()
@@ -256,6 +262,9 @@ func (r *predictor) query(path string, columns []table.Column) (q table.Query, e
 	if r.id = -1; r.ID != "" || has(r.storedModel.id) {
 		r.id = add(cmp.Or(r.ID, r.storedModel.id))
 	}
+	if r.source = -1; has(r.strangers.Column) {
+		r.source = add(r.strangers.Column)
+	}
 	r.labels = nil
 	for i := range r.columns {
 		at, name := -1, r.labelColumn(i)
@@ -292,6 +301,9 @@ func (r *predictor) batch(b *table.Batch) error {
 		return fmt.Errorf("%s: expected %s, those of the run, found %d", b.Where(0), text.Several(r.width(), "feature"), v.Len()/b.Rows)
 	}
 	r.far.add(v)
+	if r.source >= 0 {
+		r.strangers.add(&b.Scalars[r.source], b.Rows)
+	}
 	if r.knots.Count() > 0 {
 		r.knots.Expand(&r.wide, v)
 		v = &r.wide

@@ -101,7 +101,7 @@ func (o *predictOptions) run(ctx context.Context) error {
 	defer q.Close()
 	p := &importProgress{out: &o.output}
 	var filled []filledColumn
-	var unknown, far, lacking []string
+	var unknown, far, outside, lacking []string
 	found, err := runs.Predict(ctx, q, runs.Prediction{
 		Dir: o.dir, Method: o.method.V, Files: files, Out: o.out.V,
 		Features: features, ID: o.id.V, Label: o.label.V, Embed: o.embed.V,
@@ -112,8 +112,18 @@ func (o *predictOptions) run(ctx context.Context) error {
 			}
 		},
 		Far: func(c runs.FarColumn) {
-			far = append(far, fmt.Sprintf("%s (%s, the first %s; the samples have %s to %s)", text.OneLine(c.Name, 80),
-				text.Several(int(c.Rows), "row"), text.Digits(c.First), text.Digits(c.Low), text.Digits(c.High)))
+			name, low, high := text.OneLine(c.Name, 80), text.Digits(c.Low), text.Digits(c.High)
+			if c.Rows > 0 {
+				far = append(far, fmt.Sprintf("%s (%s, the first %s; the samples have %s to %s)", name, text.Several(int(c.Rows), "row"),
+					text.Digits(c.First), low, high))
+			}
+			if c.Outside > 0 {
+				outside = append(outside, fmt.Sprintf("%s (%s, outside of %s to %s)", name, text.Several(int(c.Outside), "row"), low, high))
+			}
+		},
+		Strangers: func(s runs.Strangers) {
+			o.note("note: the model is for %s %s, and %s of %s rows are of others, the first of %s", text.OneLine(s.Column, 80),
+				text.OneLine(s.Target, 80), report.Count(float64(s.Rows)), report.Count(float64(s.All)), text.OneLine(s.First, 80))
 		},
 		Unknown: func(column, word string, rows int64) {
 			unknown = append(unknown, fmt.Sprintf("%s (%s, such as %q)", column, text.Several(int(rows), "row"), text.OneLine(word, 80)))
@@ -134,6 +144,9 @@ func (o *predictOptions) run(ctx context.Context) error {
 	}
 	if len(far) > 0 {
 		o.note("far outside of the target's samples, so that predictions are a guess there: %s", shorten(far))
+	}
+	if len(outside) > 0 {
+		o.note("many rows lie outside of the target's samples; the error that the run states is not of such rows: %s", shorten(outside))
 	}
 	o.note("wrote %s", o.out.V)
 	var parts []string

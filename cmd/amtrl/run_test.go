@@ -43,7 +43,7 @@ func TestBudgetLeft(t *testing.T) {
 			a, b := rng.NormFloat64(), rng.NormFloat64()
 			y := 3 * a
 			if site == "other" || site == "third" {
-				y = 3 * b
+				y = rng.NormFloat64()
 			}
 			fmt.Fprintf(&table, "%s,%g,%g,%g\n", site, a, b, y+0.1*rng.NormFloat64())
 		}
@@ -51,8 +51,9 @@ func TestBudgetLeft(t *testing.T) {
 	must.Do(t, os.WriteFile(filepath.Join(dir, "rows.csv"), []byte(table.String()), 0o644))
 	succeed(t, dir, "data", "init", "rows.csv", "--label", "y", "--target", "mine")
 	args := []string{"run", "--data", "dataset.yaml", "--methods", "active", "--relevance", "l1", "--l1", "0.9", "--mix"}
-	succeed(t, dir, append(args, "0", "--floor", "5", "--budget", "300")...).Complains(t, 0, "active spent ", " of 300: sources that relevance")
-	all := succeed(t, dir, append(args, "0.1", "--floor", "5", "--budget", "300")...)
+	left := succeed(t, dir, append(args, "0", "--floor", "15", "--budget", "300")...)
+	left.Complains(t, 0, "active spent ", " of 300: sources that relevance")
+	all := succeed(t, dir, append(args, "0.1", "--floor", "15", "--budget", "300")...)
 	must.Hold(t, !strings.Contains(all.Stderr, "active spent"), "of a budget that is spent: %s", all.Stderr)
 }
 

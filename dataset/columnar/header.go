@@ -59,9 +59,10 @@ type Header struct {
 	// where all must be there.
 	Means  []float64 `json:"means,omitempty"`
 	Filled []int64   `json:"filled,omitempty"`
-	// ID is the column of the ids, or empty.
-	ID    string `json:"id,omitempty"`
-	Split bool   `json:"split"`
+	// ID is the column of the ids, and Source that of the sources, or empty.
+	ID     string `json:"id,omitempty"`
+	Source string `json:"source,omitempty"`
+	Split  bool   `json:"split"`
 	// Group is the column that says which rows belong together, or empty.
 	Group string `json:"group,omitempty"`
 	// Target is the target's source, or empty where each source can be the target.

@@ -333,6 +333,9 @@ func (w *writer) header(key string, cols int) *Header {
 		Words: w.words(), Knots: w.knots, Codes: m.Codes, ID: m.ID, Split: w.split != nil, Group: m.Group, Target: m.Target.Source,
 		Folds: m.Target.Folds, Files: w.files,
 	}
+	if m.Source != manifest.FromFile && m.Source != manifest.FromFolder {
+		h.Source = m.Source
+	}
 	for _, s := range w.sources {
 		h.Rows += s.rows
 		h.Sources = append(h.Sources, Source{s.name, s.rows, s.cost})
