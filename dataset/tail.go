@@ -17,6 +17,14 @@ const (
 	tailMost  = 0.5
 )
 
+// Tailed lists the columns of labels whose squared error is of a few rows alone, as [Set.Oddities] does.
+func (s *Set) Tailed() []Oddity {
+	if s.Binary {
+		return nil
+	}
+	return tailedLabels(s.labelNumbers())
+}
+
 // tailedLabels lists the columns of numbers that have a heavy tail. It sorts the values.
 func tailedLabels(columns []string, values map[string][]float64) []Oddity {
 	var out []Oddity

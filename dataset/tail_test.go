@@ -48,6 +48,7 @@ func TestTailedLabels(t *testing.T) {
 			}
 		}
 		must.Equal(t, len(found), b2i(c.tail), "%s: %+v", name, found)
+		must.Equal(t, len(set.Tailed()), b2i(c.tail), "%s: what a run says of it", name)
 		if c.tail {
 			must.Hold(t, found[0].Pool == "" && strings.HasPrefix(found[0].Found, "the largest 60 of 6000 labels of yield have "), "%+v", found)
 			must.Hold(t, strings.Contains(found[0].Advice, "logarithm"), "%+v", found)

@@ -76,9 +76,7 @@ func (o *runOptions) run(ctx context.Context) error {
 		return err
 	}
 	target := targets[0]
-	for _, odd := range set.Telling() {
-		o.note("note: %s: %s", odd.Found, odd.Advice)
-	}
+	o.noteLabels(set)
 	if i, err := full.FindSource(set, target); err == nil {
 		for _, u := range full.UnseenClasses(set, i) {
 			then := "a class without a sample is never predicted"
@@ -156,6 +154,13 @@ func (o *folderOptions) open(out *output, set *dataset.Set, choice backend.Choic
 	}
 	dev, err = out.place(choice.Device, set)
 	return dir, dev, err
+}
+
+// noteLabels says what data check says of labels that should be others, or features that should not be there.
+func (o *output) noteLabels(set *dataset.Set) {
+	for _, odd := range append(set.Telling(), set.Tailed()...) {
+		o.note("note: %s: %s", odd.Found, odd.Advice)
+	}
 }
 
 // noteBudget says that a budget is more than all rows cost.
