@@ -2,7 +2,6 @@ package main
 
 import (
 	"embed"
-	"io"
 	"os"
 	"slices"
 	"strings"
@@ -89,42 +88,6 @@ USAGE:
 COMMANDS:{{range .Subcommands}}{{if ne .Name "help"}}
    {{printf "%-9s" .Name}} {{.Usage}}{{end}}{{end}}
 `
-
-// flagHelp is the part of a command's help that lists its flags: groups and
-// flags in the order in which the command adds them.
-const flagHelp = `{{range groups .VisibleFlags}}
-   {{.Name}}
-
-{{range .Flags}}   {{.}}
-{{end}}{{end}}`
-
-// printHelp executes a template of urfave/cli, which sorts flags by name, with flagHelp in place of its own list.
-func printHelp(w io.Writer, template string, data any) {
-	template = strings.ReplaceAll(template, `{{template "visibleFlagCategoryTemplate" .}}`, flagHelp)
-	cli.HelpPrinterCustom(w, template, data, map[string]any{"groups": groupsOf})
-}
-
-type flagGroup struct {
-	Name  string
-	Flags []cli.Flag
-}
-
-func groupsOf(list []cli.Flag) []flagGroup {
-	var groups []flagGroup
-	for _, f := range list {
-		c, ok := f.(cli.CategorizableFlag)
-		if !ok || c.GetCategory() == "" {
-			continue
-		}
-		i := slices.IndexFunc(groups, func(g flagGroup) bool { return g.Name == c.GetCategory() })
-		if i < 0 {
-			i = len(groups)
-			groups = append(groups, flagGroup{Name: c.GetCategory()})
-		}
-		groups[i].Flags = append(groups[i].Flags, f)
-	}
-	return groups
-}
 
 // usageOf is the error of a value that was made from flags, which is theirs.
 func usageOf(err error) error {

@@ -33,14 +33,14 @@ func (o *initOptions) addFlags(set *flags.Set) {
 	set.Text(&o.id, "id", "`COLUMN` of the ids of rows; by default guessed", "")
 	set.Text(&o.source, "source", "`COLUMN` of the source of a row, (file) or (folder); by default guessed", "")
 	set.Text(&o.label, "label",
-		"`COLUMNS` of labels, separated by commas; a name that holds one alone or in double quotes; by default one\nthat is guessed", "")
+		"`COLUMNS` of labels, separated by commas; a name that holds one alone or in double quotes; by default one that is guessed", "")
 	set.Text(&o.features, "features",
-		"`COLUMN` of lists, or columns of numbers or patterns of them such as f*, as for --label; by default\nguessed", "")
+		"`COLUMN` of lists, or columns of numbers or patterns of them such as f*, as for --label; by default guessed", "")
 	set.Text(&o.categories, "categories",
-		"`COLUMNS` of few words, each of which becomes a feature, as for --label; by default guessed where --features\nis not given", "")
+		"`COLUMNS` of few words, each of which becomes a feature, as for --label; by default guessed where --features is not given", "")
 	set.Text(&o.split, "split", "`COLUMN` that says train or test; by default guessed", "")
 	set.Text(&o.cost, "cost", "`COLUMN` of what the label of a row costs; by default guessed", "")
-	set.Text(&o.group, "group", "`COLUMN` whose rows of one value belong together, such as the patient of a visit: they are drawn, left\n"+
+	set.Text(&o.group, "group", "`COLUMN` whose rows of one value belong together, such as the patient of a visit: they are drawn, left "+
 		"out and held out together", "")
 	set.Text(&o.target, "target", "`NAME` of the source that is the target; by default the one with the fewest labels, from five on", "")
 	set.Group(groupOutput)

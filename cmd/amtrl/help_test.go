@@ -60,8 +60,14 @@ func TestHelpGroups(t *testing.T) {
 			at += i
 		}
 		for line := range strings.Lines(text) {
-			if name, _, _ := strings.Cut(strings.TrimSpace(line), " "); strings.HasPrefix(name, "-") && strings.Count(text, "\n   "+name+" ") != 1 {
-				t.Errorf("amtrl help %s: %s is there %d times", command, name, strings.Count(text, "\n   "+name+" "))
+			if flag, is := strings.CutPrefix(line, "   -"); is {
+				name, _, _ := strings.Cut(strings.TrimSpace(flag), " ")
+				if n := strings.Count(text, "\n   -"+name+" "); n != 1 {
+					t.Errorf("amtrl help %s: -%s is there %d times", command, name, n)
+				}
+			}
+			if len(line) > helpColumns+1 {
+				t.Errorf("amtrl help %s: %d columns: %s", command, len(line)-1, line)
 			}
 		}
 	}

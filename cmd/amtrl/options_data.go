@@ -39,7 +39,7 @@ type dataOptions struct {
 
 func (o *dataOptions) addFlags(set *flags.Set) {
 	set.Group(groupData)
-	set.Text(&o.data, "data", "digits (embedded), synthetic:sparse, synthetic:random, a manifest such as dataset.yaml, or a `FOLDER`\n"+
+	set.Text(&o.data, "data", "digits (embedded), synthetic:sparse, synthetic:random, a manifest such as dataset.yaml, or a `FOLDER` "+
 		"that import wrote or in the layout of MNIST-C", dataDigits)
 	set.Int(&o.digits, "digits", "embedded digits: number of base images", defaultDigits)
 	set.Seed(&o.seed, "data-seed", "embedded digits and synthetic data: what to generate them from")
@@ -47,7 +47,7 @@ func (o *dataOptions) addFlags(set *flags.Set) {
 	set.Int(&o.rank, "rank", "synthetic data: width K of the true representation, also of --k where that is not given", 5)
 	set.Number(&o.sigma, "sigma", "synthetic data: standard deviation of the noise", 1)
 	set.Int(&o.rows, "rows", "synthetic data: rows of the pool", 40_000)
-	set.Text(&o.sources, "sources", "what a source is: tasks, each with its own rows, or pools, whose rows are paid once for all tasks;\n"+
+	set.Text(&o.sources, "sources", "what a source is: tasks, each with its own rows, or pools, whose rows are paid once for all tasks; "+
 		"synthetic data: number of sources", "").DefaultText = "50 for synthetic data, tasks for digits and MNIST-C, else pools"
 	set.Text(&o.evaluate, "evaluate",
 		"measure on the test rows, or on validation rows held out of those to draw from: test or validation", "test")

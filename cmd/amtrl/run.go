@@ -32,7 +32,7 @@ type runOptions struct {
 
 func (o *runOptions) addFlags(set *flags.Set) {
 	set.Group(groupData)
-	set.Text(&o.target, "target", "the target: a task, or with --sources pools a pool;\n"+
+	set.Text(&o.target, "target", "the target: a task, or with --sources pools a pool; "+
 		"by default "+pipeline.Showcase+" or its pool, or the last of data without it", "")
 	o.data.addFlags(set)
 	set.Group(groupSampling)
