@@ -47,7 +47,7 @@ func (a Allocation) validate() error {
 		return fmt.Errorf("unknown allocation rule %q: expected %s", a.Rule, strings.Join(Rules(), ", "))
 	}
 	if a.Mix != MixAuto && !(a.Mix >= 0 && a.Mix <= 1) {
-		return fmt.Errorf("allocation: mix is %g, expected a number from 0 to 1, or %d for what the sources do not explain", a.Mix, MixAuto)
+		return fmt.Errorf("allocation: mix is %g, expected a number from 0 to 1, or auto for what the sources do not explain", a.Mix)
 	}
 	return nil
 }

@@ -243,7 +243,7 @@ func (c *Config) validateClass() error {
 func (e ERM) validate() error {
 	switch {
 	case e.Lambda != LambdaAuto && !(e.Lambda >= 0) || math.IsInf(e.Lambda, 1):
-		return fmt.Errorf("erm: lambda is %g, expected a number from 0 on, or %d for the noise to choose", e.Lambda, LambdaAuto)
+		return fmt.Errorf("erm: lambda is %g, expected a number from 0 on, or auto for the noise to choose", e.Lambda)
 	case e.Iterations < 1:
 		return fmt.Errorf("erm: %d iterations, expected at least 1", e.Iterations)
 	case !(e.Tolerance >= 0 && e.Tolerance < 1):
@@ -258,13 +258,13 @@ func (e ERM) validate() error {
 
 func (h Head) validate() error {
 	if h.Ridge != RidgeAuto && !(h.Ridge >= 0) || math.IsInf(h.Ridge, 1) {
-		return fmt.Errorf("head: ridge is %g, expected a number from 0 on, or %d for leave-one-out", h.Ridge, RidgeAuto)
+		return fmt.Errorf("head: ridge is %g, expected a number from 0 on, or auto for leave-one-out", h.Ridge)
 	}
 	if h.Prior != PriorIdentity && h.Prior != PriorSources && h.Prior != PriorResidual {
 		return fmt.Errorf("head: unknown prior %q: expected %s, %s or %s", h.Prior, PriorIdentity, PriorSources, PriorResidual)
 	}
 	if h.Prior == PriorResidual && h.Ridge == 0 {
-		return fmt.Errorf("head: prior %s with ridge 0, expected a ridge above 0, or %d for leave-one-out", PriorResidual, RidgeAuto)
+		return fmt.Errorf("head: prior %s with ridge 0, expected a ridge above 0, or auto for leave-one-out", PriorResidual)
 	}
 	if h.Loss != "" && h.Loss != LossSquared && h.Loss != LossLogistic {
 		return fmt.Errorf("head: unknown loss %q: expected %s or %s", h.Loss, LossSquared, LossLogistic)
