@@ -44,8 +44,7 @@ const (
 	pooledRows, pooledRowsOne = 1 << 13, 1 << 12
 	// pooledCurvature stands for p (1 - p), which is at most 1/4.
 	pooledCurvature = 0.1
-	// pooledTolerance is the part of the objective that a step from a fit lowers it by at most, pooledSearched that of fits that are compared.
-	pooledTolerance, pooledSearched = 1e-5, 1e-3
+	pooledTolerance = 1e-5
 	// pooledStart is the first lambda in units of the mean eigenvalue of X'X, and pooledStarts the most steps from there.
 	pooledStart, pooledStarts = 0.1, 4
 	pooledSteps               = 200
@@ -188,14 +187,13 @@ func (r *pooledLogistic) do(steps ...func() error) {
 // pooledUnits are those that a regression at lambda is solved in.
 type pooledUnits struct {
 	*pooledLogistic
-	u         blas64.Triangular
-	tolerance float64
+	u blas64.Triangular
 }
 
 func (r *pooledLogistic) unitsAt(lambda float64) pooledUnits {
 	var chol mat.Cholesky
 	chol.Factorize(r.curved(pooledCurvature, lambda)) // what is added makes it positive definite
-	return pooledUnits{pooledLogistic: r, u: chol.RawU().(*mat.TriDense).RawTriangular()}
+	return pooledUnits{r, chol.RawU().(*mat.TriDense).RawTriangular()}
 }
 
 // curved is c X'X + lambda I.
@@ -261,9 +259,10 @@ func (u pooledUnits) gradient(g []float64) {
 	blas64.Trsm(blas.Right, blas.NoTrans, 1, u.u, w.RawMatrix())
 }
 
-// Converged says that the square of the gradient at v tells that a step lowers the objective by a part of the tolerance or less.
+// Converged says that the square of the gradient at v tells that a step lowers the objective by a part
+// of pooledTolerance or less.
 func (u pooledUnits) Converged(at *optimize.Location) optimize.Status {
-	if at.Gradient != nil && dot(at.Gradient, at.Gradient) <= 2*u.tolerance*at.F {
+	if at.Gradient != nil && dot(at.Gradient, at.Gradient) <= 2*pooledTolerance*at.F {
 		return optimize.GradientThreshold
 	}
 	return optimize.NotTerminated
@@ -271,10 +270,9 @@ func (u pooledUnits) Converged(at *optimize.Location) optimize.Status {
 
 func (pooledUnits) Init(int) {}
 
-// fit solves at lambda from another fit, to a tolerance, by L-BFGS.
-func (r *pooledLogistic) fit(ctx context.Context, lambda float64, from classesFit, tolerance float64) (classesFit, error) {
+// fit solves at lambda from another fit, by L-BFGS.
+func (r *pooledLogistic) fit(ctx context.Context, lambda float64, from classesFit) (classesFit, error) {
 	u := r.unitsAt(lambda)
-	u.tolerance = tolerance
 	found, err := leastOf(func() error { return cmp.Or(r.failed, ctx.Err()) }, func(v, slope []float64) float64 {
 		value := r.objective(u.out(v), lambda, slope)
 		u.gradient(slope)
@@ -290,20 +288,16 @@ func (r *pooledLogistic) fit(ctx context.Context, lambda float64, from classesFi
 // starts from another.
 func (r *pooledLogistic) search(ctx context.Context, lambda float64, most int, from classesFit,
 	loss func(classesFit) float64) (classesFit, float64, error) {
-	if most == 0 {
-		fit, err := r.fit(ctx, lambda, from, pooledTolerance)
-		return fit, lambda, err
-	}
-	best, err := r.fit(ctx, lambda, from, pooledSearched)
-	if err != nil {
-		return nil, 0, err
+	best, err := r.fit(ctx, lambda, from)
+	if err != nil || most == 0 {
+		return best, lambda, err
 	}
 	least, at := loss(best), lambda
 	for _, by := range []float64{10, 0.1} {
 		start := least
 		for steps := 1; steps <= most; steps++ {
 			next := lambda * math.Pow(by, float64(steps))
-			fit, err := r.fit(ctx, next, best, pooledSearched)
+			fit, err := r.fit(ctx, next, best)
 			if err != nil {
 				return nil, 0, err
 			}
@@ -317,8 +311,7 @@ func (r *pooledLogistic) search(ctx context.Context, lambda float64, most int, f
 			break
 		}
 	}
-	best, err = r.fit(ctx, at, best, pooledTolerance)
-	return best, at, err
+	return best, at, nil
 }
 
 // pooledSaid is what a fit says of samples, n by C, with the weights of the features and the intercepts b of the sources'

@@ -80,7 +80,7 @@ func TestPooledLogistic(t *testing.T) {
 		for i, v := range wantGrad {
 			must.Hold(t, math.Abs(grad[i]-v) <= 1e-5*(1+floats.Norm(wantGrad, 2)), "element %d: gradient %g, by plain loops %g", i, grad[i], v)
 		}
-		fit := must.Get(r.fit(context.Background(), lambda, r.empty(), pooledTolerance))(t)
+		fit := must.Get(r.fit(context.Background(), lambda, r.empty()))(t)
 		got, want = r.objective(fit, lambda, grad), leastPooled(t, r, x, lambda)
 		must.Hold(t, got <= (1+1e-4)*want, "%d rows of %d, %d classes, lambda %g: objective %g, by plain loops %g", n, d, c, lambda, got, want)
 	}
@@ -126,7 +126,7 @@ func TestPooledLogisticConstant(t *testing.T) {
 	r, _ := somePooled(t, testrand.New(t), 100, 4, 2)
 	r.gram.Zero()
 	must.Do(t, backend.Put(r.queue, r.x.Buf, 0, make([]float32, 400)))
-	fit := must.Get(r.fit(context.Background(), 0, r.empty(), pooledTolerance))(t)
+	fit := must.Get(r.fit(context.Background(), 0, r.empty()))(t)
 	_, s := r.parts(fit)
 	must.Hold(t, !floats.HasNaN(fit) && mat.Max(s)-mat.Min(s) > 0.01, "the fit is %v", fit)
 }
