@@ -1,4 +1,11 @@
-// Package report renders results as tables, aligned for a terminal or as Markdown for documents.
+// Package report renders what runs, sweeps and studies left behind:
+//
+//   - tables, aligned for a terminal or as Markdown ([Result], [Relevance], [Summary], [Evaluation], [Plan], [Table]);
+//   - pages with figures and a plain verdict ([RunPage], [StudyPage], [SweepPage]), each one self-contained HTML file, or
+//     the same as Markdown, JSON or CSV;
+//   - the figures of a page as SVG, PNG and CSV files ([Figure]).
+//
+// The charts themselves are drawn by report/chart.
 package report
 
 import (
