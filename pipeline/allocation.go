@@ -34,8 +34,9 @@ type Allocation struct {
 	Rule string `json:"rule"`
 	// Mix is the fraction of each epoch's budget that is spread uniformly. An
 	// allocation with Mix > 0 draws from every source at least Mix times what
-	// the uniform allocation of the same budget would. MixAuto takes Epoch.Own for it
-	// and spreads it by Epoch.Match, and of both that and the rest spreads evenly what is by chance.
+	// the uniform allocation of the same budget would. MixAuto uses Epoch.Own as the
+	// fraction and distributes it by Epoch.Match instead of uniformly. The part of either
+	// that chance alone would give is spread evenly.
 	Mix float64 `json:"mix"`
 }
 
