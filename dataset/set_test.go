@@ -221,7 +221,8 @@ func TestHash(t *testing.T) {
 func TestHashOfColumns(t *testing.T) {
 	some := func() *Columns {
 		return &Columns{ID: "id", Features: []string{"a", "bc"}, Centre: []float64{1.7e9, 0}, Spread: []float64{100, 1},
-			Means: []float64{1.7e9, 0}, Filled: []int64{0, 1}, Labels: []LabelColumn{{"y", []string{"no", "yes"}, []string{"", "?"}}}}
+			Means: []float64{1.7e9, 0}, Filled: []int64{0, 1},
+			Labels: []LabelColumn{{Name: "y", Classes: []string{"no", "yes"}, Missing: []string{"", "?"}}}}
 	}
 	want := some().Hash()
 	same := some()

@@ -44,7 +44,7 @@ func tailedLabels(columns []string, values map[string][]float64) []Oddity {
 		}
 		out = append(out, Oddity{"", fmt.Sprintf("the largest %d of %d %s %s %.0f %% of the squared deviations from the mean: half are up to "+
 			"%.6g, the largest is %.6g", top, n, of, text.Form(top, "has", "have"), 100*share, v[(n-1)/2], v[n-1]),
-			"squared errors are of these alone: write the logarithm into a column of its own and take it for the label"})
+			"squared errors are of these alone: log: true below the column in the manifest has the logarithm learned"})
 	}
 	return out
 }

@@ -347,10 +347,10 @@ func (r *predictor) batch(b *table.Batch) error {
 func (r *predictor) output(b *table.Batch, i int, p Predicted) {
 	c, prefix := r.columns[i], ""
 	if len(r.columns) > 1 {
-		prefix = cmp.Or(c.Column, strconv.Itoa(i)) + "_"
+		prefix = cmp.Or(c.LogOf, c.Column, strconv.Itoa(i)) + "_"
 	}
 	if p.Numbers != nil {
-		r.written = append(r.written, table.Cells{Name: prefix + "number", Numbers: p.Numbers})
+		r.written = append(r.written, table.Cells{Name: prefix + "number", Numbers: c.inUnits(p.Numbers)})
 		p.Scores, p.Class = [][]float32{p.Numbers}, make([]int, b.Rows)
 	} else {
 		names := make([]string, b.Rows)
@@ -384,5 +384,5 @@ func (r *predictor) labelColumn(i int) string {
 	if i == 0 && r.Label != "" {
 		return r.Label
 	}
-	return r.columns[i].Column
+	return cmp.Or(r.columns[i].LogOf, r.columns[i].Column)
 }

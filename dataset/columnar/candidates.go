@@ -122,7 +122,7 @@ func (r *opener) unlabelled(source int, o Output, has []bool, train, test []int3
 	if len(r.header.Outputs) > 1 {
 		name += "_" + o.Name
 	}
-	t := dataset.Task{Name: name, Pool: source, Output: dataset.Output{Name: o.Name}, Train: train, Test: test}
+	t := dataset.Task{Name: name, Pool: source, Output: dataset.Output{Name: o.Learned()}, Train: train, Test: test}
 	if o.Type == manifest.Number {
 		return []dataset.Task{t}
 	}

@@ -6,6 +6,7 @@ package columnar
 import (
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -81,6 +82,24 @@ type Output struct {
 	Classes []string `json:"classes,omitempty"`
 	// Missing are the values that stand for no label.
 	Missing []string `json:"missing,omitempty"`
+	// Log says that what is learned of numbers, which are above 0, is their logarithm. The labels that are stored are the numbers.
+	Log bool `json:"log,omitempty"`
+}
+
+// Learned is the name of what is learned: that of the column, or of its logarithm.
+func (o Output) Learned() string {
+	if o.Log {
+		return "log " + o.Name
+	}
+	return o.Name
+}
+
+// Value is what is learned of a label, NaN of none.
+func (o Output) Value(label float32) float32 {
+	if o.Log {
+		return float32(math.Log(float64(label)))
+	}
+	return label
 }
 
 // Source is a source with its rows, which follow those of the source before it.
@@ -154,6 +173,8 @@ func (h *Header) check() error {
 			len(h.Features), h.Cols)
 	case len(h.Outputs) == 0:
 		return errors.New("expected outputs, found none")
+	case slices.ContainsFunc(h.Outputs, func(o Output) bool { return o.Log && o.Type != manifest.Number }):
+		return errors.New("expected the logarithm of numbers alone, found that of classes")
 	case h.Folds != 0 && (h.Folds < 2 || h.Folds > manifest.MaxFolds):
 		return fmt.Errorf("expected 2 to %d folds or 0 for none, found %d", manifest.MaxFolds, h.Folds)
 	}

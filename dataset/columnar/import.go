@@ -341,7 +341,7 @@ func (w *writer) header(key string, cols int) *Header {
 		h.Sources = append(h.Sources, Source{s.name, s.rows, s.cost})
 	}
 	for _, o := range w.outputs {
-		out := Output{Name: o.Column, Type: o.Type, Missing: o.Missing}
+		out := Output{Name: o.Column, Type: o.Type, Missing: o.Missing, Log: o.Log}
 		if o.Type != manifest.Number {
 			out.Classes = o.Classes
 		}

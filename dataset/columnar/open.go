@@ -102,7 +102,11 @@ func (r *opener) empty() (*dataset.Set, error) {
 		},
 	}
 	for _, o := range h.Outputs {
-		set.Columns.Labels = append(set.Columns.Labels, dataset.LabelColumn{Name: o.Name, Classes: o.Classes, Missing: o.Missing})
+		l := dataset.LabelColumn{Name: o.Learned(), Classes: o.Classes, Missing: o.Missing}
+		if o.Log {
+			l.LogOf = o.Name
+		}
+		set.Columns.Labels = append(set.Columns.Labels, l)
 	}
 	if err := r.pools(set); err != nil {
 		return nil, err
@@ -219,7 +223,7 @@ func (r *opener) output(tasks [][]dataset.Task, i int, o Output) error {
 			for row, v := range values {
 				switch {
 				case o.Type == manifest.Number && v == v:
-					t.Labels[row] = v
+					t.Labels[row] = o.Value(v)
 				case o.Type != manifest.Number && v == class:
 					t.Labels[row] = 1
 				}

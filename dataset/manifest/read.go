@@ -142,6 +142,17 @@ func (r reader) word(dst *string, words ...string) func(*yaml.Node) error {
 	}
 }
 
+// truth reads true or false.
+func (r reader) truth(dst *bool) func(*yaml.Node) error {
+	return func(n *yaml.Node) error {
+		if n.Kind != yaml.ScalarNode || n.Value != "true" && n.Value != "false" {
+			return r.fault(n, "true or false")
+		}
+		*dst = n.Value == "true"
+		return nil
+	}
+}
+
 // count reads a whole number from least to most.
 func (r reader) count(dst *int, least, most int, what string) func(*yaml.Node) error {
 	return func(n *yaml.Node) error {
@@ -214,6 +225,7 @@ func (r reader) labels(n *yaml.Node, m *Manifest) error {
 		if err := r.keys(item, "a label",
 			field{"column", r.text(&l.Column, "the name of a column")},
 			field{"type", r.word(&l.Type, Classes, Binary, Number)},
+			field{"log", r.truth(&l.Log)},
 			field{"classes", r.texts(&l.Classes, "a list of classes")},
 			field{"missing", r.texts(&l.Missing, "a list of values")}); err != nil {
 			return err

@@ -101,6 +101,9 @@ func (g *Guess) Text() string {
 		if l.Type != Number {
 			writeClasses(line, g.Classes[i], g.some())
 		}
+		if l.Log {
+			line("    log: true  # the logarithm is learned")
+		}
 		if l.Type == Binary {
 			line("    # classes: [negative, positive]  # their order; by default that of their names")
 		}

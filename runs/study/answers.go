@@ -168,7 +168,11 @@ func (s *Study) readLabel(o columnar.Output, word string) (float32, error) {
 	}
 	switch {
 	case err != nil && o.Type == manifest.Number:
-		return 0, fmt.Errorf("expected %s, found %q", table.PlainNumber(word), text.OneLine(word, 80))
+		expected := table.PlainNumber(word)
+		if _, noNumber := strconv.ParseFloat(word, 32); noNumber == nil && o.Log {
+			expected = "a number above 0, whose logarithm is learned"
+		}
+		return 0, fmt.Errorf("expected %s, found %q", expected, text.OneLine(word, 80))
 	case err != nil:
 		var hints []string
 		if near := text.NearlySame(word, o.Classes); near != "" {

@@ -58,9 +58,9 @@ func (s *Study) labelsOf(p *pipeline.Problem, source pipeline.Source, values []f
 		for c, column := range s.data.Outputs {
 			v := values[c]
 			switch {
-			case column.Name != o.Name || v != v:
+			case column.Learned() != o.Name || v != v:
 			case o.Class == "":
-				y = v
+				y = column.Value(v)
 			case column.Classes[int(v)] == o.Class:
 				y = 1
 			default:

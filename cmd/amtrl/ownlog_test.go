@@ -1,0 +1,145 @@
+package main
+
+import (
+	"encoding/csv"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/internal/testrand"
+	"github.com/amtrl/amtrl/runs"
+)
+
+// writePrices writes prices of shops, over orders of magnitude, beside their logarithms, with an id for each row.
+func writePrices(t *testing.T, dir string, rng *rand.Rand) {
+	t.Helper()
+	id := 0
+	writeAround(t, filepath.Join(dir, "shops.csv"), "shop", "id,a,b,c,d,price,logs", [4]float64{1, 2, -1, 0}, rng, func(w [4]float64) string {
+		z := [4]float64{rng.NormFloat64(), rng.NormFloat64(), rng.NormFloat64(), rng.NormFloat64()}
+		y := 6 + 0.3*rng.NormFloat64()
+		for j, v := range z {
+			y += w[j] * v
+		}
+		id++
+		return fmt.Sprintf("r%d,%g,%g,%g,%g,%g,%g", id, z[0], z[1], z[2], z[3], math.Exp(y), float32(math.Log(float64(float32(math.Exp(y))))))
+	})
+}
+
+// manifestOf writes a manifest of the shops for a column of labels, with a further line below it.
+func manifestOf(t *testing.T, dir, name, column, line string) {
+	t.Helper()
+	text := "files: shops.csv\ncolumns:\n  id: id\n  source: shop\n  features: [a, b, c, d]\nlabels:\n  - column: " + column +
+		"\n    type: number\n" + line + "target: {source: new shop}\n"
+	must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
+}
+
+func cellsOf(t *testing.T, path string) [][]string {
+	t.Helper()
+	return must.Get(csv.NewReader(strings.NewReader(string(must.Get(os.ReadFile(path))(t)))).ReadAll())(t)
+}
+
+// numbersOf are those of a column of a CSV file.
+func numbersOf(t *testing.T, path, column string) (out []float64) {
+	t.Helper()
+	rows := cellsOf(t, path)
+	for i, name := range rows[0] {
+		for _, row := range rows[1:] {
+			if name == column {
+				out = append(out, must.Get(strconv.ParseFloat(row[i], 64))(t))
+			}
+		}
+	}
+	return out
+}
+
+// Of labels whose logarithm is learned a run finds what it finds of a column of the logarithms, and predicts their exponentials.
+func TestLogOfLabels(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	writePrices(t, dir, testrand.New(t))
+	manifestOf(t, dir, "price.yaml", "price", "    log: true\n")
+	manifestOf(t, dir, "logs.yaml", "logs", "")
+	succeed(t, dir, "data", "info", "price.yaml").Prints(t, 0, "log price ")
+	run := succeed(t, dir, "run", "--data", "price.yaml", "--out", "price")
+	run.Complains(t, 0, "errors are of log price; predict writes price")
+	succeed(t, dir, "run", "--data", "logs.yaml", "--out", "logs")
+	of, plain := must.Get(runs.ReadRun(filepath.Join(dir, "price")))(t).Result, must.Get(runs.ReadRun(filepath.Join(dir, "logs")))(t).Result
+	for i, m := range of.Methods {
+		must.Equal(t, m.Score.Value, plain.Methods[i].Score.Value, "the error of %s", m.Method)
+	}
+	told := succeed(t, dir, "predict", "price", "fresh.csv", "--out", "price.csv").Stdout
+	must.Equal(t, strings.Replace(told, "log price:", "logs:", 1), succeed(t, dir, "predict", "logs", "fresh.csv", "--out", "logs.csv").Stdout,
+		"what is compared with the labels")
+	logs := numbersOf(t, filepath.Join(dir, "logs.csv"), "number")
+	for i, v := range numbersOf(t, filepath.Join(dir, "price.csv"), "number") {
+		must.Hold(t, math.Abs(v/math.Exp(logs[i])-1) < 1e-5, "row %d: %g, the exponential of %g expected", i, v, logs[i])
+	}
+}
+
+// A study learns the logarithms of what it is told, keeps that, and ends with the model of a run on the same labels.
+func TestLogOfLabelsInStudy(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	writePrices(t, dir, testrand.New(t))
+	manifestOf(t, dir, "dataset.yaml", "price", "    log: true\n")
+	price, hidden := map[string]string{}, ""
+	for i, row := range cellsOf(t, filepath.Join(dir, "shops.csv")) {
+		if price[row[1]] = row[6]; i > 0 && row[0] != "new shop" {
+			row[6] = ""
+		}
+		hidden += strings.Join(row, ",") + "\n"
+	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, "shops.csv"), []byte(hidden), 0o644))
+	succeed(t, dir, "study", "new", "campaign", "--data", "dataset.yaml", "--round-budget", "400")
+	succeed(t, dir, "study", "ask", "campaign", "--out", "ask.csv")
+	asked := cellsOf(t, filepath.Join(dir, "ask.csv"))
+	answers := "id,price\n"
+	for _, row := range asked[1:] {
+		answers += row[0] + "," + price[row[0]] + "\n"
+	}
+	bad := filepath.Join(dir, "bad.csv")
+	must.Do(t, os.WriteFile(bad, []byte("id,price\n"+asked[1][0]+",-3\n"), 0o644))
+	amtrl(t, dir, "study", "tell", "campaign", "bad.csv").Complains(t, 1, "bad.csv", "column price: expected a number above 0", `"-3"`)
+	must.Do(t, os.WriteFile(filepath.Join(dir, "answers.csv"), []byte(answers), 0o644))
+	succeed(t, dir, "study", "tell", "campaign", "answers.csv")
+	succeed(t, dir, "study", "fit", "campaign")
+	succeed(t, dir, "study", "export", "campaign", "--out", "told.csv")
+	for i, v := range numbersOf(t, filepath.Join(dir, "told.csv"), "price") {
+		must.Hold(t, v > 0, "row %d has %g", i, v)
+	}
+	told := succeed(t, dir, "predict", "campaign", "fresh.csv", "--out", "fresh_price.csv").Stdout
+	must.Hold(t, strings.Contains(told, "log price: 1000 rows with a number"), "%s", told)
+	square, n := 0.0, 0.0
+	truth := numbersOf(t, filepath.Join(dir, "fresh.csv"), "price")
+	for i, v := range numbersOf(t, filepath.Join(dir, "fresh_price.csv"), "number") {
+		square, n = square+math.Pow(math.Log(v/truth[i]), 2), n+1
+	}
+	must.Hold(t, n == 1000 && square/n < 0.5, "mean squared error of the logarithms %g of %g rows", square/n, n)
+}
+
+// Labels that have no logarithm are refused, with their place, and log of classes.
+func TestLogOfNoNumber(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	const rows = "shop,id,a,b,c,d,price\nx,r1,1,2,3,4,5\nx,r2,2,2,3,4,0\nnew shop,r3,1,2,3,4,5\n"
+	must.Do(t, os.WriteFile(filepath.Join(dir, "shops.csv"), []byte(rows), 0o644))
+	manifestOf(t, dir, "dataset.yaml", "price", "    log: true\n")
+	amtrl(t, dir, "data", "info", "dataset.yaml").Complains(t, 1, "shops.csv: line 3, column price: expected a number above 0", `"0"`)
+	for line, want := range map[string]string{"    log: yes\n": "true or false", "    log: 10\n": "true or false"} {
+		manifestOf(t, dir, "dataset.yaml", "price", line)
+		amtrl(t, dir, "data", "info", "dataset.yaml").Complains(t, 1, "dataset.yaml", want)
+	}
+	manifestOf(t, dir, "dataset.yaml", "price", "    log: true\n  - column: log price\n    type: number\n")
+	amtrl(t, dir, "data", "info", "dataset.yaml").Complains(t, 1, `labels: price: expected no column "log price" beside its logarithm`)
+	manifestOf(t, dir, "dataset.yaml", "price", "    log: true\n")
+	text := string(must.Get(os.ReadFile(filepath.Join(dir, "dataset.yaml")))(t))
+	text = strings.Replace(text, "type: number\n    log", "type: classes\n    log", 1)
+	must.Do(t, os.WriteFile(filepath.Join(dir, "dataset.yaml"), []byte(text), 0o644))
+	amtrl(t, dir, "data", "info", "dataset.yaml").Complains(t, 1, "labels: price: expected log of type number, found it of classes")
+}
