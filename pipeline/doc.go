@@ -61,4 +61,14 @@
 //	match.go        how well the target's predictor does the sources'; match_chance.go what it has by chance.go, by relabel.go
 //	allocation_parts.go  what a share is due to
 //	uncertainty.go  intervals over other samples, by smoother.go, transfer_again.go and explore_again.go
+//
+// Words of the code for what the literature calls otherwise:
+//
+//	help, join           a candidate predictor, and the mean of candidates by stacking with pseudo-BMA+ weights
+//	left                 predictions of samples by leave-one-out, or with the rest of their group left out
+//	says, said           what a predictor predicts of a row: the log-odds or logits of a class, or a number
+//	unlikely, less       a negative log-likelihood, and the nats that a candidate is penalised by for its freedom
+//	own, alone           of the target's samples without the sources: the part of a head, or a whole predictor
+//	together             samples that are not independent: a group, or cluster
+//	judged, lone, scarce columns whose slopes the samples identify, with one sample that differs, and classes with few samples
 package pipeline
