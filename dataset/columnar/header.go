@@ -33,6 +33,9 @@ func labelsFile(output int) string { return fmt.Sprintf("labels-%d.npy", output)
 // version is that of the form.
 const version = 1
 
+// reading is that of what cells mean: an import that read them in another way is no longer found.
+const reading = 1
+
 // Header is data.json: what the arrays of a folder are.
 type Header struct {
 	Version int `json:"version"`

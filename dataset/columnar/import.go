@@ -45,10 +45,11 @@ func Key(m *manifest.Manifest) (string, error) {
 	}
 	raw, err := jsonfile.Encode(struct {
 		Version  int
+		Reading  int
 		Name     string
 		Manifest manifest.Manifest
 		Inputs   []manifest.Input
-	}{version, m.Name(), settings, inputs})
+	}{version, reading, m.Name(), settings, inputs})
 	if err != nil {
 		return "", err
 	}

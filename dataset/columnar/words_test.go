@@ -30,7 +30,7 @@ func TestImportWords(t *testing.T) {
 	var shifts, zones []string
 	for i := range 1000 + rng.IntN(1000) {
 		site := []string{"a", "b", "left"}[rng.IntN(3)]
-		shift := []string{"day", "day", "night", "dawn", "", "NA"}[rng.IntN(6)]
+		shift := []string{"day", "day", "night", "none", "", "NA"}[rng.IntN(6)]
 		zone := []string{"10", "9", "9", "9"}[rng.IntN(4)]
 		if site == "left" {
 			shift = "elsewhere"
@@ -40,7 +40,7 @@ func TestImportWords(t *testing.T) {
 		fmt.Fprintf(&csv, "%s,%d,%s,%s,%d\n", site, rng.IntN(80), shift, zone, i)
 	}
 	must.Do(t, os.WriteFile(filepath.Join(dir, "rows.csv"), []byte(csv.String()), 0o644))
-	features := []string{"age", "shift=dawn", "shift=day", "shift=night", "zone=9", "zone=10"}
+	features := []string{"age", "shift=day", "shift=night", "shift=none", "zone=9", "zone=10"}
 	slices.SortStableFunc(shifts, func(a, b string) int { return strings.Compare(a[:1], b[:1]) }) // rows are in the order of their sources
 	slices.SortStableFunc(zones, func(a, b string) int { return strings.Compare(a[:1], b[:1]) })
 	n := float64(len(shifts))
@@ -65,13 +65,13 @@ func TestImportWords(t *testing.T) {
 		set := must.Get(Open(out))(t)
 		must.Do(t, set.Validate())
 		must.EqualSlices(t, set.Columns.Features, features, "features")
-		must.Equal(t, fmt.Sprint(set.Columns.Words), "[{shift [dawn day night]} {zone [9 10]}]", "words")
+		must.Equal(t, fmt.Sprint(set.Columns.Words), "[{shift [day night none]} {zone [9 10]}]", "words")
 		at := 0
 		for _, p := range set.Pools {
 			for i := range p.Rows {
 				for j, name := range features[1:] {
 					column, word, _ := strings.Cut(name, "=")
-					of, u := shifts, unit(shifts, "dawn", "day", "night")
+					of, u := shifts, unit(shifts, "none", "day", "night")
 					if column == "zone" {
 						of, u = zones, unit(zones, "9", "10")
 					}

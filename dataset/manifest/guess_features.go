@@ -69,9 +69,8 @@ const mostWords = 20
 // like a split.
 func (g *guesser) guessCategories() (names []string) {
 	for _, c := range g.columns {
-		words := c.Kind == table.Text && c.has() > 0 && c.numbers+c.booleans+c.dates+c.lists == 0
-		few := len(c.distinct) >= 2 && len(c.distinct) <= mostWords && 5*len(c.distinct) <= c.has()
-		if !g.taken[c.Name] && words && few && 2*c.missing <= c.rows && !c.named(sureIDs) && !c.splits() && !c.likeGroups() {
+		few := c.kinds() >= 2 && c.kinds() <= mostWords && 5*c.kinds() <= c.has()
+		if !g.taken[c.Name] && c.words() && few && 2*c.missing <= c.rows && !c.named(sureIDs) && !c.splits() && !c.likeGroups() {
 			names = append(names, c.Name)
 		}
 	}

@@ -3,6 +3,7 @@ package manifest
 import (
 	"fmt"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/amtrl/amtrl/internal/must"
@@ -24,6 +25,19 @@ func TestLookAtWordsForNone(t *testing.T) {
 	must.EqualSlices(t, g.Labels[0].Missing, []string{"", "unknown"}, "words for no label")
 	must.Hold(t, g.Labels[0].Type == Classes && g.Classes[0]["none"] > 0 && g.Missing[0]["unknown"] > 0, "classes %v, missing %v", g.Classes,
 		g.Missing)
+
+	// Among words none is one, and among numbers, days, true and false there is none.
+	writeTable(t, file, 900, columnOf{"site", of("s", "t")}, columnOf{"label", of("p", "q")}, columnOf{"light", of("none", "None", "lit", "")},
+		columnOf{"smoker", of("yes", "n/a", "NA", "null", "nan", "unknown")}, columnOf{"half", of("NONE", "NONE", "on", "n/a")},
+		columnOf{"a", number}, columnOf{"b", func(i int) string { return []string{number(i), "none"}[b2i(i%5 == 0)] }},
+		columnOf{"day", of("2025-01-02", "2025-01-03", "none")}, columnOf{"old", of("true", "false", "none")})
+	g = must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{}))(t)
+	must.EqualSlices(t, g.Categories, []string{"light", "half"}, "categories with none among them")
+	must.EqualSlices(t, g.Features, []string{"a", "b", "old"}, "features with none among them")
+	must.Hold(t, len(g.Gaps) == 2 && strings.HasPrefix(g.Gaps[0], "b (180 of 900)") && strings.HasPrefix(g.Gaps[1], "old ("),
+		"cells that are missing: %q", g.Gaps)
+	must.Hold(t, len(g.Others) == 2 && strings.HasPrefix(g.Others[0], "smoker (text of 1 value, ") &&
+		strings.HasPrefix(g.Others[1], "day (dates"), "columns that are not used: %q", g.Others)
 
 	// Of two columns that could be the source the other one is a category.
 	writeTable(t, file, 900, columnOf{"label", of("p", "q")}, columnOf{"quarter", of("north", "south")}, columnOf{"kind", of("x", "y", "z")},

@@ -26,6 +26,7 @@ type column struct {
 	table.Column
 	rows, missing int
 	blank         int      // of the missing, those without any word
+	nones         int      // of the missing, those with the word none
 	first         struct { // of the first rows
 		rows, distinct int
 		numbered       bool
@@ -72,6 +73,28 @@ func (c *column) numbered() bool {
 	return c.numeric() && c.rows >= enough && c.ints == c.rows && len(c.distinct) == c.rows && c.first.numbered
 }
 
+// words says whether all values are words, none of them a number, true or false, a day or a list.
+func (c *column) words() bool {
+	return c.Kind == table.Text && c.has() > 0 && c.numbers+c.booleans+c.dates+c.lists == 0
+}
+
+// kinds is how many words there are, but those that stand for none.
+func (c *column) kinds() (n int) {
+	for word := range c.distinct {
+		if !text.NoWord(word) {
+			n++
+		}
+	}
+	return n
+}
+
+// settle makes a value of the word none, once all rows were looked at, where all others are words.
+func (c *column) settle() {
+	if c.words() {
+		c.missing, c.nones = c.missing-c.nones, 0
+	}
+}
+
 // list says whether cells hold vectors.
 func (c *column) list() bool { return c.Kind == table.Vector || c.has() > 0 && c.lists == c.has() }
 
@@ -90,6 +113,9 @@ func (c *column) look(v *table.Values, i int) {
 	}
 	if name == "" || text.LooksMissing(name) {
 		c.missing++
+		if name != "" && !text.NoWord(name) {
+			c.nones++
+		}
 		return
 	}
 	if strings.EqualFold(name, "true") || strings.EqualFold(name, "false") {
@@ -152,9 +178,6 @@ type counts struct {
 type labelCounts struct {
 	classes, missing map[string]int
 }
-
-// mayBeClass says of a word that looks missing that it is a class as often, as in none, mild, severe.
-func mayBeClass(word string) bool { return strings.EqualFold(word, "none") }
 
 // costs are those of sources, whether rows of one source have several, and the first value that is none.
 type costs struct {
@@ -288,7 +311,7 @@ func (l *labelCounts) add(v *table.Values, i int) bool {
 	switch {
 	case name == "":
 		return false
-	case text.LooksMissing(name) && !mayBeClass(name):
+	case text.NoWord(name):
 		l.missing[strings.Clone(name)]++
 		return false
 	}

@@ -109,9 +109,12 @@ func (m *Manifest) unused(c *column) string {
 	case len(c.distinct) > 100:
 		return "text of many values"
 	}
-	words := fmt.Sprintf("text of %d values", len(c.distinct))
+	words := "text of " + text.Several(c.kinds(), "value")
 	if len(m.Features)+len(m.Categories) > 1 {
 		words += ", which --categories takes"
+	}
+	if c.sparse() {
+		words += "; " + missing
 	}
 	return words
 }

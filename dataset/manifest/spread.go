@@ -96,6 +96,7 @@ func inspect(path, format string) ([]*column, error) {
 				c.look(&run[j], i)
 			}
 		}
+		c.settle()
 	}
 	return columns, nil
 }

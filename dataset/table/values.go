@@ -44,13 +44,13 @@ func (v *Values) Name(i int) string {
 // Word is [Values.Name] as the name of a class or a source: nothing for white space alone, and a zero without a sign.
 func (v *Values) Word(i int) string { return text.Word(v.Name(i)) }
 
-// Category is [Values.Word] as the name of a category; there says whether there is one, which no word that stands for none is.
+// Category is [Values.Word] as the name of a category; there says whether there is one, as [text.NoWord] has it.
 func (v *Values) Category(i int) (word string, there bool) {
 	if v.IsMissing(i) || v.Numbers != nil && math.IsNaN(v.Numbers[i]) {
 		return "", false
 	}
 	word = v.Word(i)
-	return word, !isMissing(word)
+	return word, word != "" && !text.NoWord(word)
 }
 
 // Number is the value of row i as a number; ok says whether it is one.

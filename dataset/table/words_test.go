@@ -69,11 +69,11 @@ func TestWords(t *testing.T) {
 	var rows []wordRow
 	for range 5000 + rng.IntN(5000) {
 		age := 50 * rng.NormFloat64()
-		rows = append(rows, wordRow{Age: oneOf(rng, 9, age), Shift: oneOf(rng, 9, "day", "night", "dusk", "N/A", "", "  ", "a=b"),
+		rows = append(rows, wordRow{Age: oneOf(rng, 9, age), Shift: oneOf(rng, 9, "day", "night", "dusk", "N/A", "", "  ", "a=b", "None"),
 			Zone: oneOf[int64](rng, 9, 3, 12, 7), Old: rng.IntN(2) == 0})
 	}
-	words := []Words{{"shift", []string{"a=b", "day", "night"}}, {"zone", []string{"12", "3"}}}
-	features := []string{"zone=12", "age", "shift=a=b", "shift=day", "shift=night", "old", "zone=3"}
+	words := []Words{{"shift", []string{"None", "a=b", "day", "night"}}, {"zone", []string{"12", "3"}}}
+	features := []string{"zone=12", "age", "shift=a=b", "shift=None", "shift=day", "shift=night", "old", "zone=3"}
 	rng.Shuffle(len(features), func(i, j int) { features[i], features[j] = features[j], features[i] })
 	features = features[:4+rng.IntN(4)]
 	has := func(prefix string) bool {

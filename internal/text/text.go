@@ -102,6 +102,10 @@ func LooksMissing(value string) bool {
 	return false
 }
 
+// NoWord says whether a value among words is one that people write for none, as LooksMissing does, but for the word none, which is one
+// of its own as often: none, mild, severe.
+func NoWord(value string) bool { return LooksMissing(value) && !strings.EqualFold(value, "none") }
+
 // Near returns the candidate that was most likely meant by name: the nearest within two slips and half the length of
 // name, or alike in the first three letters. It is empty where there is none.
 func Near(name string, candidates []string) string {
