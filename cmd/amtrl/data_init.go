@@ -93,7 +93,8 @@ func (o *initOptions) run(ctx context.Context) error {
 	}
 	list := report.Table{Header: []string{"guessed", "value"}}
 	for _, row := range [][2]string{
-		{"id", g.ID}, {"source", g.Source}, {"features", featuresText(g)}, {"categories", columnsText(g.Categories)}, {"knots", knotsText(g)},
+		{"id", g.ID}, {"source", sourceText(g)}, {"features", featuresText(g)},
+		{"categories", columnsText(g.Categories)}, {"knots", knotsText(g)},
 		{"fill", fillText(g)}, {"none", strings.Join(g.Coded, ", ")},
 		{"label", labelText(g)}, {"split", g.Split}, {"cost", g.Cost}, {"group", g.Group}, {"target", targetText(g)},
 	} {
@@ -131,6 +132,13 @@ func wordsText(rows map[string]int, fits func(string) bool) string {
 	return strings.Join(parts, ", ")
 }
 
+func sourceText(g *manifest.Guess) string {
+	if g.MaybeSource == "" {
+		return g.Source
+	}
+	return g.Source + ", or is it " + text.OneLine(g.MaybeSource, 80) + "? --source NAME says which"
+}
+
 func labelText(g *manifest.Guess) string {
 	var parts []string
 	for i, l := range g.Labels {
@@ -141,7 +149,7 @@ func labelText(g *manifest.Guess) string {
 		parts = append(parts, l.Column+" ("+l.Type+order+")")
 	}
 	if len(g.Maybe) > 0 {
-		parts = append(parts, "or is it "+text.OneLine(strings.Join(g.Maybe, " or "), 200)+"? --label says which")
+		parts = append(parts, "or is it "+text.OneLine(strings.Join(g.Maybe, " or "), 200)+"? --label NAME says which")
 	}
 	return strings.Join(parts, ", ")
 }

@@ -32,6 +32,8 @@ type Guess struct {
 	Coded []string
 	// Maybe are other columns that the label could be, where its name does not say so.
 	Maybe []string
+	// MaybeSource is another column that the source could be, or empty.
+	MaybeSource string
 }
 
 // Known is what somebody says of their files; what is empty is guessed.
@@ -50,13 +52,16 @@ var (
 	// numberNames are those of numbers of orders and the like, where hardly one is there twice.
 	numberNames = append(numbersOf("order", "invoice", "ticket", "listing", "serial", "record", "receipt", "booking", "transaction", "case",
 		"claim", "customer", "client", "account", "policy", "contract"), "listing", "invoice", "receipt")
+	sureSources = []string{"source", "domain", "site", "shop", "store", "center", "centre", "hospital", "dataset", "corpus", "subset",
+		"station", "plant", "clinic", "school", "factory", "*domain*", "*source*", "*site*"}
 	sourceNames = []string{"source", "domain", "site", "shop", "store", "group", "center", "centre", "hospital", "dataset", "corpus",
 		"subset",
 		"machine", "device", "sensor", "station", "subject", "patient", "user", "client", "customer", "language", "lang",
 		"country", "region",
 		"city", "tenant", "plant", "account", "company", "brand", "clinic", "school", "branch", "office", "ward", "district", "factory",
 		"environment", "env", "batch", "camera", "*domain*", "*source*", "*site*", "*group*"}
-	labelNames = []string{"label", "labels", "class", "y", "target", "outcome", "diagnosis", "*label*", "*class*", "*target*"}
+	sureLabels = []string{"label", "labels", "class", "y", "target", "outcome", "diagnosis"}
+	labelNames = append(slices.Clone(sureLabels), "*label*", "*class*", "*target*")
 	// maybeLabels are those that features often have too.
 	maybeLabels = []string{"category", "sentiment", "rating", "score", "is_*", "has_*"}
 	splitNames  = []string{"split", "fold", "partition", "part", "set", "*split*"}
@@ -64,7 +69,7 @@ var (
 	groupNames = withIDs("patient", "subject", "participant", "person", "user", "speaker", "author", "document", "doc", "animal", "individual")
 	// partyNames are others, where there are many values: of few they are of kinds of customers.
 	partyNames   = withIDs("customer", "client", "account", "policy", "contract", "household", "student", "employee", "vehicle")
-	costNames    = []string{"cost", "price", "*cost*", "price?per?label", "label?price"}
+	costNames    = []string{"cost", "price", "*cost*", "*per?label", "label?price"}
 	featureNames = []string{"embedding", "embeddings", "vector", "features", "emb", "x", "hidden", "*emb*", "*vec*", "*feature*"}
 )
 
@@ -96,6 +101,8 @@ type guesser struct {
 	scalars []string
 	// maybe are other columns that the label could be.
 	maybe []string
+	// maybeSource is the column that the source could be too.
+	maybeSource string
 	// few says that features are few columns that are no vector.
 	few bool
 }
@@ -191,7 +198,7 @@ func Look(ctx context.Context, manifestPath string, files []string, known Known)
 	}
 	m.Target.Source = cmp.Or(known.Target, guessTarget(out.SourceCounts))
 	if c.all && known.Target != "" && c.sources[known.Target] == nil {
-		has := g.holding(ctx, *m, inputs, known.Target)
+		has := g.havingTarget(ctx, *m, inputs, known.Target)
 		if known.Source == "" && len(has) == 1 {
 			known.Source = has[0]
 			return Look(ctx, manifestPath, files, known)
@@ -231,7 +238,7 @@ func Look(ctx context.Context, manifestPath string, files []string, known Known)
 		}
 	}
 	g.guessCodes(out)
-	out.Maybe = slices.DeleteFunc(g.maybe, m.is)
+	out.Maybe, out.MaybeSource = slices.DeleteFunc(g.maybe, m.is), g.maybeSource
 	return out, m.check()
 }
 
@@ -291,15 +298,18 @@ func (g *guesser) choose(m *Manifest, known Known, inputs []Input) error {
 		}
 	}
 	few := func(c *column) bool { return !c.list() && len(c.distinct) >= 1 && c.has() > 0 }
-	label := func(c *column) bool { return few(c) && len(c.distinct) >= 2 }
+	source := g.likelySource(known)
+	label := func(c *column) bool {
+		return few(c) && len(c.distinct) >= 2 && (c.named(sureLabels) || !c.fixed(source))
+	}
 	for _, name := range known.Labels {
 		m.Labels = append(m.Labels, Label{Column: name})
 	}
 	if len(m.Labels) == 0 {
-		name := g.guessLabel(known.Target, label)
+		name := g.guessLabel(known.Target, source, label)
 		if name == "" {
 			return fmt.Errorf("%s: expected a column that looks like a label, found none: say which one it is with --label%s", file,
-				g.candidates(inputs, label))
+				g.candidates(inputs, source, label))
 		}
 		m.Labels = append(m.Labels, Label{Column: name})
 	}
@@ -321,7 +331,7 @@ func (g *guesser) choose(m *Manifest, known Known, inputs []Input) error {
 		m.Cost = g.pick(costNames, func(c *column) bool { return c.numeric() && !(known.sold && strings.EqualFold(c.Name, "price")) })
 	}
 	if m.Source = known.Source; m.Source == "" {
-		m.Source = g.guessSource(inputs, known.Target)
+		m.Source = g.guessSource(inputs, known.Target, g.column(m.Labels[0].Column))
 	}
 	if m.Source == "" {
 		return g.refuseSource(m, file)

@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -12,61 +13,102 @@ func (c *column) labels() bool {
 	return c.numeric() || len(c.distinct) <= fewLabels && 2*len(c.distinct) <= c.has()
 }
 
-// fewLabels is how many values a label of classes may have to be found.
-const fewLabels = 100
+const (
+	// fewLabels is how many values a label of classes may have to be found.
+	fewLabels = 100
+	// mostMaybe is how many other columns are said to be perhaps the label.
+	mostMaybe = 4
+)
 
 // guessLabel finds the label by its name, and where only features have such names too, rather one that lacks values, or the last column.
 // Then maybe are others that it could be.
-func (g *guesser) guessLabel(target string, fits func(*column) bool) (name string) {
+func (g *guesser) guessLabel(target string, source *column, fits func(*column) bool) (name string) {
+	last := g.columns[len(g.columns)-1]
 	if name = g.pick(labelNames, fits); name != "" {
+		if !g.column(name).named(sureLabels) {
+			g.maybeLabels(name, source, func(c *column) bool { return fits(c) && c.named(labelNames) })
+		}
 		return name
 	}
-	last := g.columns[len(g.columns)-1]
 	name = g.pick(maybeLabels, func(c *column) bool { return fits(c) && (c.missing > 0 || c == last) })
 	if name == "" {
-		name = g.pickLabel(target, fits)
+		name = g.pickLabel(target, source, fits)
 	}
 	if name == "" {
 		name = g.pick(maybeLabels, fits)
 	}
-	if _, numbered := serial(last.Name); name != "" && !numbered && !g.taken[last.Name] && fits(last) && last.labels() {
-		g.maybe = append(g.maybe, last.Name)
+	if name != "" {
+		_, numbered := serial(last.Name)
+		sure := name == last.Name && last.missing > 0
+		g.maybeLabels(name, source, func(c *column) bool {
+			return fits(c) && c.labels() && (c == last && !numbered || !sure && c.named(maybeLabels))
+		})
 	}
 	return name
 }
 
-// pickLabel finds the column of few values that lacks most of them, and does not have the target among them.
-func (g *guesser) pickLabel(target string, fits func(*column) bool) string {
-	few := func(c *column) bool {
-		return fits(c) && len(c.distinct) <= fewLabels && (target == "" || c.distinct[target] == 0)
-	}
-	most := 0
-	for _, c := range g.columns {
-		if !g.taken[c.Name] && few(c) {
-			most = max(most, c.missing)
+// maybeLabels lists, from the last column on, those that the label could be beside its name: what is likely, and what lacks values half
+// as much as it does.
+func (g *guesser) maybeLabels(name string, source *column, likely func(*column) bool) {
+	least := g.column(name).lacks(source) / 2
+	for _, c := range slices.Backward(g.columns) {
+		lacks := len(c.distinct) >= 2 && len(c.distinct) <= fewLabels && c.labels() && least > 0 && c.lacks(source) >= least
+		if !g.taken[c.Name] && c != source && len(g.maybe) < mostMaybe && (likely(c) || lacks && !c.fixed(source)) {
+			g.maybe = append(g.maybe, c.Name)
 		}
 	}
-	return g.pick([]string{"*"}, func(c *column) bool { return most > 0 && c.missing == most && few(c) })
 }
 
-// candidates names columns that fit, for a message: the last one, where a label often is, and others of few values.
-func (g *guesser) candidates(inputs []Input, fits func(*column) bool) string {
+// pickLabel finds the column of few values that lacks most of them, in the source that lacks most of its own, and does not have the target
+// among them.
+func (g *guesser) pickLabel(target string, source *column, fits func(*column) bool) string {
+	few := func(c *column) bool {
+		return fits(c) && c.missing > 0 && len(c.distinct) <= fewLabels && (target == "" || c.distinct[target] == 0)
+	}
+	var best *column
+	most := 0.0
+	for _, c := range g.columns {
+		if g.taken[c.Name] || !few(c) {
+			continue
+		}
+		lacks := c.lacks(source)
+		if best == nil || lacks > most || lacks == most && c.missing > best.missing {
+			best, most = c, lacks
+		}
+	}
+	if best == nil {
+		return ""
+	}
+	g.taken[best.Name] = true
+	return best.Name
+}
+
+// candidates names columns that fit, for a message, from the last one on, where a label often is: that one, and others of few values. It
+// says of a column with the name of a label why it is none.
+func (g *guesser) candidates(inputs []Input, source *column, fits func(*column) bool) string {
 	const few = 20
-	g.guessSource(inputs, "")
+	g.guessSource(inputs, "", nil)
 	var names []string
-	for i, c := range g.columns {
+	first, why := true, ""
+	for _, c := range slices.Backward(g.columns) {
 		switch {
-		case !fits(c) || g.taken[c.Name]:
-		case i == len(g.columns)-1 && c.labels():
-			names = slices.Insert(names, 0, c.Name)
-		case len(c.distinct) <= few:
+		case g.taken[c.Name]:
+		case c.fixed(source) && !fits(c):
+			if c.named(labelNames) {
+				why = fmt.Sprintf(" (%s has one value alone in each %s)", text.OneLine(c.Name, 80), text.OneLine(source.Name, 80))
+			}
+		case !fits(c) || c.named(costNames) || c.splits() || c.Time || c.dates > 0 && c.dates == c.has():
+		case len(c.distinct) <= few || first && c.labels():
 			names = append(names, c.Name)
+			first = false
+		default:
+			first = false
 		}
 	}
 	if len(names) == 0 {
-		return ""
+		return why
 	}
-	return ", such as " + text.OneLine(strings.Join(names[:min(3, len(names))], " or "), 100)
+	return ", such as " + text.OneLine(strings.Join(names[:min(mostMaybe, len(names))], " or "), 100) + why
 }
 
 // labelType tells numbers from classes.

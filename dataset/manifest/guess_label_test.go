@@ -48,3 +48,48 @@ func TestLookForLabels(t *testing.T) {
 		must.Get(Parse("m.yaml", []byte(g.Text())))(t)
 	}
 }
+
+// What is one value in each source, as the cost of a label, is no label, though its name is like one; of columns that lack values the label
+// is the one that lacks most in one source, and up to four others that lack half as much are named.
+func TestLookForLabelsBySource(t *testing.T) {
+	rng := testrand.New(t)
+	of := func(words ...string) func(int) string { return func(int) string { return words[rng.IntN(len(words))] } }
+	each := func(words ...string) func(int) string { return func(i int) string { return words[i%len(words)] } }
+	few := func(gaps float64) func(int) string { // so many in site b
+		return func(i int) string {
+			if i%4 == 1 && rng.Float64() < gaps {
+				return ""
+			}
+			return []string{"p", "q", "r"}[rng.IntN(3)]
+		}
+	}
+	site, fee := columnOf{"site", each("a", "b", "c", "d")}, columnOf{"fee_class", each("1", "2", "2", "3")}
+	x := columnOf{"x", func(int) string { return fmt.Sprint(rng.NormFloat64()) }}
+	gaps := columnOf{"gaps", of("low", "high", "low", "high", "low", "high", "")}
+	topic := columnOf{"topic", few(0.95)}
+	others := []columnOf{x, topic}
+	for i := range 5 {
+		others = append(others, columnOf{fmt.Sprint("q", i), few(0.7)})
+	}
+	for want, columns := range map[string][]columnOf{
+		"topic []":                {site, fee, x, gaps, topic},
+		"topic [kind]":            {site, fee, x, gaps, topic, {"kind", of("a", "b")}},
+		"topic [q2 q1]":           {x, topic, {"q1", few(0.7)}, {"q2", few(0.7)}, gaps, site},
+		"topic [q4 q3 q2 q1]":     append(others, site),
+		"risk_class [cost_class]": {site, x, {"risk_class", of("p", "q")}, {"cost_class", of("p", "q")}, fee, {"last", of("a", "b")}},
+		"class []":                {site, x, {"class", each("p", "q")}, topic}, // no other column has the name of one alone
+	} {
+		file := filepath.Join(t.TempDir(), "rows.csv")
+		writeTable(t, file, 1200, columns...)
+		g := must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{}))(t)
+		must.Equal(t, fmt.Sprint(g.Labels[0].Column, " ", g.Maybe), want, "label, and what else it could be")
+	}
+	file := filepath.Join(t.TempDir(), "rows.csv")
+	writeTable(t, file, 300, site, x, columnOf{"kind", of("a", "b")}, columnOf{"sort", of("a", "b")},
+		columnOf{"fee", each("1", "2", "2", "3")})
+	_, err := Look(t.Context(), "m.yaml", []string{file}, Known{})
+	must.Fail(t, "no label", err, file, "found none: say which one it is with --label, such as sort or kind")
+	writeTable(t, file, 300, site, x, fee)
+	_, err = Look(t.Context(), "m.yaml", []string{file}, Known{})
+	must.Fail(t, "one value in each source", err, file, "with --label, such as x (fee_class has one value alone in each site)")
+}

@@ -13,11 +13,10 @@ import (
 // guessSource finds the column of the source, or takes the names of several files
 // or of their folders. A column that has the target, where it is known, is likelier
 // than another; one of words is than one of dates, and that than one of numbers.
-func (g *guesser) guessSource(inputs []Input, target string) string {
-	fits := func(c *column) bool { return c.groups() && c.blank == 0 }
-	holds := func(c *column) bool { return fits(c) && c.distinct[target] > 0 && !c.measured() && !c.boolean() }
+func (g *guesser) guessSource(inputs []Input, target string, label *column) string {
+	fits, holds := fitsSource, holding(target)
 	if name := g.pickEither(sourceNames, holds, fits); name != "" {
-		return name
+		return g.lessLabelled(name, target, label)
 	}
 	if len(inputs) > 1 {
 		names, folders := map[string]bool{}, map[string]bool{}
@@ -37,7 +36,7 @@ func (g *guesser) guessSource(inputs []Input, target string) string {
 	texts := func(c *column) bool { return fits(c) && !c.numeric() && !c.boolean() && !c.Time }
 	words := func(c *column) bool { return texts(c) && c.dates < c.has() }
 	if name := g.pickEither([]string{"*"}, words, texts); name != "" {
-		return name
+		return g.lessLabelled(name, target, label)
 	}
 	g.alone = g.pick(sourceNames, func(c *column) bool { // where rows are in the order of sources, the first may fill what is looked at
 		return len(c.distinct) == 1 && c.blank == 0 && c.rows >= inspectRows
@@ -50,9 +49,53 @@ func (g *guesser) guessSource(inputs []Input, target string) string {
 	})
 }
 
-// holding are the columns taken for features, categories or nothing that have the target, and divide rows as sources do or are filled
+// lessLabelled is the column of words of which one lacks most labels, as the target does, in the place of one that divides rows
+// without such a difference and has no sure name of a source. Then maybeSource is that one.
+func (g *guesser) lessLabelled(name, target string, label *column) string {
+	c := g.column(name)
+	if label == nil || c.named(sureSources) {
+		return name
+	}
+	most, best := max(0.5, 2*label.lacks(c)), name
+	for _, c := range g.columns {
+		if g.taken[c.Name] || !c.words() || !fitsSource(c) || c.splits() || target != "" && !holding(target)(c) {
+			continue
+		}
+		if lacks := label.lacks(c); lacks > most {
+			most, best = lacks, c.Name
+		}
+	}
+	if best != name {
+		delete(g.taken, name)
+		g.taken[best], g.maybeSource = true, name
+	}
+	return best
+}
+
+// fitsSource says whether a column can be the source.
+func fitsSource(c *column) bool { return c.groups() && c.blank == 0 }
+
+// holding says of a column that can be the source whether the target is one.
+func holding(target string) func(*column) bool {
+	return func(c *column) bool { return fitsSource(c) && c.distinct[target] > 0 && !c.measured() && !c.boolean() }
+}
+
+// likelySource is the column that is the source by what is known or by its name, nil where there is none.
+func (g *guesser) likelySource(known Known) *column {
+	if known.Source != "" {
+		return g.column(known.Source)
+	}
+	name := g.pickEither(sourceNames, holding(known.Target), fitsSource)
+	if name == "" {
+		name = g.pick([]string{"*"}, holding(known.Target))
+	}
+	delete(g.taken, name)
+	return g.column(name)
+}
+
+// havingTarget are the columns taken for features, categories or nothing that have the target, and divide rows as sources do or are filled
 // by the first source as far as they were looked at.
-func (g *guesser) holding(ctx context.Context, m Manifest, inputs []Input, target string) (has []string) {
+func (g *guesser) havingTarget(ctx context.Context, m Manifest, inputs []Input, target string) (has []string) {
 	for _, c := range g.columns {
 		filled := len(c.distinct) == 1 && c.blank == 0 && c.rows >= inspectRows
 		taken := g.taken[c.Name] && !slices.Contains(slices.Concat(m.Features, m.Categories), c.Name)

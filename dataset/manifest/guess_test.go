@@ -209,7 +209,7 @@ func TestLookRefuses(t *testing.T) {
 	third := func(i int) string { return fmt.Sprint("x", i%3) }
 	for want, columns := range map[string][]columnOf{
 		"say which one it is with --label":  {{"domain", third}, {"v", one}},
-		"with --label, such as kind":        {{"domain", third}, {"kind", third}, {"text", row}},
+		"with --label, such as kind":        {{"domain", third}, {"kind", func(i int) string { return fmt.Sprint(i % 2) }}, {"text", row}},
 		"say which one it is with --source": {{"label", third}, {"v", one}},
 		"say which with --features":         {{"label", third}, {"domain", third}, {"text", row}},
 	} {
@@ -280,7 +280,7 @@ func TestTextOfAnyName(t *testing.T) {
 		if rng.IntN(2) == 0 {
 			m.Labels[0].Type, m.Labels[0].Log = Number, true
 		}
-		g := &Guess{Manifest: m, Others: []string{name()}, Classes: []map[string]int{{name(): 1}}, Maybe: []string{name()},
+		g := &Guess{Manifest: m, Others: []string{name()}, Classes: []map[string]int{{name(): 1}}, Maybe: []string{name()}, MaybeSource: name(),
 			Coded: []string{name()}}
 		got := must.Get(Parse("m.yaml", []byte(g.Text())))(t)
 		if !reflect.DeepEqual(got, m) {

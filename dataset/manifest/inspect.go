@@ -3,6 +3,7 @@ package manifest
 import (
 	"cmp"
 	"context"
+	"hash/maphash"
 	"math"
 	"path/filepath"
 	"strconv"
@@ -26,13 +27,13 @@ type column struct {
 	table.Column
 	rows, missing int
 	blank         int      // of the missing, those without any word
-	nones         int      // of the missing, those with the word none
 	first         struct { // of the first rows
 		rows, distinct int
 		numbered       bool
 	}
 	more          bool // whether there are more rows
 	distinct      map[string]int
+	cells         cells
 	numbers, ints int // of the values that are there
 	booleans      int
 	low, high     float64
@@ -91,7 +92,10 @@ func (c *column) kinds() (n int) {
 // settle makes a value of the word none, once all rows were looked at, where all others are words.
 func (c *column) settle() {
 	if c.words() {
-		c.missing, c.nones = c.missing-c.nones, 0
+		for _, i := range c.cells.nones {
+			c.cells.there[i] = true
+		}
+		c.missing, c.cells.nones = c.missing-len(c.cells.nones), nil
 	}
 }
 
@@ -101,6 +105,8 @@ func (c *column) list() bool { return c.Kind == table.Vector || c.has() > 0 && c
 // look counts value i.
 func (c *column) look(v *table.Values, i int) {
 	c.rows++
+	c.cells.words, c.cells.there = append(c.cells.words, 0), append(c.cells.there, false)
+	row := c.rows - 1
 	if v.IsMissing(i) || v.Numbers != nil && math.IsNaN(v.Numbers[i]) {
 		c.missing, c.blank = c.missing+1, c.blank+1
 		return
@@ -108,16 +114,18 @@ func (c *column) look(v *table.Values, i int) {
 	name := v.Word(i)
 	if name != "" {
 		c.distinct[name]++
+		c.cells.words[row] = maphash.String(wordSeed, name)
 	} else {
 		c.blank++
 	}
 	if name == "" || text.LooksMissing(name) {
 		c.missing++
 		if name != "" && !text.NoWord(name) {
-			c.nones++
+			c.cells.nones = append(c.cells.nones, row)
 		}
 		return
 	}
+	c.cells.there[row] = true
 	if strings.EqualFold(name, "true") || strings.EqualFold(name, "false") {
 		c.booleans++
 	}

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -208,5 +209,30 @@ func TestLookAtKnots(t *testing.T) {
 				must.Equal(t, g.Knots, c.knots[i], "knots of %d %s columns, %v", n, name, known)
 			}
 		}
+	}
+}
+
+// A column of words of which one lacks most labels, as the target does, is the source rather than one whose name features have too.
+func TestLookFindsTheSourceByTheLabels(t *testing.T) {
+	rng := testrand.New(t)
+	of := func(words ...string) func(int) string { return func(i int) string { return words[i%len(words)] } }
+	number := func(int) string { return fmt.Sprint(rng.NormFloat64()) }
+	price := func(i int) string {
+		if i%5 == 2 && rng.IntN(8) > 0 {
+			return ""
+		}
+		return number(i)
+	}
+	file := filepath.Join(t.TempDir(), "rows.csv")
+	for name, want := range map[string]string{"brand": "market (brand)", "model": "market (model)", "shop": "shop ()"} {
+		writeTable(t, file, 900, columnOf{name, of("u", "v", "w")}, columnOf{"market", of("CZ", "ES", "SK", "FR", "PL")}, columnOf{"age", number},
+			columnOf{"price", price})
+		g := must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{Labels: []string{"price"}}))(t)
+		must.Equal(t, fmt.Sprintf("%s (%s)", g.Source, g.MaybeSource), want, "source beside %s, and what else it could be", name)
+		must.Equal(t, strings.Contains(g.Text(), "or is it "+name+"?"), g.MaybeSource != "", "the manifest:\n%s", g.Text())
+		must.Hold(t, g.MaybeSource == "" || g.Target.Source == "SK" && slices.Contains(g.Categories, name), "target %v, categories %q", g.Target,
+			g.Categories)
+		g = must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{Labels: []string{"price"}, Target: "v"}))(t)
+		must.Equal(t, g.Source, name, "source of the target v")
 	}
 }

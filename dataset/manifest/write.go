@@ -169,8 +169,12 @@ func (g *Guess) sourceComment() string {
 	for _, s := range g.SourceCounts {
 		rows, labelled = rows+s.Rows, labelled+s.Labelled
 	}
-	return fmt.Sprintf("  # %s, %d of %s labelled%s", text.Several(len(g.SourceCounts), "source"), labelled,
-		text.Several(rows, "row"), g.some())
+	or := ""
+	if g.MaybeSource != "" {
+		or = "; or is it " + text.OneLine(g.MaybeSource, 80) + "?"
+	}
+	return fmt.Sprintf("  # %s, %d of %s labelled%s%s", text.Several(len(g.SourceCounts), "source"), labelled,
+		text.Several(rows, "row"), g.some(), or)
 }
 
 // writeClasses says which classes were found, some says in which rows, and leaves a line for those that labels may have where
