@@ -318,6 +318,10 @@ func (g *guesser) choose(m *Manifest, known Known, inputs []Input) error {
 		if err := g.refuseCommas(file, func(c *column) bool { return c.Name == name }, ""); err != nil {
 			return err
 		}
+		if c := g.column(name); c != nil && c.hasUnits() && c.kinds() > mostWords {
+			return fmt.Errorf("%s: column %s: expected numbers for labels, found them with a unit: %q: %s", file, text.OneLine(name, 80),
+				text.OneLine(c.united, 80), c.plainUnits())
+		}
 		m.Labels[i].Type = g.labelType(name)
 	}
 	m.Group = known.Group

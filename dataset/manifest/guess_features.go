@@ -130,6 +130,8 @@ func (g *guesser) refuseWords(file string, features []string) error {
 			return fmt.Errorf("%s %s", expected, c.Kind)
 		case c.has() > 0 && c.dates == c.has():
 			return fmt.Errorf("%s days such as %q: make numbers of them, such as the month and the weekday", expected, text.OneLine(c.word, 80))
+		case c.hasUnits():
+			return fmt.Errorf("%s them with a unit: %q: %s", expected, text.OneLine(c.united, 80), c.plainUnits())
 		case c.has() > 0 && !c.numeric() && !c.boolean() && c.numbers == 0:
 			return fmt.Errorf("%s %q: name columns of few words with --categories", expected, text.OneLine(c.word, 80))
 		case c.has() > 0 && !c.numeric() && !c.boolean():

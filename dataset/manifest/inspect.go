@@ -3,6 +3,7 @@ package manifest
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"hash/maphash"
 	"math"
 	"path/filepath"
@@ -45,6 +46,9 @@ type column struct {
 	apart         int    // of them, those whose commas can stand between thousands
 	decimal       int    // of them, those with a comma that can be the decimal sign
 	points        int    // of these, those with points between thousands
+	units         int    // of the values that are no numbers, those that are but for a unit and how they are grouped
+	unit          string // the first of these units
+	united        string // and the first value that has it
 }
 
 // has is the number of values that are there.
@@ -59,6 +63,14 @@ func (c *column) boolean() bool { return c.has() > 0 && c.booleans == c.has() }
 
 // hasCommas says whether the values would be numbers but for commas.
 func (c *column) hasCommas() bool { return c.commas > 0 && c.numbers+c.commas == c.has() }
+
+// hasUnits says whether most values would be numbers but for a unit.
+func (c *column) hasUnits() bool { return c.units > 0 && 10*(c.units+c.numbers) >= 9*c.has() }
+
+// plainUnits says how to write such numbers.
+func (c *column) plainUnits() string {
+	return fmt.Sprintf("write plain numbers, without %s, spaces or commas between thousands", c.unit)
+}
 
 // thousands says whether these can all stand between thousands.
 func (c *column) thousands() bool { return c.apart == c.commas }
@@ -146,6 +158,11 @@ func (c *column) look(v *table.Values, i int) {
 			c.dates++
 		}
 		c.lookAtCommas(name)
+		if unit := table.UnitOf(name); unit != "" {
+			if c.units++; c.units == 1 {
+				c.unit, c.united = unit, strings.Clone(name)
+			}
+		}
 	}
 	if name[0] == '[' && !table.NoNumbers(name) {
 		c.lists++

@@ -89,6 +89,8 @@ func (m *Manifest) unused(c *column) string {
 		return "numbers with commas between thousands"
 	case c.hasCommas():
 		return "numbers with decimal commas"
+	case c.hasUnits() && c.kinds() > mostWords:
+		return fmt.Sprintf("numbers with a unit: %q; %s", text.OneLine(c.united, 20), c.plainUnits())
 	case c.named(indexNames):
 		return "an index of rows"
 	case c.numeric() && c.identifies():

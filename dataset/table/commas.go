@@ -38,6 +38,9 @@ func PlainNumber(s string) string {
 	case apart:
 		return "a number without commas between thousands"
 	}
+	if unit := UnitOf(s); unit != "" {
+		return "a number without " + unit
+	}
 	return "a number"
 }
 

@@ -1,0 +1,38 @@
+package manifest
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/internal/testrand"
+)
+
+// Numbers with a unit are said to be what they are, and few of them are categories.
+func TestLookAtUnits(t *testing.T) {
+	rng := testrand.New(t)
+	number := func(int) string { return fmt.Sprint(rng.NormFloat64()) }
+	file := filepath.Join(t.TempDir(), "rows.csv")
+	writeTable(t, file, 300, columnOf{"site", func(i int) string { return fmt.Sprint("s", i%4) }}, columnOf{"x", number},
+		columnOf{"income", func(i int) string {
+			return []string{fmt.Sprintf("€ %d,%03d", i+1, rng.IntN(1000)), "prefer not to say"}[b2i(i%20 == 19)]
+		}},
+		columnOf{"vat", func(i int) string { return []string{"7 %", "19 %"}[rng.IntN(2)] }},
+		columnOf{"share", func(int) string { return fmt.Sprintf("%.2f%%", 100*rng.Float64()) }},
+		columnOf{"part", func(i int) string { return fmt.Sprint(i, []string{" EUR", " or so"}[i%2]) }},
+		columnOf{"label", func(int) string { return []string{"p", "q"}[rng.IntN(2)] }})
+	g := must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{}))(t)
+	must.EqualSlices(t, g.Categories, []string{"vat"}, "categories")
+	must.Equal(t, len(g.Others), 3, "columns that are not used: %q", g.Others)
+	must.Hold(t, strings.HasPrefix(g.Others[0], `income (numbers with a unit: "€ 1,`) &&
+		strings.HasSuffix(g.Others[0], "; write plain numbers, without €, spaces or commas between thousands)"), "%s", g.Others[0])
+	must.Hold(t, strings.HasPrefix(g.Others[1], `share (numbers with a unit: "`) && strings.Contains(g.Others[1], "without %,"),
+		"%s", g.Others[1])
+	must.Equal(t, g.Others[2], "part (text of many values)", "numbers half of which have a unit")
+	for name, known := range map[string]Known{"labels": {Labels: []string{"income"}}, "features": {Features: []string{"income"}}} {
+		_, err := Look(t.Context(), "m.yaml", []string{file}, known)
+		must.Fail(t, name, err, file, "column income: expected numbers for "+name+", found them with a unit: \"€ 1,", "without €")
+	}
+}

@@ -1,0 +1,20 @@
+package table
+
+import (
+	"testing"
+
+	"github.com/amtrl/amtrl/internal/must"
+)
+
+// A unit is that of a number, and of nothing else.
+func TestUnitOf(t *testing.T) {
+	for s, want := range map[string]string{
+		"12.5%": "%", "-3 %": "%", "€ 1,548": "€", "$1,200.50": "$", "-$5": "$",
+		"1 200\u00a0€": "€", "1'200 CHF": "CHF", "EUR 12.000,50": "EUR",
+		"£0.99": "£", "12": "", "12.5": "",
+		"%": "", "€": "", "a 5%": "", "5% of x": "", "$5 €": "", "CHF": "", "50 Cent": "", "SKU123": "", "": "",
+	} {
+		must.Equal(t, UnitOf(s), want, "%q", s)
+	}
+	must.Equal(t, PlainNumber("12.5%"), "a number without %", "what is expected")
+}
