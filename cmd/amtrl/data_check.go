@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"os"
 	"strings"
 
 	"github.com/amtrl/amtrl/dataset"
+	"github.com/amtrl/amtrl/dataset/manifest"
 	"github.com/amtrl/amtrl/pipeline"
 	"github.com/amtrl/amtrl/report"
 )
@@ -27,7 +29,8 @@ func (o *dataCheckOptions) run(ctx context.Context) error {
 		return err
 	}
 	res, err := unlessInterrupted(ctx, func() (checkResult, error) {
-		return checkResult{dataDescription: describe(set), Oddities: set.Oddities()}, nil
+		hints, err := o.groupHints()
+		return checkResult{dataDescription: describe(set), Oddities: append(set.Oddities(), hints...)}, err
 	})
 	if err != nil {
 		return err
@@ -50,6 +53,24 @@ func (o *dataCheckOptions) run(ctx context.Context) error {
 		text += "\nnothing is odd\n"
 	}
 	return cmp.Or(o.emit(text), refused)
+}
+
+// groupHints are the columns of a manifest's data whose rows may belong together, though it does not say so.
+func (o *dataCheckOptions) groupHints() (odd []dataset.Oddity, err error) {
+	path := o.data.data.V
+	if info, err := os.Stat(path); err != nil || info.IsDir() || path == dataDigits {
+		return nil, nil // no manifest
+	}
+	m, err := manifest.Read(path)
+	if err != nil {
+		return nil, err
+	}
+	hints, err := m.GroupHints()
+	for _, h := range hints {
+		odd = append(odd, dataset.Oddity{Found: h.Found,
+			Advice: fmt.Sprintf("where its rows belong together, write group: %s under columns", h.Column)})
+	}
+	return odd, err
 }
 
 // oddTable has a row for each, but one for more than a few sources of which the same is odd, where the first of them is.

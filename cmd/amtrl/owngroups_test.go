@@ -78,6 +78,8 @@ func TestOwnGroups(t *testing.T) {
 		Prints(t, 0, "group     patient")
 	amtrl(t, work, "data", "check", "dataset.yaml").
 		Prints(t, 0, "in groups", "new clinic (target)    60        60         12", "nothing is odd")
+	amtrl(t, work, "data", "check", "without.yaml").
+		Prints(t, 0, "of column patient are there more than once", "write group: patient under columns")
 	run := amtrl(t, work, "run", "--data", "dataset.yaml", "--out", "run")
 	run.Prints(t, 0, " over 60 rows in 12 groups)", "60 samples in 12 groups, left out together, count as 12")
 	run.Complains(t, 0, "scores leave one group out")

@@ -1,0 +1,35 @@
+package manifest
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/amtrl/amtrl/internal/text"
+)
+
+// GroupHint is a column that a manifest uses for nothing, whose rows of one value may belong together.
+type GroupHint struct {
+	Column string
+	// Found says how many values are there more than once.
+	Found string
+}
+
+// GroupHints looks for such columns by their names and values in the first file, as [Look] does. There are none where the manifest has a
+// group.
+func (m *Manifest) GroupHints() (hints []GroupHint, err error) {
+	inputs, err := m.Inputs()
+	if err != nil || m.Group != "" {
+		return nil, err
+	}
+	columns, err := inspect(inputs[0].Path, inputs[0].Format)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range columns {
+		if _, twice := c.repeated(); !m.reads(c.Name) && !slices.Contains(m.Features, c.Name) && m.perhapsGroup(c) != "" {
+			hints = append(hints, GroupHint{c.Name, fmt.Sprintf("%d of %s of column %s %s there more than once", twice,
+				text.Several(len(c.distinct), "value"), text.OneLine(c.Name, 80), text.Form(twice, "is", "are"))})
+		}
+	}
+	return hints, nil
+}
