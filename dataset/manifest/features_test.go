@@ -86,8 +86,8 @@ func TestLookAtDatesAndIndexes(t *testing.T) {
 	g := must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{}))(t)
 	must.Equal(t, g.ID, "__index_level_0__", "id")
 	must.EqualSlices(t, g.Features, []string{"x"}, "features")
-	must.EqualSlices(t, g.Others, []string{"day (dates: features would be their month, weekday or hour)",
-		"when (dates: features would be their month, weekday or hour)"}, "columns that are not used")
+	must.EqualSlices(t, g.Others, []string{"day (dates are left out: for features write their hour, weekday or month into columns)",
+		"when (dates are left out: for features write their hour, weekday or month into columns)"}, "columns that are not used")
 	g = must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{Features: []string{"x", "day"}}))(t)
 	must.EqualSlices(t, g.Features, []string{"x", "day"}, "features that are said")
 	g = must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{Labels: []string{"day"}, Source: "site"}))(t)

@@ -99,7 +99,7 @@ func (m *Manifest) unused(c *column) string {
 		}
 		return "ids beside the id"
 	case c.Time, c.dates == c.has():
-		return "dates: features would be their month, weekday or hour"
+		return "dates are left out: for features write their hour, weekday or month into columns"
 	case (c.numeric() || c.boolean()) && c.sparse():
 		return missing
 	case c.boolean():

@@ -16,6 +16,7 @@ func TestLookSaysWhyNot(t *testing.T) {
 	number := func(int) string { return fmt.Sprint(rng.NormFloat64()) }
 	unique := func(i int) string { return fmt.Sprint("on ", i) }
 	gap := func(i int) string { return []string{"1.5", "2.25", ""}[min(2, i%50)] }
+	const dates = "dates are left out: for features write their hour, weekday or month into columns"
 	columns := []struct {
 		name, reason string
 		cell         func(int) string
@@ -23,8 +24,8 @@ func TestLookSaysWhyNot(t *testing.T) {
 		{"id", "repeated ids: 1 of 299 values more than once", func(i int) string { return fmt.Sprint("r", max(i, 1)) }},
 		{"uuid", "no id: 1 of 300 cells are missing", func(i int) string { return []string{fmt.Sprint("r", i), ""}[b2i(i == 7)] }},
 		{"site", "no source: 100 of 300 cells are missing", of("a", "b", "")},
-		{"day", "dates: features would be their month, weekday or hour", func(i int) string { return fmt.Sprintf("2025-02-%02d 12:00", 1+i%28) }},
-		{"Tag", "dates: features would be their month, weekday or hour", func(i int) string { return fmt.Sprintf("%d.1.2025", 1+i%28) }},
+		{"day", dates, func(i int) string { return fmt.Sprintf("2025-02-%02d 12:00", 1+i%28) }},
+		{"Tag", dates, func(i int) string { return fmt.Sprintf("%d.1.2025", 1+i%28) }},
 		{"note", "text of many values", unique},
 		{"shift", "text of 3 values", of("early", "late", "night")},
 		{"gaps", "288 of 300 cells are missing", gap},
