@@ -157,6 +157,14 @@ func Look(ctx context.Context, manifestPath string, files []string, known Known)
 	if err := g.choose(m, known, inputs); err != nil {
 		return nil, err
 	}
+	if c := g.column(m.ID); known.ID == "" && c != nil && c.serials() && !c.named(idNames) {
+		if is, err := unique(ctx, m, inputs, m.ID); err != nil {
+			return nil, err
+		} else if !is {
+			delete(g.taken, m.ID)
+			m.ID = ""
+		}
+	}
 	if m.Vectors != nil {
 		if err := guessJoin(m, inputs[0]); err != nil {
 			return nil, err
@@ -348,6 +356,9 @@ func (g *guesser) choose(m *Manifest, known Known, inputs []Input) error {
 	}
 	if m.ID == "" {
 		m.ID = g.pick([]string{"*"}, func(c *column) bool { return c.numbered() && !c.Time && !slices.Contains(known.Features, c.Name) })
+	}
+	if m.ID == "" {
+		m.ID = g.pick([]string{"*"}, func(c *column) bool { return c.serials() && !slices.Contains(known.Features, c.Name) })
 	}
 	if m.Vectors != nil {
 		return nil

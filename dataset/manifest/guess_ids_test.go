@@ -75,3 +75,58 @@ func TestLookForPriceOfLabels(t *testing.T) {
 		must.Equal(t, must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{}))(t).Cost, name, "the column of the cost")
 	}
 }
+
+// Words that are numbered alike, each there once, are the id, and a running number of rows is no feature where some rows are there again;
+// numbers that are there again in other rows, as a place in time is, are one.
+func TestLookForSerials(t *testing.T) {
+	rng := testrand.New(t)
+	number := func(int) string { return fmt.Sprint(rng.NormFloat64()) }
+	const rows = 900
+	site := columnOf{"site", func(i int) string { return fmt.Sprint("s", i%4) }}
+	label := columnOf{"label", func(int) string { return []string{"p", "q"}[rng.IntN(2)] }}
+	x := columnOf{"x", number}
+	file := filepath.Join(t.TempDir(), "rows.csv")
+	for _, of := range []struct {
+		cell func(int) string
+		is   bool
+	}{
+		{func(i int) string { return fmt.Sprintf("TK%05d", i) }, true},
+		{func(i int) string { return fmt.Sprint("S-", rows-i) }, true},
+		{func(i int) string { return fmt.Sprint([]string{"A", "B"}[i%2], i) }, false},
+		{func(i int) string { return fmt.Sprint("TK", max(1, i)) }, false},
+		{func(i int) string { return fmt.Sprint("size ", i) }, false},
+		{func(i int) string { return fmt.Sprint("TK", i, "b") }, false},
+	} {
+		writeTable(t, file, rows, site, x, columnOf{"ticket", of.cell}, label)
+		g := must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{}))(t)
+		must.Equal(t, g.ID == "ticket", of.is, "%s and so on are the id", of.cell(0))
+		must.EqualSlices(t, g.Features, []string{"x"}, "features beside %s", of.cell(0))
+	}
+	writeTable(t, file, rows, site, x, columnOf{"id", func(i int) string { return fmt.Sprint(i) }},
+		columnOf{"ticket", func(i int) string { return fmt.Sprint("TK", i) }}, label)
+	g := must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{}))(t)
+	must.EqualSlices(t, g.Others, []string{"ticket (ids beside the id)"}, "columns that are not used")
+
+	writeTable(t, file, unseenRows, site, x, columnOf{"ticket", func(i int) string {
+		return fmt.Sprint("TK", []int{i, unseenRows}[b2i(unseen(i))])
+	}}, label)
+	g = must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{}))(t)
+	must.EqualSlices(t, g.Others, []string{"ticket (looks like ids)"}, "columns that are not used")
+
+	for again, want := range map[string][]string{"copies": {"x"}, "other": {"x", "respondent"}} {
+		all := rows + 1 + rng.IntN(rows/3)
+		var xs, labels []string
+		for i := range all { // the last rows are the first ones again
+			xs, labels = append(xs, number(i)), append(labels, label.cell(i))
+			if i >= rows && again == "copies" {
+				xs[i], labels[i] = xs[i-rows], labels[i-rows]
+			}
+		}
+		writeTable(t, file, all, columnOf{"site", func(i int) string { return fmt.Sprint("s", i%rows%4) }},
+			columnOf{"x", func(i int) string { return xs[i] }}, columnOf{"respondent", func(i int) string { return fmt.Sprint(i % rows) }},
+			columnOf{"label", func(i int) string { return labels[i] }})
+		g := must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{}))(t)
+		must.EqualSlices(t, g.Features, want, "features where the last of %d rows are %s", all, again)
+		must.Equal(t, strings.Contains(strings.Join(g.Others, ""), "respondent (numbers of rows, though "), again == "copies", "%q", g.Others)
+	}
+}

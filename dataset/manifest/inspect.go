@@ -33,6 +33,7 @@ type column struct {
 		numbered       bool
 	}
 	more          bool // whether there are more rows
+	copied        bool // as markCopies says
 	distinct      map[string]int
 	cells         cells
 	numbers, ints int // of the values that are there
@@ -77,13 +78,15 @@ func (c *column) thousands() bool { return c.apart == c.commas }
 
 // endFirst says that what was looked at so far are the first rows.
 func (c *column) endFirst() {
-	c.first.rows, c.first.distinct, c.first.numbered = c.rows, len(c.distinct), c.high-c.low == float64(c.rows-1)
+	c.first.rows, c.first.distinct, c.first.numbered = c.rows, len(c.distinct), c.high-c.low == float64(len(c.distinct)-1)
 }
+
+// enoughNumbered is the least number of rows that a column can be said to number.
+const enoughNumbered = 20
 
 // numbered says whether the values number the rows, of the first ones each integer between the lowest and the highest once.
 func (c *column) numbered() bool {
-	const enough = 20
-	return c.numeric() && c.rows >= enough && c.ints == c.rows && len(c.distinct) == c.rows && c.first.numbered
+	return c.numeric() && c.rows >= enoughNumbered && c.ints == c.rows && len(c.distinct) == c.rows && c.first.numbered
 }
 
 // words says whether all values are words, none of them a number, true or false, a day or a list.

@@ -50,7 +50,7 @@ func (c *column) repeated() (once, twice int) {
 // identifies says whether a column tells rows apart, whether or not each has its own value.
 func (c *column) identifies() bool {
 	once, twice := c.repeated()
-	return c.named(indexNames) || !c.measured() && (c.named(sureIDs) || c.named(idNames) && once > twice && twice > 0) ||
+	return c.copied || c.named(indexNames) || !c.measured() && (c.named(sureIDs) || c.named(idNames) && once > twice && twice > 0) ||
 		c.integers() && c.named(numberNames) && once > twice
 }
 
@@ -83,6 +83,8 @@ func (m *Manifest) unused(c *column) string {
 		return "no id: " + missing
 	case (c.named(idNames) && once > twice || c.named(sureIDs)) && twice > 0 && !c.measured():
 		return fmt.Sprintf("repeated ids: %d of %d values more than once", twice, len(c.distinct))
+	case c.copied:
+		return fmt.Sprintf("numbers of rows, though %d are there more than once%s, as where rows were copied", twice, in)
 	case len(c.distinct) == 1 && c.missing == 0:
 		return "the same" + cmp.Or(in, " in all rows")
 	case c.hasCommas() && c.thousands():
@@ -93,7 +95,7 @@ func (m *Manifest) unused(c *column) string {
 		return fmt.Sprintf("numbers with a unit: %q; %s", text.OneLine(c.united, 20), c.plainUnits())
 	case c.named(indexNames):
 		return "an index of rows"
-	case c.numeric() && c.identifies():
+	case c.numeric() && c.identifies(), c.serials():
 		if m.ID == "" {
 			return "looks like ids"
 		}

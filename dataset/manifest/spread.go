@@ -98,5 +98,6 @@ func inspect(path, format string) ([]*column, error) {
 		}
 		c.settle()
 	}
+	markCopies(scalars)
 	return columns, nil
 }
