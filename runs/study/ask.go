@@ -309,7 +309,7 @@ func (s *Study) propose(st *state, budget float64) (*proposal, error) {
 	for m, source := range p.Sources {
 		group := AskRows{Source: source.Name, Cost: p.Costs[m], Reason: "first round"}
 		if last != nil {
-			group.Reason = reason(by[m], last.Nu[m], shares[m], slices.Min(p.Costs) != slices.Max(p.Costs))
+			group.Reason = reason(by[m], last.Nu[m], shares[m], slices.Min(p.Costs) != slices.Max(p.Costs), counts[m] == limit[m])
 		}
 		for _, i := range order[m] {
 			if len(group.Rows) == counts[m]-have[m] {
@@ -326,9 +326,13 @@ func (s *Study) propose(st *state, budget float64) (*proposal, error) {
 	return out, nil
 }
 
-// reason says what the share of a source is due to. Where sources differ in cost it is one of the cost, which price moves too.
-func reason(by string, nu, share float64, priced bool) string {
-	what := "relevance"
+// reason says what the share of a source is due to, and whether all its rows are asked for. Where sources differ in cost it is one of the
+// cost, which price moves too.
+func reason(by string, nu, share float64, priced, all bool) string {
+	what, rows := "relevance", ""
+	if all {
+		rows = ", all rows left"
+	}
 	switch by {
 	case pipeline.ByExploration:
 		what = "exploration"
@@ -337,11 +341,11 @@ func reason(by string, nu, share float64, priced bool) string {
 	}
 	switch {
 	case !priced:
-		return fmt.Sprintf("%s: share %.1f %%", what, 100*share)
+		return fmt.Sprintf("%s: share %.1f %%%s", what, 100*share, rows)
 	case by == pipeline.ByRelevance:
-		return fmt.Sprintf("%s %.2f, share of the cost %.1f %%", what, nu, 100*share)
+		return fmt.Sprintf("%s %.2f, share of the cost %.1f %%%s", what, nu, 100*share, rows)
 	}
-	return fmt.Sprintf("%s, share of the cost %.1f %%", what, 100*share)
+	return fmt.Sprintf("%s, share of the cost %.1f %%%s", what, 100*share, rows)
 }
 
 // affordable is the largest floor, up to one, whose samples a total cost pays for.
