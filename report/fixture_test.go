@@ -95,7 +95,7 @@ func finishedSweep(t testing.TB, set *dataset.Set, targets []int, budgets []floa
 	for _, i := range targets {
 		id.Targets = append(id.Targets, set.Tasks[i].Name)
 	}
-	id.Seeds, id.Budgets = []uint64{5, 6}, budgets
+	id.Seeds, id.Budgets = []uint64{5, 6, 7}, budgets
 	must.Get(runs.Sweep(context.Background(), dev, id, dir, 2, func(runs.SweepStep) {}))(t)
 	return dir
 }

@@ -213,10 +213,21 @@ func (d *sweepData) table() Part {
 func (d *sweepData) perTarget() Part {
 	const top = 10
 	p := Part{ID: "each", Title: "The sources of each target", Wide: true}
+	if d.moves() {
+		p.Text = append(p.Text, say("Means over ", several(len(d.id.Seeds), "seed"), d.atBudget(), ", with the least and the largest share, "+
+			"and in how many seeds a source has one of the five largest: of sources that are alike, seeds choose different ones."))
+	}
 	for i, t := range d.targets {
 		sheet := Sheet{ID: anchor(i), Title: oneLine(t.name), Named: true, Columns: []string{"source", "share of the next budget", "rows drawn"}}
+		if d.moves() {
+			sheet.Columns = append(sheet.Columns, "least share", "largest share", "seeds in the first five")
+		}
 		for _, m := range t.strongest(top) {
-			sheet.Rows = append(sheet.Rows, row1(name(d.sources[m]), part(t.shares[m]), count(t.samples[m])))
+			cells := []Cell{name(d.sources[m]), part(t.shares[m]), count(t.samples[m])}
+			if d.moves() {
+				cells = append(cells, part(t.least[m]), part(t.most[m]), count(t.five[m]))
+			}
+			sheet.Rows = append(sheet.Rows, row1(cells...))
 		}
 		p.Sheets = append(p.Sheets, sheet)
 	}

@@ -32,7 +32,12 @@ type targetData struct {
 	// the target does not have has NaN.
 	values, samples, shares []float64
 	drawn                   float64
+	// least and most are the ends of the shares over the seeds, and five is in how many a source has one of the firstFive largest.
+	least, most, five []float64
 }
+
+// firstFive is how many sources a seed has first.
+const firstFive = 5
 
 func readSweep(dir string, id *runs.Identity, s *runs.Summary) (*sweepData, error) {
 	d := &sweepData{id: id, summary: s, methods: id.Config.Methods, place: map[string]int{}}
@@ -76,16 +81,25 @@ func (d *sweepData) add(t *targetData, r *runs.Result) {
 		}
 		t.grow(len(d.sources))
 		if math.IsNaN(t.shares[i]) {
-			t.shares[i], t.samples[i] = 0, 0
+			t.shares[i], t.samples[i], t.least[i] = 0, 0, math.Inf(1)
 		}
 		t.shares[i] += s.Share
 		t.samples[i] += float64(s.Samples)
+		t.least[i], t.most[i] = min(t.least[i], s.Share), max(t.most[i], s.Share)
+	}
+	shares := make([]float64, len(r.Sources))
+	for i, s := range r.Sources {
+		shares[i] = s.Share
+	}
+	for _, i := range largest(shares, firstFive) {
+		t.five[d.place[r.Sources[i].Source]]++
 	}
 }
 
 func (t *targetData) grow(n int) {
 	for len(t.shares) < n {
 		t.shares, t.samples = append(t.shares, math.NaN()), append(t.samples, math.NaN())
+		t.least, t.most, t.five = append(t.least, 0), append(t.most, 0), append(t.five, 0)
 	}
 }
 

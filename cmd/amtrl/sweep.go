@@ -205,12 +205,22 @@ type sweepResult struct {
 	Needed []runs.Needed `json:"needed,omitempty"`
 }
 
+// stableSources is how many sources the table of their shares over seeds has.
+const stableSources = 10
+
 func (o *sweepOutput) printSummary(dir string, id runs.Identity, sum *runs.Summary) error {
 	out := sweepResult{Summary: sum}
 	if o.risk.Set && len(id.Budgets) > 0 {
 		out.Needed = sum.SamplesNeeded(o.risk.V)
 	}
 	text := report.Summary(sum, o.format)
+	stable, err := report.Stability(dir, &id, sum, stableSources, o.format)
+	if err != nil {
+		return err
+	}
+	if stable != "" {
+		text += "\n" + stable
+	}
 	if out.Needed != nil {
 		text += "\n" + report.Needed(sum.Metric, o.risk.V, out.Needed, o.format)
 	}
