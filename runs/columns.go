@@ -85,7 +85,7 @@ type Predicted struct {
 	// as `amtrl predict` writes it. Both are nil where labels are numbers.
 	Class  []int
 	Scores [][]float32
-	// Numbers are by row, in the units of the labels, nil where labels are classes.
+	// Numbers are by row, in the units of the labels, logarithms where the column has a LogOf; nil where labels are classes.
 	Numbers []float32
 }
 
