@@ -33,7 +33,7 @@ func (r *Result) doubt(last []*pipeline.Epoch, of samples) string {
 	}
 	switch {
 	case likelier && noLess:
-		return best.Method + " errs no less than constant, though the labels of the target's samples are likelier by it"
+		return best.Method + "'s error is no lower than constant's, though it makes the labels of the target's samples likelier"
 	case likelier || better:
 		return ""
 	case noLess:

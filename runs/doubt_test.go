@@ -44,7 +44,7 @@ func TestDoubt(t *testing.T) {
 		"two errors less, labels no likelier": {classes(pipeline.Active, 25, 42), constant,
 			"that active errs less than constant may be chance" + chance},
 		"errors as many, labels likelier": {classes(pipeline.Active, 27, 30), constant,
-			"active errs no less than constant, though the labels of the target's samples are likelier by it"},
+			"active's error is no lower than constant's, though it makes the labels of the target's samples likelier"},
 		"two errors less, labels likelier": {classes(pipeline.Active, 25, 30), constant, ""},
 		"far fewer errors":                 {classes(pipeline.Active, 5, 40.5), constant, ""},
 		"constant itself":                  {constant, constant, ""},

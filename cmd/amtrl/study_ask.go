@@ -194,7 +194,7 @@ func (o *studyTellOptions) run(ctx context.Context) error {
 	if err != nil {
 		return studyError(err)
 	}
-	return o.emitEither(told, fmt.Sprintf("%s, %d replaced, %d skipped, %d as told before; %d of them unasked; %s %s pending\n",
+	return o.emitEither(told, fmt.Sprintf("%s, %d replaced, %d skipped, %d unchanged; %d not asked for; %s %s pending\n",
 		text.Several(told.Labels, "label"), told.Replaced, told.Skipped, told.Known, told.Unasked, text.Several(told.Pending, "row"),
 		text.Form(told.Pending, "is", "are")))
 }

@@ -129,7 +129,7 @@ func TestStudyAnswers(t *testing.T) {
 
 	run("tell", "S", c.answer(t, "half.csv", first[:len(first)/2]...)).Succeeds(t)
 	before = journal()
-	run("tell", "S", "half.csv").Prints(t, 0, "0 labels, 0 replaced", fmt.Sprintf("%d as told before", len(first)/2))
+	run("tell", "S", "half.csv").Prints(t, 0, "0 labels, 0 replaced", fmt.Sprintf("%d unchanged", len(first)/2))
 	if journal() != before {
 		t.Error("a repeated answer is in the journal")
 	}
@@ -189,7 +189,7 @@ func TestStudyAnswers(t *testing.T) {
 	id, label, _ := strings.Cut(unaskedOf(c, first), ",")
 	// As a spreadsheet writes it where numbers have a decimal comma, with a space that somebody typed and empty rows.
 	sheet := "\ufeffid;seen by;label\r\n" + id + ";A, B;" + label + " \r\n;;\r\n;C;\r\n"
-	run("tell", "S", write("unasked.csv", sheet)).Prints(t, 0, "1 label, ", "1 of them unasked")
+	run("tell", "S", write("unasked.csv", sheet)).Prints(t, 0, "1 label, ", "1 not asked for")
 	run("ask", "S", "--expires", "1s", "--out", "b.csv").Succeeds(t)
 	second := ids(c.read(t, "b.csv"))
 	for _, id := range second {
@@ -219,7 +219,7 @@ func TestStudyAnswers(t *testing.T) {
 		run("ask", other, "--out", "asked."+ending).Succeeds(t)
 		run("export", "S", "--out", "rows."+ending).Succeeds(t)
 		run("tell", other, "asked."+ending).ComplainsLast(t, 1, `expected a column "label"`)
-		run("tell", other, "rows."+ending).Prints(t, 0, fmt.Sprintf("%d labels", len(first)/2+len(second)+1), "20 as told before")
+		run("tell", other, "rows."+ending).Prints(t, 0, fmt.Sprintf("%d labels", len(first)/2+len(second)+1), "20 unchanged")
 	}
 	run("ask", "S", "--stop-below", "0.9").ComplainsLast(t, 3, "the next round is expected to lower")
 	run("plan", "S", "--budget", "100").Prints(t, 0, "twice the labels", "Theorem 4.1")
