@@ -7,26 +7,30 @@ import (
 	"github.com/amtrl/amtrl/pipeline"
 )
 
-// FarColumn is a column of features in which rows lie further outside of the target's samples than farRanges times their range, or
-// outsideRows of the rows further than outsideRanges: how an effect goes on there no sample of the target has told.
+// FarColumn is a column of features in which rows lie further outside of the target's samples than farRanges times their range, or more
+// of the rows than chance explains further than outsideRanges: how an effect goes on there no sample of the target has told.
 type FarColumn struct {
 	Name string
 	// Rows is how many rows lie far outside, First the value of the first of them, and Low to High is the range of the samples. Outside is
-	// how many do at all, where these are outsideRows of all or more.
+	// how many do at all, where these are outsideRows of all or more, and more than chance explains.
 	Rows, Outside    int64
 	First, Low, High float64
 }
 
 const (
-	farRanges = 3
-	// A tenth of the range is more than rows like the samples lie outside by.
+	farRanges     = 3
 	outsideRanges = 0.1
 	outsideRows   = 0.2
+	// outsideLeast is the fewest rows that tell a part.
+	outsideLeast = 10
+	// outsideChance is how often rows like the samples are said to lie outside, in any column.
+	outsideChance = 0.01
 )
 
 // far are the ranges of the columns of a table over the target's samples, in the units of the columns, and what lies far outside of them.
 type far struct {
 	low, high []float64
+	samples   int
 	rows      []int64
 	outside   []int64
 	first     []float64
@@ -77,11 +81,21 @@ func (f *far) add(v *table.Vectors) {
 func (f *far) tell(columns []string, rows int64, say func(FarColumn)) {
 	for j, n := range f.rows {
 		outside := f.outside[j]
-		if float64(outside) < outsideRows*float64(rows) {
+		if outside < outsideLeast || float64(outside) < f.leastOutside()*float64(rows) {
 			outside = 0
 		}
 		if max(n, outside) > 0 && say != nil {
 			say(FarColumn{columns[j], n, outside, f.first[j], f.low[j], f.high[j]})
 		}
 	}
+}
+
+// leastOutside is the part of rows above which they are said to lie outside. Above the largest of n samples lies more than a part x of rows
+// like them with the probability (1 - x)^n.
+func (f *far) leastOutside() float64 {
+	if f.samples == 0 { // unknown
+		return math.Inf(1)
+	}
+	ends := 2 * float64(len(f.low))
+	return math.Max(outsideRows, 1-math.Pow(outsideChance/ends, 1/float64(f.samples)))
 }

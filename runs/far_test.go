@@ -2,12 +2,16 @@ package runs
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
+	"github.com/amtrl/amtrl/dataset/table"
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/safetensors"
+	"github.com/amtrl/amtrl/internal/testrand"
 	"github.com/amtrl/amtrl/pipeline/pipelinetest"
 )
 
@@ -47,14 +51,15 @@ func TestPredictWithKnots(t *testing.T) {
 	write()
 	must.Get(Predict(t.Context(), q, p, nil))(t)
 	must.Equal(t, string(must.Get(os.ReadFile(p.Out))(t)), "id,number\n0,1012\n1,6784\n2,7887\n3,9726\n", "predictions")
-	must.Equal(t, said, "{a 1 4 -4 0 1}{b 2 3 9 0 2}", "what is far: beyond three times the range, not at it")
+	must.Equal(t, said, "{a 1 0 -4 0 1}{b 2 0 9 0 2}", "what is far: beyond three times the range, not at it")
 
 	// Rows outside of the samples are said where they are many, and rows of other sources if any are.
-	write("source_column", "shop", "own", "mine")
+	write("source_column", "shop", "own", "7", "samples", "60")
 	for _, c := range []struct{ rows, far, strangers string }{
-		{"mine,0.5,1\n,0.5,1\nmine,0.5,2.1\nmine,1.05,1\n", "", ""},
-		{"mine,0.5,1\n,0.5,3\nmine,0.5,1\nmine,0.5,1\n", "{b 0 1 0 0 2}", ""},
-		{"mine,0.5,3\nyours,0.5,1\nmine,0.5,1\nmine,1,1\nours,0.5,1\n,0,0\n", "", "{shop mine yours 2 5}"},
+		{strings.Repeat("7,0.5,1\n,0.5,2.1\n7,1.05,1\n", 20), "", ""},
+		{strings.Repeat("7,0.5,1\n7.0,0.5,3\n7,0.5,1\n", 20), "{b 0 20 0 0 2}", ""},
+		{strings.Repeat("7,0.5,1\n7.0,0.5,3\n7,0.5,1\n", 3), "", ""}, // of few rows
+		{"7,0.5,3\nyours,0.5,1\n7.0,0.5,1\n 7,1,1\nours,0.5,1\n,0,0\n  ,0,0\n", "", "{shop 7 yours 3 5}"},
 	} {
 		must.Do(t, os.Remove(p.Out))
 		must.Do(t, os.WriteFile(rows, []byte("shop,a,b\n"+c.rows), 0o644))
@@ -64,4 +69,36 @@ func TestPredictWithKnots(t *testing.T) {
 		must.Equal(t, said, c.far, "what lies outside")
 		must.Equal(t, strangers, c.strangers, "what is of other sources")
 	}
+	// A column of that name which has no single values is not read.
+	must.Do(t, os.Remove(p.Out))
+	p.Files = []string{filepath.Join(dir, "rows.jsonl")}
+	must.Do(t, os.WriteFile(p.Files[0], []byte(`{"shop":["7"],"a":0.5,"b":1}`+"\n"), 0o644))
+	must.Get(Predict(t.Context(), q, p, nil))(t)
+}
+
+// Rows like the samples are hardly ever said to lie outside of them, however few the samples are.
+func TestFarByChance(t *testing.T) {
+	rng := testrand.New(t)
+	told := 0
+	for range 400 {
+		columns, f := 1+rng.IntN(20), far{samples: 2 + rng.IntN(60)}
+		draw := func(rows int) *table.Vectors {
+			v := &table.Vectors{Width: columns}
+			for range rows * columns {
+				v.F32 = append(v.F32, float32(rng.NormFloat64()))
+			}
+			return v
+		}
+		samples := draw(f.samples)
+		for j := range columns {
+			low, high := math.Inf(1), math.Inf(-1)
+			for i := range f.samples {
+				low, high = min(low, samples.Element(i*columns+j)), max(high, samples.Element(i*columns+j))
+			}
+			f.low, f.high = append(f.low, low), append(f.high, high)
+		}
+		f.add(draw(200))
+		f.tell(make([]string, columns), 200, func(c FarColumn) { told += b2i(c.Outside > 0) })
+	}
+	must.Hold(t, told <= 16, "%d of 400 files of rows like the samples", told)
 }

@@ -31,6 +31,8 @@ type metadata struct {
 	means, spread, centre []float64
 	// low to high is the range of each column of a table, but words, over the target's samples, where spread is there.
 	low, high []float64
+	// samples is how many samples of the target these ranges are of.
+	samples int
 	// scale is what features of one byte are times where a program made the set, 0 for the usual: 1, and 1/255 where data are no tables.
 	scale float64
 }
@@ -41,7 +43,7 @@ func (m *metadata) fields() map[string]any {
 		"version": &m.version, "representation": &m.representation, "image": &m.image, "features": &m.features, "words": &m.words,
 		"knots": &m.knots, "codes": &m.codes, "labels": &m.labels, "low": &m.low, "high": &m.high, "means": &m.means,
 		"spread": &m.spread, "centre": &m.centre, "scale": &m.scale, "source_column": &m.sourceColumn,
-		"own": &m.own}
+		"own": &m.own, "samples": &m.samples}
 }
 
 func (m *metadata) encode() (map[string]string, error) {
@@ -97,7 +99,9 @@ func (m *metadata) describe(p *pipeline.Problem, version string, alone bool) {
 		m.id, m.version, m.representation = c.ID, version, p.Config.Representation
 		m.features, m.words, m.means = slices.Concat([]string{}, c.Features), c.Words, c.Means
 		m.knots, m.codes, m.spread = c.Knots, c.Codes, c.Spread
-		m.low, m.high = ranges(p)
+		if m.low, m.high = ranges(p); len(m.low) > 0 {
+			m.samples = len(p.TargetSamples().Rows)
+		}
 		if m.sourceColumn = c.Source; c.Source != "" {
 			m.own = p.Set.Pools[p.Target.Pool].Name
 		}

@@ -130,7 +130,7 @@ func (m *storedModel) decode(q backend.Queue, raw []byte, files bool) error {
 		return fmt.Errorf("metadata low: expected one for each of up to %d columns, and as many of high, found %d and %d", len(m.features), n,
 			len(meta.high))
 	}
-	m.far = far{low: meta.low, high: meta.high}
+	m.far = far{low: meta.low, high: meta.high, samples: meta.samples}
 	m.strangers = Strangers{Column: meta.sourceColumn, Target: meta.own}
 	for name, numbers := range map[string][]float64{"means": meta.means, "centre": m.centre} {
 		if n := len(numbers); n != 0 && n != m.predictor.D {

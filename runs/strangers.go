@@ -1,6 +1,11 @@
 package runs
 
-import "github.com/amtrl/amtrl/dataset/table"
+import (
+	"math"
+
+	"github.com/amtrl/amtrl/dataset/table"
+	"github.com/amtrl/amtrl/internal/text"
+)
 
 // Strangers are rows of a table whose source is not the target that the model is for.
 type Strangers struct {
@@ -13,11 +18,12 @@ type Strangers struct {
 // add counts rows by the values of the column.
 func (s *Strangers) add(v *table.Values, rows int) {
 	for i := range rows {
-		if v.IsMissing(i) || v.Name(i) == "" {
+		name := v.Word(i)
+		if v.IsMissing(i) || name == "" || v.Numbers != nil && math.IsNaN(v.Numbers[i]) {
 			continue
 		}
 		s.All++
-		if name := v.Name(i); name != s.Target {
+		if text.IndexSame([]string{s.Target}, name) < 0 {
 			if s.Rows++; s.Rows == 1 {
 				s.First = name
 			}

@@ -122,7 +122,7 @@ func (o *predictOptions) run(ctx context.Context) error {
 			}
 		},
 		Strangers: func(s runs.Strangers) {
-			o.note("note: the model is for %s %s, and %s of %s rows are of others, the first of %s", text.OneLine(s.Column, 80),
+			o.note("note: the model is for %s %q, and %s of %s rows are of others, the first of %q", text.OneLine(s.Column, 80),
 				text.OneLine(s.Target, 80), report.Count(float64(s.Rows)), report.Count(float64(s.All)), text.OneLine(s.First, 80))
 		},
 		Unknown: func(column, word string, rows int64) {

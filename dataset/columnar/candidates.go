@@ -238,7 +238,8 @@ func (k Known) classes(outputs []Output) [][]bool {
 }
 
 // Digest is the SHA-256, in hexadecimal, of what a folder says about its rows: features, labels, ids, sources and costs.
-// The files that they came from do not enter. Where classes are given, it is that of the same rows had each output these.
+// The files that they came from do not enter, nor how the column of the sources is called. Where classes are given, it is that of the same
+// rows had each output these.
 func Digest(dir string, classes ...[]string) (string, error) {
 	h, err := readHeader(dir)
 	if err != nil {
@@ -247,7 +248,7 @@ func Digest(dir string, classes ...[]string) (string, error) {
 	r := &opener{dir: dir, header: h}
 	r.reorder(classes)
 	content := *h
-	content.Name, content.Key, content.Files = "", "", nil
+	content.Name, content.Key, content.Source, content.Files = "", "", "", nil
 	raw, err := jsonfile.Encode(content)
 	if err != nil {
 		return "", err

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/amtrl/amtrl/dataset"
+	"github.com/amtrl/amtrl/dataset/manifest"
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
 )
@@ -89,4 +90,20 @@ func names(set *dataset.Set) (out []string) {
 		out = append(out, fmt.Sprintf("%s (%d, %d)", task.Name, len(task.Train), len(task.Test)))
 	}
 	return out
+}
+
+// What the column of the sources is called is no content of the rows: a study goes on with folders of versions that did not keep it.
+func TestDigestOfRenamedSources(t *testing.T) {
+	var digests []string
+	for _, name := range []string{"shop", "store"} {
+		dir := t.TempDir()
+		must.Do(t, os.WriteFile(filepath.Join(dir, "rows.csv"), []byte(name+",y,x\na,1,1\nb,2,2\na,3,3\n"), 0o644))
+		m := must.Get(manifest.Parse(filepath.Join(dir, "m.yaml"), []byte("files: rows.csv\ncolumns: {source: "+name+
+			", features: x}\nlabels: [{column: y, type: number}]\n")))(t)
+		out := filepath.Join(dir, "out")
+		must.Do(t, Import(t.Context(), m, out, nil))
+		must.Equal(t, must.Get(Open(out))(t).Columns.Source, name, "the column of the sources")
+		digests = append(digests, must.Get(Digest(out))(t))
+	}
+	must.Equal(t, digests[1], digests[0], "the digest")
 }
