@@ -88,7 +88,7 @@ func newEvaluation(c OutputColumn) *Evaluation {
 // what is wrong with a label that is no class of the model, which counts as wrong or as one of the rest, or no number, which is
 // not compared.
 func (e *Evaluation) add(v *table.Values, i, class int, score float32) error {
-	if v.IsMissing(i) || slices.Contains(e.column.Missing, v.Name(i)) || v.Numbers != nil && math.IsNaN(v.Numbers[i]) {
+	if v.Lacks(i) || slices.Contains(e.column.Missing, v.Name(i)) {
 		return nil
 	}
 	name, c, rest := v.Word(i), e.column.Classes, e.column.Rest

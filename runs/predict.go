@@ -262,11 +262,9 @@ func (r *predictor) query(path string, columns []table.Column) (q table.Query, e
 	if r.id = -1; r.ID != "" || has(r.storedModel.id) {
 		r.id = add(cmp.Or(r.ID, r.storedModel.id))
 	}
-	r.source = -1
-	if i := slices.IndexFunc(columns, func(c table.Column) bool { return c.Name == r.strangers.Column }); i >= 0 && r.strangers.Column != "" {
-		if k := columns[i].Kind; k != table.Vector && k != table.Other { // what only a note goes by stops no prediction
-			r.source = add(r.strangers.Column)
-		}
+	ofSource := func(c table.Column) bool { return c.Name == r.strangers.Column && c.Kind.Scalar() }
+	if r.source = -1; r.strangers.Column != "" && slices.ContainsFunc(columns, ofSource) { // what only a note goes by stops no prediction
+		r.source = add(r.strangers.Column)
 	}
 	r.labels = nil
 	for i := range r.columns {

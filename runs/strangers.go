@@ -1,8 +1,6 @@
 package runs
 
 import (
-	"math"
-
 	"github.com/amtrl/amtrl/dataset/table"
 	"github.com/amtrl/amtrl/internal/text"
 )
@@ -19,7 +17,7 @@ type Strangers struct {
 func (s *Strangers) add(v *table.Values, rows int) {
 	for i := range rows {
 		name := v.Word(i)
-		if v.IsMissing(i) || name == "" || v.Numbers != nil && math.IsNaN(v.Numbers[i]) {
+		if v.Lacks(i) || name == "" {
 			continue
 		}
 		s.All++

@@ -380,7 +380,7 @@ func (o *outputClasses) add(b *table.Batch, v *table.Values, i int) error {
 
 // class is the class of row i, where it has one.
 func (o *outputClasses) class(v *table.Values, i int) (name string, there bool) {
-	if v.IsMissing(i) || v.Numbers != nil && math.IsNaN(v.Numbers[i]) {
+	if v.Lacks(i) {
 		return "", false
 	}
 	name = v.Word(i)

@@ -122,7 +122,7 @@ func (c *column) look(v *table.Values, i int) {
 	c.rows++
 	c.cells.words, c.cells.there = append(c.cells.words, 0), append(c.cells.there, false)
 	row := c.rows - 1
-	if v.IsMissing(i) || v.Numbers != nil && math.IsNaN(v.Numbers[i]) {
+	if v.Lacks(i) {
 		c.missing, c.blank = c.missing+1, c.blank+1
 		return
 	}
@@ -297,7 +297,7 @@ func gaps(v *table.Values, rows int) int {
 	n := 0
 	for i := range rows {
 		switch {
-		case v.IsMissing(i), v.Numbers != nil && math.IsNaN(v.Numbers[i]):
+		case v.Lacks(i):
 			n++
 		case v.Text != nil && (v.Word(i) == "" || text.LooksMissing(v.Name(i))):
 			n++
@@ -332,7 +332,7 @@ func (c *counts) add(b *table.Batch, i int, source string) string {
 
 // add counts value i and tells whether it is a label.
 func (l *labelCounts) add(v *table.Values, i int) bool {
-	if v.IsMissing(i) || v.Numbers != nil && math.IsNaN(v.Numbers[i]) {
+	if v.Lacks(i) {
 		return false
 	}
 	name := v.Word(i)

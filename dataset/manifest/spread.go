@@ -60,7 +60,7 @@ func inspect(path, format string) ([]*column, error) {
 	for _, c := range t.Columns() {
 		col := &column{Column: c, distinct: map[string]int{}}
 		columns = append(columns, col)
-		if c.Kind != table.Vector && c.Kind != table.Other {
+		if c.Kind.Scalar() {
 			q.Scalars = append(q.Scalars, c.Name)
 			scalars = append(scalars, col)
 		}

@@ -57,6 +57,9 @@ func (k Kind) String() string {
 	return [...]string{"a type that is not read", "text", "integers", "numbers", "booleans", "lists of numbers"}[k]
 }
 
+// Scalar says whether each row has one value, or none.
+func (k Kind) Scalar() bool { return k != Vector && k != Other }
+
 // Element is how numbers of features are stored.
 type Element int
 
@@ -207,7 +210,7 @@ func (t *base) resolve(q Query, isText bool) (b *Batch, scalars, features []int,
 		}
 		return found
 	}
-	scalars = find(q.Scalars, "one value per row", func(k Kind) bool { return k != Vector && k != Other })
+	scalars = find(q.Scalars, "one value per row", Kind.Scalar)
 	features = find(q.Features, "numbers for features", func(k Kind) bool {
 		return k != Other && (k != Text || isText) && (k != Vector || len(q.Features) == 1)
 	})

@@ -27,6 +27,11 @@ type Values struct {
 // IsMissing tells whether row i has no value.
 func (v *Values) IsMissing(i int) bool { return len(v.Missing) > 0 && v.Missing[i] }
 
+// Lacks tells whether row i has no value, or a number that is none.
+func (v *Values) Lacks(i int) bool {
+	return v.IsMissing(i) || v.Numbers != nil && math.IsNaN(v.Numbers[i])
+}
+
 // Name is the value of row i as text: integers in decimal, booleans as true and
 // false, numbers in the fewest digits that read back the same.
 func (v *Values) Name(i int) string {
@@ -46,7 +51,7 @@ func (v *Values) Word(i int) string { return text.Word(v.Name(i)) }
 
 // Category is [Values.Word] as the name of a category; there says whether there is one, as [text.NoWord] has it.
 func (v *Values) Category(i int) (word string, there bool) {
-	if v.IsMissing(i) || v.Numbers != nil && math.IsNaN(v.Numbers[i]) {
+	if v.Lacks(i) {
 		return "", false
 	}
 	word = v.Word(i)
