@@ -44,53 +44,6 @@ type Known struct {
 	sold bool // a price is that of what is sold
 }
 
-// The names that columns often have, the likeliest first.
-var (
-	idNames    = append([]string{"id", "uuid", "key", "row_id", "sample_id", "index", "*_id", "*id"}, indexNames...)
-	sureIDs    = []string{"id", "uuid", "*_id"}
-	indexNames = []string{"__index_level_?__", "unnamed: 0"} // as pandas writes and reads its own
-	// numberNames are those of numbers of orders and the like, where hardly one is there twice.
-	numberNames = append(numbersOf("order", "invoice", "ticket", "listing", "serial", "record", "receipt", "booking", "transaction", "case",
-		"claim", "customer", "client", "account", "policy", "contract"), "listing", "invoice", "receipt")
-	sureSources = []string{"source", "domain", "site", "shop", "store", "center", "centre", "hospital", "dataset", "corpus", "subset",
-		"station", "plant", "clinic", "school", "factory", "*domain*", "*source*", "*site*"}
-	sourceNames = []string{"source", "domain", "site", "shop", "store", "group", "center", "centre", "hospital", "dataset", "corpus",
-		"subset",
-		"machine", "device", "sensor", "station", "subject", "patient", "user", "client", "customer", "language", "lang",
-		"country", "region",
-		"city", "tenant", "plant", "account", "company", "brand", "clinic", "school", "branch", "office", "ward", "district", "factory",
-		"environment", "env", "batch", "camera", "*domain*", "*source*", "*site*", "*group*"}
-	sureLabels = []string{"label", "labels", "class", "y", "target", "outcome", "diagnosis"}
-	labelNames = append(slices.Clone(sureLabels), "*label*", "*class*", "*target*")
-	// maybeLabels are those that features often have too.
-	maybeLabels = []string{"category", "sentiment", "rating", "score", "is_*", "has_*"}
-	splitNames  = []string{"split", "fold", "partition", "part", "set", "*split*"}
-	// groupNames are those of columns whose values say which rows belong together, where they are repeated.
-	groupNames = withIDs("patient", "subject", "participant", "person", "user", "speaker", "author", "document", "doc", "animal", "individual")
-	// partyNames are others, where there are many values: of few they are of kinds of customers.
-	partyNames   = withIDs("customer", "client", "account", "policy", "contract", "household", "student", "employee", "vehicle")
-	costNames    = []string{"cost", "price", "*cost*", "*per?label", "label?price"}
-	featureNames = []string{"embedding", "embeddings", "vector", "features", "emb", "x", "hidden", "*emb*", "*vec*", "*feature*"}
-)
-
-// numbersOf are names of columns that number things.
-func numbersOf(things ...string) (names []string) {
-	for _, of := range things {
-		for _, number := range []string{"no", "nr", "num", "number", "ref"} {
-			names = append(names, of+number, of+"?"+number)
-		}
-	}
-	return names
-}
-
-// withIDs are names, and those of their ids.
-func withIDs(names ...string) []string {
-	for _, name := range names {
-		names = append(names, name+"?id")
-	}
-	return names
-}
-
 // guesser chooses columns, each for one thing.
 type guesser struct {
 	columns []*column

@@ -1,0 +1,108 @@
+package columnar
+
+import (
+	"cmp"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/amtrl/amtrl/dataset/manifest"
+	"github.com/amtrl/amtrl/dataset/table"
+	"github.com/amtrl/amtrl/internal/text"
+)
+
+// outputClasses are the classes of an output as they are found.
+type outputClasses struct {
+	manifest.Label
+	index   map[string]int32
+	missing map[string]bool
+	digits  digits // of numbers
+}
+
+const maxClasses = 1000
+
+// add notes the class of row i, or checks its number.
+func (o *outputClasses) add(b *table.Batch, v *table.Values, i int) error {
+	if o.Type == manifest.Number {
+		_, _, err := o.number(b, v, i)
+		return err
+	}
+	name, there := o.class(v, i)
+	if !there {
+		return nil
+	}
+	if _, known := o.index[name]; known {
+		return nil
+	}
+	if err := b.CheckUTF8(i, o.Column, name); err != nil {
+		return err
+	}
+	class := text.IndexSame(o.Classes, name)
+	switch {
+	case class >= 0:
+		o.index[strings.Clone(name)] = int32(class)
+		return nil
+	case len(o.Classes) > 0:
+		return b.Fault(i, o.Column, "one of the classes %s of the manifest, found %q", text.OneLine(strings.Join(o.Classes, ", "), 200),
+			text.OneLine(name, 80))
+	case !text.Printable(name) || name == "":
+		return b.Fault(i, o.Column, "a class without control characters, found %q", text.OneLine(name, 80))
+	case o.Type == manifest.Binary && len(o.index) == 2:
+		return b.Fault(i, o.Column, "two classes of a binary label, found a third, %q", text.OneLine(name, 80))
+	case len(o.index) == maxClasses:
+		return b.Fault(i, o.Column, "at most %d classes, found more: is it a number? (type: number)", maxClasses)
+	}
+	o.index[strings.Clone(name)] = int32(len(o.index))
+	return nil
+}
+
+// class is the class of row i, where it has one.
+func (o *outputClasses) class(v *table.Values, i int) (name string, there bool) {
+	if v.Lacks(i) {
+		return "", false
+	}
+	name = v.Word(i)
+	return name, !o.missing[name]
+}
+
+// number is the number of row i, where it has one.
+func (o *outputClasses) number(b *table.Batch, v *table.Values, i int) (x float32, there bool, err error) {
+	if _, there := o.class(v, i); !there {
+		return 0, false, nil
+	}
+	wide, ok := v.Number(i)
+	if math.IsNaN(wide) {
+		return 0, false, nil
+	}
+	x = float32(wide) + 0 // -0 is 0
+	if !ok || !(math.Abs(float64(x)) <= table.MaxFeature) || o.Log && !(x > 0) {
+		name := v.Name(i)
+		expected := table.PlainNumber(name)
+		switch {
+		case ok && math.Abs(float64(x)) <= table.MaxFeature:
+			expected = "a number above 0, as log takes it"
+		case ok || expected == "a number":
+			expected = "a number of at most 1e+18 in magnitude"
+		}
+		return 0, false, b.Fault(i, o.Column, "%s, found %q", expected, text.OneLine(name, 80))
+	}
+	o.digits.add(wide)
+	return x, true, nil
+}
+
+// sortedClasses sorts names, by number where all are numbers.
+func sortedClasses(index map[string]int32) []string {
+	names := slices.Sorted(maps.Keys(index))
+	numbers := map[string]float64{}
+	for _, n := range names {
+		x, err := strconv.ParseFloat(n, 64)
+		if err != nil {
+			return names
+		}
+		numbers[n] = x
+	}
+	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(numbers[a], numbers[b]) })
+	return names
+}

@@ -1,0 +1,85 @@
+package manifest
+
+import (
+	"context"
+	"hash/maphash"
+	"regexp"
+
+	"github.com/amtrl/amtrl/dataset/table"
+)
+
+// markCopies finds columns that number the rows but for rows that are copies of others, the same in all that was looked at.
+func markCopies(columns []*column) {
+	for _, c := range columns {
+		once, twice := c.repeated()
+		c.copied = c.numeric() && c.ints == c.rows && c.first.numbered && twice > 0 && once > twice && c.rows >= enoughNumbered &&
+			c.onlyCopies(columns)
+	}
+}
+
+// onlyCopies says whether rows of one value have the same in all other columns.
+func (c *column) onlyCopies(columns []*column) bool {
+	first := map[uint64]int{}
+	for i, word := range c.cells.words {
+		at, seen := first[word]
+		if !seen {
+			first[word] = i
+			continue
+		}
+		for _, other := range columns {
+			if words := other.cells.words; len(words) == c.rows && words[i] != words[at] {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// serialID is a word without blanks that ends in a number, such as TK00017.
+var serialID = regexp.MustCompile(`^([^\s\d]+)\d+$`)
+
+// serials says whether each value is another serialID and all begin alike.
+func (c *column) serials() bool {
+	if !c.words() || c.missing > 0 || len(c.distinct) != c.rows || c.rows < enoughNumbered {
+		return false
+	}
+	prefix := ""
+	for word := range c.distinct {
+		m := serialID.FindStringSubmatch(word)
+		if m == nil || prefix != "" && m[1] != prefix {
+			return false
+		}
+		prefix = m[1]
+	}
+	return true
+}
+
+// unique says whether all rows were read and each has its own value of a column.
+func unique(ctx context.Context, m *Manifest, inputs []Input, column string) (bool, error) {
+	seen, repeated, seed := map[uint64]bool{}, false, maphash.MakeSeed()
+	for _, in := range inputs {
+		t, err := table.Open(in.Path, in.Format)
+		if err != nil {
+			return false, err
+		}
+		err = t.Scan(table.Query{Scalars: []string{column}}, func(b *table.Batch) error {
+			for i := range b.Rows {
+				key := maphash.String(seed, b.Scalars[0].Word(i))
+				repeated = repeated || b.Scalars[0].IsMissing(i) || seen[key]
+				seen[key] = true
+			}
+			if repeated || len(seen) > countRows {
+				return errEnough
+			}
+			return ctx.Err()
+		})
+		t.Close()
+		if err == errEnough {
+			return false, nil
+		}
+		if err != nil {
+			return false, err
+		}
+	}
+	return true, nil
+}
