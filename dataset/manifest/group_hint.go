@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/amtrl/amtrl/dataset/table"
 	"github.com/amtrl/amtrl/internal/text"
 )
 
@@ -25,8 +26,18 @@ func (m *Manifest) GroupHints() (hints []GroupHint, err error) {
 	if err != nil {
 		return nil, err
 	}
+	var features []string
+	if m.Vectors == nil {
+		var all []table.Column
+		for _, c := range columns {
+			all = append(all, c.Column)
+		}
+		if features, err = m.FeatureColumns(inputs[0].Path, all); err != nil {
+			return nil, err
+		}
+	}
 	for _, c := range columns {
-		if _, twice := c.repeated(); !m.reads(c.Name) && !slices.Contains(m.Features, c.Name) && m.perhapsGroup(c) != "" {
+		if _, twice := c.repeated(); !m.reads(c.Name) && !slices.Contains(features, c.Name) && m.perhapsGroup(c) != "" {
 			hints = append(hints, GroupHint{c.Name, fmt.Sprintf("%d of %s of column %s %s there more than once", twice,
 				text.Several(len(c.distinct), "value"), text.OneLine(c.Name, 80), text.Form(twice, "is", "are"))})
 		}

@@ -110,13 +110,8 @@ func Look(ctx context.Context, manifestPath string, files []string, known Known)
 	if err := g.choose(m, known, inputs); err != nil {
 		return nil, err
 	}
-	if c := g.column(m.ID); known.ID == "" && c != nil && c.serials() && !c.named(idNames) {
-		if is, err := unique(ctx, m, inputs, m.ID); err != nil {
-			return nil, err
-		} else if !is {
-			delete(g.taken, m.ID)
-			m.ID = ""
-		}
+	if err := g.dropRepeatedID(ctx, m, known, inputs); err != nil {
+		return nil, err
 	}
 	if m.Vectors != nil {
 		if err := guessJoin(m, inputs[0]); err != nil {

@@ -54,9 +54,23 @@ func (c *column) serials() bool {
 	return true
 }
 
+// dropRepeatedID gives up an id that was guessed by its values where not each row has its own.
+func (g *guesser) dropRepeatedID(ctx context.Context, m *Manifest, known Known, inputs []Input) error {
+	c := g.column(m.ID)
+	if known.ID != "" || c == nil || !c.serials() || c.named(idNames) {
+		return nil
+	}
+	is, err := unique(ctx, inputs, m.ID)
+	if err == nil && !is {
+		delete(g.taken, m.ID)
+		m.ID = ""
+	}
+	return err
+}
+
 // unique says whether all rows were read and each has its own value of a column.
-func unique(ctx context.Context, m *Manifest, inputs []Input, column string) (bool, error) {
-	seen, repeated, seed := map[uint64]bool{}, false, maphash.MakeSeed()
+func unique(ctx context.Context, inputs []Input, column string) (bool, error) {
+	seen, repeated := map[uint64]bool{}, false
 	for _, in := range inputs {
 		t, err := table.Open(in.Path, in.Format)
 		if err != nil {
@@ -64,7 +78,7 @@ func unique(ctx context.Context, m *Manifest, inputs []Input, column string) (bo
 		}
 		err = t.Scan(table.Query{Scalars: []string{column}}, func(b *table.Batch) error {
 			for i := range b.Rows {
-				key := maphash.String(seed, b.Scalars[0].Word(i))
+				key := maphash.String(wordSeed, b.Scalars[0].Word(i))
 				repeated = repeated || b.Scalars[0].IsMissing(i) || seen[key]
 				seen[key] = true
 			}

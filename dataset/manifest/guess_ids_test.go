@@ -59,6 +59,8 @@ func TestLookForIDs(t *testing.T) {
 			must.Hold(t, hints[0].Column == of.name && strings.HasPrefix(hints[0].Found, "60 of 60 values of column "+of.name), "%q", hints)
 			g.Group = of.name
 			must.Equal(t, len(must.Get(g.GroupHints())(t)), 0, "hints of a group that is said")
+			g.Group, g.Features = "", []string{of.name[:1] + "*"}
+			must.Equal(t, len(must.Get(g.GroupHints())(t)), 0, "hints of a feature that a pattern names")
 		}
 	}
 }
