@@ -10,14 +10,6 @@ import (
 // leastSeeds is how many seeds say how much shares differ from one to the next.
 const leastSeeds = 3
 
-// ofBudgets names the largest budget where there are several.
-func (d *sweepData) ofBudgets() string {
-	if len(d.budgets) < 2 {
-		return ""
-	}
-	return ", at a budget of " + Count(d.budget)
-}
-
 func (d *sweepData) moves() bool { return len(d.id.Seeds) >= leastSeeds }
 
 // Stability is a table of the at most top sources with the largest mean shares over the seeds of the sweep of one target in a folder, at
@@ -35,7 +27,7 @@ func Stability(dir string, id *runs.Identity, s *runs.Summary, top int, f Format
 	strongest := t.strongest(top)
 	table := Table{
 		Title: fmt.Sprintf("the %d of %s with the largest mean shares (%s), over %s%s", len(strongest),
-			text.Several(len(d.sources), "source"), d.methods[0], text.Several(t.seeds, "seed"), d.ofBudgets()),
+			text.Several(len(d.sources), "source"), d.methods[0], text.Several(t.seeds, "seed"), d.atBudget()),
 		Header: []string{"source", "share", "least to largest", "in the first five", "samples"},
 		Right:  []int{1, 2, 3, 4},
 	}
