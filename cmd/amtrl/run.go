@@ -156,15 +156,21 @@ func (o *folderOptions) open(out *output, set *dataset.Set, choice backend.Choic
 	return dir, dev, err
 }
 
-// noteLabels says what data check says of labels that should be others, or features that should not be there, and of what errors are.
-func (o *output) noteLabels(set *dataset.Set) {
-	if set.Columns != nil {
-		for _, l := range set.Columns.Labels {
-			if l.LogOf != "" {
-				o.note("note: errors are of %s; predict writes %s", text.OneLine(l.Name, 80), text.OneLine(l.LogOf, 80))
-			}
+// noteLogs says of what errors are, where that is the logarithm of a label.
+func (o *output) noteLogs(set *dataset.Set) {
+	if set.Columns == nil {
+		return
+	}
+	for _, l := range set.Columns.Labels {
+		if l.LogOf != "" {
+			o.note("note: errors are of %s; predict writes %s", text.OneLine(l.Name, 80), text.OneLine(l.LogOf, 80))
 		}
 	}
+}
+
+// noteLabels says what data check says of labels that should be others, or features that should not be there, and of what errors are.
+func (o *output) noteLabels(set *dataset.Set) {
+	o.noteLogs(set)
 	for _, odd := range append(set.Telling(), set.Tailed()...) {
 		o.note("note: %s: %s", odd.Found, odd.Advice)
 	}
