@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/csv"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -39,15 +38,10 @@ func manifestOf(t *testing.T, dir, name, column, line string) {
 	must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
 }
 
-func cellsOf(t *testing.T, path string) [][]string {
-	t.Helper()
-	return must.Get(csv.NewReader(strings.NewReader(string(must.Get(os.ReadFile(path))(t)))).ReadAll())(t)
-}
-
 // numbersOf are those of a column of a CSV file.
 func numbersOf(t *testing.T, path, column string) (out []float64) {
 	t.Helper()
-	rows := cellsOf(t, path)
+	rows := readTable(t, path)
 	for i, name := range rows[0] {
 		for _, row := range rows[1:] {
 			if name == column {
@@ -89,7 +83,7 @@ func TestLogOfLabelsInStudy(t *testing.T) {
 	writePrices(t, dir, testrand.New(t))
 	manifestOf(t, dir, "dataset.yaml", "price", "    log: true\n")
 	price, hidden := map[string]string{}, ""
-	for i, row := range cellsOf(t, filepath.Join(dir, "shops.csv")) {
+	for i, row := range readTable(t, filepath.Join(dir, "shops.csv")) {
 		if price[row[1]] = row[6]; i > 0 && row[0] != "new shop" {
 			row[6] = ""
 		}
@@ -98,7 +92,7 @@ func TestLogOfLabelsInStudy(t *testing.T) {
 	must.Do(t, os.WriteFile(filepath.Join(dir, "shops.csv"), []byte(hidden), 0o644))
 	succeed(t, dir, "study", "new", "campaign", "--data", "dataset.yaml", "--round-budget", "400")
 	succeed(t, dir, "study", "ask", "campaign", "--out", "ask.csv")
-	asked := cellsOf(t, filepath.Join(dir, "ask.csv"))
+	asked := readTable(t, filepath.Join(dir, "ask.csv"))
 	answers := "id,price\n"
 	for _, row := range asked[1:] {
 		answers += row[0] + "," + price[row[0]] + "\n"
