@@ -169,7 +169,7 @@ func (s *Study) readLabel(o columnar.Output, word string) (float32, error) {
 	switch {
 	case err != nil && o.Type == manifest.Number:
 		expected := table.PlainNumber(word)
-		if _, noNumber := strconv.ParseFloat(word, 32); noNumber == nil && o.Log {
+		if x, noNumber := strconv.ParseFloat(word, 32); noNumber == nil && o.Log && x <= 0 {
 			expected = "a number above 0, whose logarithm is learned"
 		}
 		return 0, fmt.Errorf("expected %s, found %q", expected, text.OneLine(word, 80))
