@@ -79,9 +79,10 @@ func (f *far) add(v *table.Vectors) {
 
 // tell says which columns have such rows, if any of so many was read.
 func (f *far) tell(columns []string, rows int64, say func(FarColumn)) {
+	least := f.leastOutside() * float64(rows)
 	for j, n := range f.rows {
 		outside := f.outside[j]
-		if outside < outsideLeast || float64(outside) < f.leastOutside()*float64(rows) {
+		if outside < outsideLeast || float64(outside) < least {
 			outside = 0
 		}
 		if max(n, outside) > 0 && say != nil {
