@@ -29,7 +29,7 @@ func (q *queue) Gemm(transA, transB bool, alpha float64, a, b backend.Matrix, be
 
 func (d *device) gemm32(transA, transB bool, k int, alpha float32, a, b dense[float32], beta float32, c dense[float32]) {
 	rows, cols := 8*vec.GemmRowBlock, 8*vec.GemmColBlock
-	if c.rows <= vec.GemmRowBlock { // B is read where it lies
+	if c.rows <= vec.GemmRowBlock { // as op(B) is mostly read where it lies, narrow tiles cost nothing and are more to share
 		cols = 2 * vec.GemmColBlock
 	}
 	if c.cols <= vec.GemmColBlock { // B is packed for each tile, and has few products to show for it
