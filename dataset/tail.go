@@ -19,10 +19,41 @@ const (
 
 // Tailed lists the columns of labels whose squared error is of a few rows alone, as [Set.Oddities] does.
 func (s *Set) Tailed() []Oddity {
-	if s.Binary {
+	if s.Binary || !s.mayBeTailed() {
 		return nil
 	}
 	return tailedLabels(s.labelNumbers())
+}
+
+// mayBeTailed says, without the memory and the time that sorting takes, whether the labels of some column can have a heavy tail. The
+// largest k of n numbers have at most (k sum d^4)^1/2 of the squared deviations d^2 from the mean (Cauchy and Schwarz).
+func (s *Set) mayBeTailed() bool {
+	type sums struct{ n, y, squares, fourths float64 }
+	of := map[string]*sums{}
+	each := func(do func(c *sums, y float64)) {
+		for i := range s.Tasks {
+			t := &s.Tasks[i]
+			c := of[t.Output.Name]
+			if c == nil {
+				c = new(sums)
+				of[t.Output.Name] = c
+			}
+			for r := range t.labelledRows {
+				do(c, float64(t.Labels[r]))
+			}
+		}
+	}
+	each(func(c *sums, y float64) { c.n, c.y = c.n+1, c.y+y })
+	each(func(c *sums, y float64) {
+		d := (y - c.y/c.n) * (y - c.y/c.n)
+		c.squares, c.fourths = c.squares+d, c.fourths+d*d
+	})
+	for _, c := range of {
+		if top := math.Ceil(c.n / tailPart); top*c.fourths > tailMost*tailMost*c.squares*c.squares {
+			return true
+		}
+	}
+	return false
 }
 
 // tailedLabels lists the columns of numbers that have a heavy tail. It sorts the values.
