@@ -28,7 +28,7 @@ const (
 // Dgemm computes C = alpha op(A) op(B) + beta C, as [gonum.Implementation.Dgemm].
 func (BLAS) Dgemm(tA, tB blas.Transpose, m, n, k int, alpha float64, a []float64, lda int, b []float64, ldb int,
 	beta float64, c []float64, ldc int) {
-	dgemm(runtime.GOMAXPROCS(0), tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
+	dgemm(runtime.GOMAXPROCS(0), cut(m, n, k), tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
 }
 
 // holds says whether x has a matrix of that shape.
@@ -36,8 +36,16 @@ func holds(x []float64, rows, cols, stride int) bool {
 	return stride >= cols && len(x) >= (rows-1)*stride+cols
 }
 
-// dgemm is Dgemm on at most so many goroutines.
-func dgemm(threads int, tA, tB blas.Transpose, m, n, k int, alpha float64, a []float64, lda int, b []float64, ldb int,
+// cut is what gonum computes of A B' at a time along k.
+func cut(m, n, k int) int {
+	if (m+gonumBlock-1)/gonumBlock*((n+gonumBlock-1)/gonumBlock) >= gonumBlocks {
+		return gonumBlock
+	}
+	return k
+}
+
+// dgemm is Dgemm on at most so many goroutines, with block of k at a time for A B'.
+func dgemm(threads, block int, tA, tB blas.Transpose, m, n, k int, alpha float64, a []float64, lda int, b []float64, ldb int,
 	beta float64, c []float64, ldc int) {
 	transA, transB := tA != blas.NoTrans, tB != blas.NoTrans
 	rowsA, colsA, rowsB, colsB := m, k, k, n
@@ -47,8 +55,8 @@ func dgemm(threads int, tA, tB blas.Transpose, m, n, k int, alpha float64, a []f
 	if transB {
 		rowsB, colsB = n, k
 	}
-	// What is small, narrow or wrong is gonum's.
-	if m < 4 || n < 4 || k < 1 || m*n*k < productLeast || alpha == 0 || !vec.HasDgemm() ||
+	// What is small or wrong is gonum's.
+	if m*n*k < productLeast || k < 1 || alpha == 0 || !vec.HasDgemm() ||
 		!holds(a, rowsA, colsA, lda) || !holds(b, rowsB, colsB, ldb) || !holds(c, m, n, ldc) {
 		gonum.Implementation{}.Dgemm(tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
 		return
@@ -56,9 +64,9 @@ func dgemm(threads int, tA, tB blas.Transpose, m, n, k int, alpha float64, a []f
 	for i := range m {
 		scaleRow(beta, c[i*ldc:][:n])
 	}
-	block := k
-	if blocks := (m + gonumBlock - 1) / gonumBlock * ((n + gonumBlock - 1) / gonumBlock); blocks >= gonumBlocks {
-		block = gonumBlock
+	product := vec.Dgemm
+	if min(m, n) < narrowest && !(transA && transB) {
+		product = narrow
 	}
 	// C is shared out by rows or columns, whichever are more.
 	const step = 24 // rows or columns of whole tiles at all levels
@@ -74,14 +82,14 @@ func dgemm(threads int, tA, tB blas.Transpose, m, n, k int, alpha float64, a []f
 				if transA {
 					at = first
 				}
-				vec.Dgemm(transA, transB, count, n, k, block, alpha, a[at:], lda, b, ldb, c[first*ldc:], ldc)
+				product(transA, transB, count, n, k, block, alpha, a[at:], lda, b, ldb, c[first*ldc:], ldc)
 				return
 			}
 			at := first
 			if transB {
 				at = first * ldb
 			}
-			vec.Dgemm(transA, transB, m, count, k, block, alpha, a, lda, b[at:], ldb, c[first:], ldc)
+			product(transA, transB, m, count, k, block, alpha, a, lda, b[at:], ldb, c[first:], ldc)
 		}
 		if first+each < long {
 			wg.Go(part)

@@ -52,7 +52,7 @@ func BenchmarkBLAS(b *testing.B) {
 		name string
 		blas.Float64Level3
 	}{{"gonum", gonum.Implementation{}}, {"amtrl", BLAS{}}} {
-		for _, s := range [][3]int{{51, 51, 51}, {51, 51, 159}, {500, 51, 51}, {500, 500, 51}, {500, 500, 500}} {
+		for _, s := range [][3]int{{51, 51, 51}, {51, 51, 159}, {500, 51, 51}, {500, 500, 51}, {500, 500, 500}, {1, 500, 500}, {500, 1, 500}} {
 			for _, f := range [][2]blas.Transpose{{blas.NoTrans, blas.NoTrans}, {blas.Trans, blas.NoTrans}, {blas.NoTrans, blas.Trans}} {
 				b.Run(fmt.Sprintf("%d by %d over %d %c%c/%s", s[0], s[1], s[2], f[0], f[1], impl.name), func(b *testing.B) {
 					m, n, k := s[0], s[1], s[2]

@@ -1,7 +1,12 @@
 package cpu
 
 import (
+	"runtime"
+
 	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/gonum"
+
+	"github.com/amtrl/amtrl/cpu/internal/vec"
 )
 
 // gonum's decompositions cut matrices into blocks and go through the triangles among these row by
@@ -20,22 +25,33 @@ func half(n int) int { return (n/2 + smallTriangle - 1) / smallTriangle * smallT
 // Dsyrk computes C = alpha op(A) op(A)' + beta C, of which it touches one triangle, as
 // [gonum.Implementation.Dsyrk].
 func (b BLAS) Dsyrk(ul blas.Uplo, tA blas.Transpose, n, k int, alpha float64, a []float64, lda int, beta float64, c []float64, ldc int) {
-	if ul != blas.Upper || tA == blas.NoTrans || n <= smallTriangle || k < 1 || alpha == 0 || !holds(a, k, n, lda) || !holds(c, n, n, ldc) {
+	rows, cols, next := k, n, 1 // of A, and from one row of op(A) to the next
+	if tA == blas.NoTrans {
+		rows, cols, next = n, k, lda
+	}
+	if ul != blas.Upper || n <= smallTriangle || k < 1 || alpha == 0 || !vec.HasDgemm() || !holds(a, rows, cols, lda) || !holds(c, n, n, ldc) {
 		b.Implementation.Dsyrk(ul, tA, n, k, alpha, a, lda, beta, c, ldc)
 		return
+	}
+	product := func(m, n int, x, y []float64, beta float64, c []float64, ldc int) {
+		if tA == blas.NoTrans { // whose sums gonum does not cut
+			dgemm(runtime.GOMAXPROCS(0), k, blas.NoTrans, blas.Trans, m, n, k, alpha, x, lda, y, lda, beta, c, ldc)
+		} else {
+			b.Dgemm(blas.Trans, blas.NoTrans, m, n, k, alpha, x, lda, y, lda, beta, c, ldc)
+		}
 	}
 	if n > smallSquare {
 		h := half(n)
 		b.Dsyrk(ul, tA, h, k, alpha, a, lda, beta, c, ldc)
-		b.Dgemm(blas.Trans, blas.NoTrans, h, n-h, k, alpha, a, lda, a[h:], lda, beta, c[h:], ldc)
-		b.Dsyrk(ul, tA, n-h, k, alpha, a[h:], lda, beta, c[h*ldc+h:], ldc)
+		product(h, n-h, a, a[h*next:], beta, c[h:], ldc)
+		b.Dsyrk(ul, tA, n-h, k, alpha, a[h*next:], lda, beta, c[h*ldc+h:], ldc)
 		return
 	}
 	var square [smallSquare * smallSquare]float64
 	for i := range n {
 		copy(square[i*n+i:(i+1)*n], c[i*ldc+i:])
 	}
-	b.Dgemm(blas.Trans, blas.NoTrans, n, n, k, alpha, a, lda, a, lda, beta, square[:], n)
+	product(n, n, a, a, beta, square[:n*n], n)
 	for i := range n {
 		copy(c[i*ldc+i:i*ldc+n], square[i*n+i:])
 	}
@@ -63,9 +79,13 @@ func (b BLAS) Dtrsm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag, m
 	if s == blas.Right {
 		size = n
 	}
-	if ul != blas.Upper || (s == blas.Left) != (tA == blas.Trans) || size <= smallTriangle || alpha != 1 && alpha != -1 ||
-		!holds(a, size, size, lda) || !holds(x, m, n, ldx) {
+	if ul != blas.Upper || (s == blas.Left) != (tA == blas.Trans) || s == blas.Left && alpha != 1 && alpha != -1 ||
+		!holds(a, size, size, lda) || !holds(x, m, n, ldx) || size <= smallTriangle && (s == blas.Left || m < smallTriangle) {
 		b.Implementation.Dtrsm(s, ul, tA, d, m, n, alpha, a, lda, x, ldx)
+		return
+	}
+	if size <= smallTriangle {
+		solveColumns(d, m, n, alpha, a, lda, x, ldx)
 		return
 	}
 	h, rest := half(size), size-half(size)
@@ -79,4 +99,31 @@ func (b BLAS) Dtrsm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag, m
 	b.Dtrsm(s, ul, tA, d, m, h, alpha, a, lda, x, ldx)
 	b.Dgemm(blas.NoTrans, blas.NoTrans, m, rest, h, -1, x, ldx, a[h:], lda, alpha, x[h:], ldx)
 	b.Dtrsm(s, ul, tA, d, m, rest, 1, last, lda, x[h:], ldx)
+}
+
+// solveColumns is Dtrsm for X A = alpha B and a small upper A, by columns, which are long, where gonum goes by rows.
+func solveColumns(d blas.Diag, m, n int, alpha float64, a []float64, lda int, x []float64, ldx int) {
+	columns := make([]float64, m*n)
+	for i := range m {
+		for j, v := range x[i*ldx : i*ldx+n] {
+			columns[j*m+i] = alpha * v
+		}
+	}
+	for k := range n {
+		column := columns[k*m : (k+1)*m]
+		if d == blas.NonUnit {
+			for i := range column {
+				column[i] /= a[k*lda+k]
+			}
+		}
+		for j := k + 1; j < n; j++ {
+			gonum.Implementation{}.Daxpy(m, -a[k*lda+j], column, 1, columns[j*m:], 1)
+		}
+	}
+	for i := range m {
+		row := x[i*ldx : i*ldx+n]
+		for j := range row {
+			row[j] = columns[j*m+i]
+		}
+	}
 }

@@ -1,0 +1,95 @@
+package cpu
+
+import (
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/gonum"
+)
+
+// narrowest is the number of rows or columns of C below which tiles would be mostly empty.
+const narrowest = 4
+
+// narrow is [vec.Dgemm] for a C of few rows or columns, except of A'B': by whole rows and columns.
+func narrow(transA, transB bool, m, n, k, block int, alpha float64, a []float64, lda int, b []float64, ldb int, c []float64, ldc int) {
+	switch {
+	case transB:
+		dotProducts(m, n, k, block, alpha, a, lda, b, ldb, c, ldc)
+	case m < n:
+		rowsTimes(transA, m, n, k, alpha, a, lda, b, ldb, c, ldc)
+	case transA:
+		timesColumns(m, n, k, alpha, a, lda, b, ldb, c, ldc)
+	default:
+		chains(m, n, k, alpha, a, lda, b, ldb, c, ldc)
+	}
+}
+
+// dotProducts computes C += alpha A B'.
+func dotProducts(m, n, k, block int, alpha float64, a []float64, lda int, b []float64, ldb int, c []float64, ldc int) {
+	for p := 0; p < k; p += block {
+		count := min(block, k-p)
+		for i := range m {
+			for j := range n {
+				c[i*ldc+j] += alpha * (gonum.Implementation{}).Ddot(count, a[i*lda+p:], 1, b[j*ldb+p:], 1)
+			}
+		}
+	}
+}
+
+// rowsTimes computes C += alpha op(A) B for long rows.
+func rowsTimes(transA bool, m, n, k int, alpha float64, a []float64, lda int, b []float64, ldb int, c []float64, ldc int) {
+	row, column := lda, 1
+	if transA {
+		row, column = 1, lda
+	}
+	for i := range m {
+		for p := range k {
+			gonum.Implementation{}.Daxpy(n, alpha*a[i*row+p*column], b[p*ldb:], 1, c[i*ldc:], 1)
+		}
+	}
+}
+
+// timesColumns computes C += alpha A'B for long columns, which it takes out of C meanwhile.
+func timesColumns(m, n, k int, alpha float64, a []float64, lda int, b []float64, ldb int, c []float64, ldc int) {
+	sum, scaled := make([]float64, m), a
+	if alpha != 1 {
+		scaled = make([]float64, m)
+	}
+	for j := range n {
+		gonum.Implementation{}.Dcopy(m, c[j:], ldc, sum, 1)
+		for p := range k {
+			x := a[p*lda : p*lda+m]
+			if alpha != 1 {
+				for i, v := range x {
+					scaled[i] = alpha * v
+				}
+				x = scaled
+			}
+			gonum.Implementation{}.Daxpy(m, b[p*ldb+j], x, 1, sum, 1)
+		}
+		gonum.Implementation{}.Dcopy(m, sum, 1, c[j:], ldc)
+	}
+}
+
+// chains computes C += alpha A B for long columns. Rows at a time, so that one does not wait for the other's sum.
+func chains(m, n, k int, alpha float64, a []float64, lda int, b []float64, ldb int, c []float64, ldc int) {
+	const together = 4
+	i := 0
+	for ; i+together <= m; i += together {
+		r0, r1, r2, r3 := a[i*lda:][:k], a[(i+1)*lda:][:k], a[(i+2)*lda:][:k], a[(i+3)*lda:][:k]
+		for j := range n {
+			s0, s1, s2, s3 := c[i*ldc+j], c[(i+1)*ldc+j], c[(i+2)*ldc+j], c[(i+3)*ldc+j]
+			at := j
+			for p, v := range r0 {
+				y := b[at]
+				s0 += float64(float64(alpha*v) * y)
+				s1 += float64(float64(alpha*r1[p]) * y)
+				s2 += float64(float64(alpha*r2[p]) * y)
+				s3 += float64(float64(alpha*r3[p]) * y)
+				at += ldb
+			}
+			c[i*ldc+j], c[(i+1)*ldc+j], c[(i+2)*ldc+j], c[(i+3)*ldc+j] = s0, s1, s2, s3
+		}
+	}
+	if i < m {
+		gonum.Implementation{}.Dgemm(blas.NoTrans, blas.NoTrans, m-i, n, k, alpha, a[i*lda:], lda, b, ldb, 1, c[i*ldc:], ldc)
+	}
+}
