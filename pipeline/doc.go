@@ -59,6 +59,7 @@
 //	relevance.go    nu (eq. 3), by minimum norm, ridge or lasso.go
 //	transfer.go     how well each source's heads predict the target's labels
 //	match.go        how well the target's predictor does the sources'; match_chance.go what it has by chance.go, by relabel.go
+//	source_parts.go what is computed for the rows of many sources at a time
 //	allocation_parts.go  what a share is due to
 //	uncertainty.go  intervals over other samples, by smoother.go, transfer_again.go and explore_again.go
 //

@@ -314,7 +314,7 @@ func (l *Learner) learn(ctx context.Context, st State, in Round) (Epoch, error) 
 		}
 	}
 	if l.nests(in) {
-		phi, err := l.phi(p.Target.Pool, in.Target.Rows)
+		phi, err := l.phi(poolRows{p.Target.Pool, in.Target.Rows})
 		if err != nil {
 			return Epoch{}, err
 		}
@@ -411,9 +411,9 @@ func stepsBefore(epochs []Epoch, method string) int {
 	return n
 }
 
-// features computes phi of rows of a pool, N by K.
-func (l *Learner) features(tmp *backend.Scope, pool int, rows []int32) (backend.Matrix, error) {
-	s, err := l.data.unlabelled(l.queue, pool, rows)
+// features computes phi of rows of pools, N by K.
+func (l *Learner) features(tmp *backend.Scope, of ...poolRows) (backend.Matrix, error) {
+	s, err := l.data.unlabelled(l.queue, of...)
 	if err != nil {
 		return backend.Matrix{}, err
 	}

@@ -33,9 +33,9 @@ func (r *relabelled) predictors(fit kernelFit) predictors {
 	return p
 }
 
-// say is what predictors say of rows of a pool, n by L, up to a constant for each.
-func (l *Learner) say(p predictors, pool int, rows []int32) (*mat.Dense, error) {
-	phi, err := l.phi(pool, rows)
+// say is what predictors say of rows of pools, n by L, up to a constant for each.
+func (l *Learner) say(p predictors, of ...poolRows) (*mat.Dense, error) {
+	phi, err := l.phi(of...)
 	if err != nil || p.delta == nil {
 		return product(phi, p.w), err
 	}
@@ -43,7 +43,7 @@ func (l *Learner) say(p predictors, pool int, rows []int32) (*mat.Dense, error) 
 	if err != nil {
 		return nil, err
 	}
-	s, err := l.data.unlabelled(l.queue, pool, rows)
+	s, err := l.data.unlabelled(l.queue, of...)
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +51,7 @@ func (l *Learner) say(p predictors, pool int, rows []int32) (*mat.Dense, error) 
 	tmp := backend.NewScope(l.queue)
 	defer tmp.Close()
 	d, count := p.delta.Dims()
-	z, delta := tmp.Matrix(backend.Float32, len(rows), count), backend.Mat(backend.Upload(tmp, backend.Float32,
+	z, delta := tmp.Matrix(backend.Float32, s.Len(), count), backend.Mat(backend.Upload(tmp, backend.Float32,
 		toFloat32(mat.DenseCopyOf(p.delta.T()).RawMatrix().Data)), count, d)
 	if err := tmp.Err(); err != nil {
 		return nil, err
@@ -74,22 +74,12 @@ func (l *Learner) say(p predictors, pool int, rows []int32) (*mat.Dense, error) 
 // eachSource calls do with what predictors say of the labelled rows of each source, n by L, and with their labels less their means, n by C,
 // for the outputs that are of the same rows, at least three. Output 0 of the source is number first of all.
 func (l *Learner) eachSource(p predictors, in []Labelled, do func(m, first int, group labelGroup, said, y *mat.Dense)) error {
-	first := 0
-	for m, source := range l.problem.Sources {
-		for _, group := range in[m].parts(len(source.Tasks)) {
-			if len(group.Rows) < 3 {
-				continue
-			}
-			said, err := l.say(p, source.Pool, group.Rows)
-			if err != nil {
-				return err
-			}
-			centreDense(said)
-			do(m, first, group, said, group.centred(group.means()))
-		}
-		first += len(source.Tasks)
-	}
-	return nil
+	_, columns := p.w.Dims()
+	say := func(of ...poolRows) (*mat.Dense, error) { return l.say(p, of...) }
+	return l.eachPart(in, 3, columns, say, func(s sourcePart, said *mat.Dense) {
+		centreDense(said)
+		do(s.source, s.first, s.labelGroup, said, s.centred(s.means()))
+	})
 }
 
 // correlations are those of the columns of y, n by C, with those of f, n by L, whose means are 0: C by L, 0 where either is constant.

@@ -117,9 +117,19 @@ func (r *Resident) samples(queue backend.Queue, sources []Source, in []Labelled)
 	return queue.NewSamples(set)
 }
 
-// unlabelled places rows of one pool on the device.
-func (r *Resident) unlabelled(queue backend.Queue, pool int, rows []int32) (backend.Samples, error) {
-	return queue.NewSamples(backend.SampleSet{
-		Pools: r.pools, SourcePool: []int{pool}, Offsets: []int{0, len(rows)}, Rows: rows, Y: make([]float32, len(rows)),
-	})
+// poolRows are rows of one pool.
+type poolRows struct {
+	pool int
+	rows []int32
+}
+
+// unlabelled places rows of pools on the device, one after the other.
+func (r *Resident) unlabelled(queue backend.Queue, of ...poolRows) (backend.Samples, error) {
+	set := backend.SampleSet{Pools: r.pools, Offsets: []int{0}}
+	for _, p := range of {
+		set.SourcePool, set.Rows = append(set.SourcePool, p.pool), append(set.Rows, p.rows...)
+		set.Offsets = append(set.Offsets, len(set.Rows))
+	}
+	set.Y = make([]float32, len(set.Rows))
+	return queue.NewSamples(set)
 }

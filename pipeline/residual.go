@@ -57,11 +57,11 @@ func (p headPrior) means(in labelGroup) []float64 {
 	return slices.Repeat([]float64{p.intercept}, len(in.outputs))
 }
 
-// phi computes phi of rows of a pool on the host, with a constant behind it (n by K+1).
-func (l *Learner) phi(pool int, rows []int32) (*mat.Dense, error) {
+// phi computes phi of rows of pools on the host, with a constant behind it (n by K+1).
+func (l *Learner) phi(of ...poolRows) (*mat.Dense, error) {
 	tmp := backend.NewScope(l.queue)
 	defer tmp.Close()
-	z, err := l.features(tmp, pool, rows)
+	z, err := l.features(tmp, of...)
 	if err != nil {
 		return nil, err
 	}
@@ -332,8 +332,9 @@ func download64(b backend.Queue, m backend.Matrix) (*mat.Dense, error) {
 	}
 	out := mat.NewDense(m.Rows, m.Cols, nil)
 	for i := range m.Rows {
-		for j := range m.Cols {
-			out.Set(i, j, float64(host[i*m.Stride+j]))
+		row := out.RawRowView(i)
+		for j, v := range host[i*m.Stride : i*m.Stride+m.Cols] {
+			row[j] = float64(v)
 		}
 	}
 	return out, nil

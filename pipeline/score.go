@@ -151,7 +151,7 @@ func (l *Learner) predictions(rows []int32, u units) ([][]float32, error) {
 
 // predictSome is predictions for rows that are on the device together.
 func (l *Learner) predictSome(rows []int32, u units) ([][]float32, error) {
-	s, err := l.data.unlabelled(l.queue, l.problem.Target.Pool, rows)
+	s, err := l.data.unlabelled(l.queue, poolRows{l.problem.Target.Pool, rows})
 	if err != nil {
 		return nil, err
 	}

@@ -41,7 +41,7 @@ func (l *Learner) fitHead(target Labelled) (headFit, error) {
 		}
 		fit, err := l.fitParts(target, func(in labelGroup) ([]headFit, error) {
 			rows := l.targetRows(in.Rows, u)
-			phi, err := l.phi(l.problem.Target.Pool, in.Rows)
+			phi, err := l.phi(poolRows{l.problem.Target.Pool, in.Rows})
 			if err != nil {
 				return nil, err
 			}
@@ -61,7 +61,7 @@ func (l *Learner) fitHead(target Labelled) (headFit, error) {
 	return l.fitParts(target, func(in labelGroup) ([]headFit, error) {
 		tmp := backend.NewScope(l.queue)
 		defer tmp.Close()
-		z, err := l.features(tmp, l.problem.Target.Pool, in.Rows)
+		z, err := l.features(tmp, poolRows{l.problem.Target.Pool, in.Rows})
 		if err != nil {
 			return nil, err
 		}

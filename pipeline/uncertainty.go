@@ -241,7 +241,7 @@ func (l *Learner) resampledParts(rows []int32, prior headPrior, fitted []fittedP
 				at = append(at, i)
 			}
 		}
-		phi, err := l.phi(l.problem.Target.Pool, f.Rows)
+		phi, err := l.phi(poolRows{l.problem.Target.Pool, f.Rows})
 		if err != nil {
 			return nil, err
 		}
@@ -351,53 +351,41 @@ func (l *Learner) headNoise(sources []Labelled, lambda float64, constant bool, r
 		return nil, err
 	}
 	out := make([]*mat.Dense, len(l.counts))
-	first := 0 // output of the source
-	for m, in := range sources {
-		outputs := len(p.Sources[m].Tasks)
-		for _, part := range in.parts(outputs) {
-			if len(part.Rows) == 0 {
+	width := k
+	if p.Config.Intercept {
+		width++
+	}
+	err = l.eachPart(sources, 1, k+1, l.phi, func(part sourcePart, phi *mat.Dense) {
+		design := phi.Slice(0, len(part.Rows), 0, width)
+		gram := mat.NewSymDense(width, nil)
+		gram.SymOuterK(1, design.T())
+		for j := range k {
+			gram.SetSym(j, j, gram.At(j, j)+penalty)
+		}
+		var chol mat.Cholesky
+		var upper mat.TriDense
+		if !chol.Factorize(gram) {
+			return // no penalty, and nothing to tell a direction by
+		}
+		chol.UTo(&upper)
+		for _, o := range part.outputs {
+			normal, d := mat.NewDense(width, replicates, nil), new(mat.Dense)
+			for i := range width {
+				row := normal.RawRowView(i)
+				for j := range row {
+					row[j] = l.sigma * rng.NormFloat64()
+				}
+			}
+			if d.Solve(&upper, normal) != nil {
 				continue
 			}
-			phi, err := l.phi(p.Sources[m].Pool, part.Rows)
-			if err != nil {
-				return nil, err
+			if width > k && !constant {
+				d = d.Slice(0, k, 0, replicates).(*mat.Dense)
 			}
-			width := k
-			if p.Config.Intercept {
-				width++
-			}
-			design := phi.Slice(0, len(part.Rows), 0, width)
-			gram := mat.NewSymDense(width, nil)
-			gram.SymOuterK(1, design.T())
-			for j := range k {
-				gram.SetSym(j, j, gram.At(j, j)+penalty)
-			}
-			var chol mat.Cholesky
-			var upper mat.TriDense
-			if !chol.Factorize(gram) {
-				continue // no penalty, and nothing to tell a direction by
-			}
-			chol.UTo(&upper)
-			for _, o := range part.outputs {
-				normal, d := mat.NewDense(width, replicates, nil), new(mat.Dense)
-				for i := range width {
-					row := normal.RawRowView(i)
-					for j := range row {
-						row[j] = l.sigma * rng.NormFloat64()
-					}
-				}
-				if d.Solve(&upper, normal) != nil {
-					continue
-				}
-				if width > k && !constant {
-					d = d.Slice(0, k, 0, replicates).(*mat.Dense)
-				}
-				out[first+o] = d
-			}
+			out[part.first+o] = d
 		}
-		first += outputs
-	}
-	return out, nil
+	})
+	return out, err
 }
 
 // headPenalty is N lambda of a fit of N labels. Where there is no penalty it is the one
