@@ -227,7 +227,8 @@ func TestTaskGradientNonFinite(t *testing.T) {
 		d.run(g.Launches()...)
 		q, loss := download[float32](d, g.Q, g.QStride+cols), download[float64](d, g.Loss, 2)
 		must.Hold(t, math.IsInf(loss[0], 1) && loss[1] == 1, "d = %d: losses %v", cols, loss)
-		if !math.IsInf(float64(q[3]), 1) || slices.ContainsFunc(q[g.QStride:], func(v float32) bool { return v != 0 }) {
+		infinite := q[3]-q[3] != 0 // or NaN, where its row is read once more for a residual of 0
+		if !infinite || slices.ContainsFunc(q[g.QStride:], func(v float32) bool { return v != 0 }) {
 			t.Errorf("d = %d: q %v ...", cols, q[:8])
 		}
 		d.release()

@@ -67,10 +67,13 @@ type Table struct {
 func (t Table) NumSlots() int { return int(t.Slots[len(t.Slots)-1]) }
 
 // GradientRows is the number of samples that a chunk of a source with that number
-// of outputs has at most in a pass over n. There are about 2,048 chunks of a large
-// set, 16,384 slots, and none below 64 rows are cut, so that what chunks write
-// stays a small part of what they read.
-func GradientRows(n, outputs int) int { return max(64, ceilDiv(n, 2048), ceilDiv(n*outputs, 16384)) }
+// of outputs has at most in a pass over n. There are about 320 chunks, as many as
+// large devices work on at a time, or more of 1,024 rows, and about 2,048 of the
+// largest sets, 16,384 slots; and none below 64 rows are cut, so that what chunks
+// write stays a small part of what they read.
+func GradientRows(n, outputs int) int {
+	return max(64, min(ceilDiv(n, 320), 1024), ceilDiv(n, 2048), ceilDiv(n*outputs, 16384))
+}
 
 // Divide cuts the samples of each source into equal chunks of at most limit(its
 // outputs). offsets has an entry for each source and one more: source m has samples

@@ -19,17 +19,21 @@
 // Traffic  every stored element once, 8 bytes per sample for row index and label,
 //          and per chunk d floats of p (from L2) and of part.
 //
-// A lane keeps quads lane, lane + 32, ... of p, of the sum and of two rows in
+// A lane keeps quads lane, lane + 32, ... of p, of the sum and of its rows in
 // registers: a row is loaded once, for the dot product and for the sum. Loads
 // are of four elements, so that the lanes fill up in steps of 128 columns: at
 // d = 784 all except 12 % of the lanes have work (16-byte loads of uint8 would leave
 // 23 % idle, and conversion and arithmetic bind a uint8 pass as much as memory does:
-// 5.4 instructions per element where an H200 has time for 6.2 at 4.8 TB/s).
+// 5.3 instructions per element where an H200 has time for 6.2 at 4.8 TB/s).
 // Rows are requested ahead of use, the more the smaller they are: four of uint8,
-// two of float16, none of float32; with three blocks on a multiprocessor and
+// two of float16, one of float32; with three blocks on a multiprocessor and
 // d = 784 that is 37 KB or more in flight on each, where 4.8 TB/s and 700 ns take
-// 25 KB. Row indices and labels are fetched 32 at a time, one tile ahead. Behind the
-// last row it is requested again, so that no request depends on the row's number.
+// 25 KB. Rows of bytes and halves are summed two at a time: one half of the warp ends up
+// with either sum, for 6 shuffles in place of 10. Row indices and labels are fetched 32 at a
+// time, one tile ahead. All groups of warps take as many turns, the last ones of some with rows
+// that are others' or requested again and with residuals of 0: where the number of turns is one
+// warp's own, the compiler has each shuffle wait for the one before, and a pass over bytes takes
+// 1.6 times as long.
 #include "common.cuh"
 
 // Row is a thread's part of a row: zero beyond column d, but of WHOLE rows of bytes. The first
@@ -72,11 +76,22 @@ __device__ inline void add_scaled(float4 &sum, float r, float4 x) {
   sum.w = fmaf(r, x.w, sum.w);
 }
 
+// rows_sum returns the sum over the lanes of v[r], in every lane of the r-th part of the warp.
+template <int ROWS> __device__ inline float rows_sum(const float *v, int in_warp) {
+  if (ROWS == 1) return warp_sum(v[0]);
+  const bool upper = in_warp & 16;
+  float s = upper ? v[ROWS - 1] : v[0];
+  s += __shfl_xor_sync(FULL_WARP, upper ? v[0] : v[ROWS - 1], 16);
+  for (int o = 8; o > 0; o >>= 1) s += __shfl_xor_sync(FULL_WARP, s, o);
+  return s;
+}
+
 // chunk_gradient is one block's work. GROUP warps share a row, of at least FULL and
-// at most V times GROUP * 128 elements; AHEAD is the number of pairs of rows requested before
-// they are needed. sums and losses are static shared memory: two sets of 16
-// floats, and two doubles for each warp. shift is the task's offset.
-template <class T, int V, int FULL, int WARPS, int GROUP, int AHEAD, bool WHOLE>
+// at most V times GROUP * 128 elements; AHEAD is the number of rows requested before
+// they are needed, ROWS (1 or 2) that of those summed at a time. sums and losses are static
+// shared memory: two sets of ROWS for each warp of a group, and two doubles for each warp.
+// shift is the task's offset.
+template <class T, int V, int FULL, int WARPS, int GROUP, int AHEAD, int ROWS, bool WHOLE>
 __device__ inline void chunk_gradient(const SampleChunk &c, const int *rows, const float *y, const float *p, float shift,
                                       int d, float *part, double *part_sums, float *sums, double2 *totals) {
   const int LANES = 32 * GROUP, GROUPS = WARPS / GROUP;
@@ -95,55 +110,69 @@ __device__ inline void chunk_gradient(const SampleChunk &c, const int *rows, con
   }
   __syncthreads();
 
-  // The group's samples, lo to lo + n - 1 of the chunk.
-  const int each = (c.count + GROUPS - 1) / GROUPS, lo = group * each;
-  const int n = max(0, min(c.count - lo, each));
+  // The group's samples, lo to lo + turns - 1 of the chunk, or to its last one.
+  const int turns = (c.count + GROUPS * ROWS - 1) / (GROUPS * ROWS) * ROWS, lo = group * turns, last = c.count - 1 - lo;
   rows += c.first + lo;
   y += c.labels + lo;
   const bool aligned = quads_aligned<T>(c.pool);
+  const int mine = in_warp * ROWS / 32; // of the rows that are summed at a time
   double2 total = make_double2(0, 0);
 
   Row<T, V, FULL, LANES, WHOLE> ahead[AHEAD] = {};
 #pragma unroll
-  for (int k = 0; k < AHEAD; k++) {
-    if (n > 0) ahead[k].load(c.pool, __ldg(rows + min(k, n - 1)), aligned, lane, d);
-  }
+  for (int k = 0; k < AHEAD; k++) ahead[k].load(c.pool, __ldg(rows + min(k, last)), aligned, lane, d);
   // Of 32 samples at a time a lane has the label of one, and the row of the one AHEAD behind it.
-  float next_label = in_warp < n ? __ldg(y + in_warp) : 0;
-  int next_row = n > 0 ? __ldg(rows + min(in_warp + AHEAD, n - 1)) : 0;
-  for (int begin = 0; begin < n; begin += 32) {
+  float next_label = in_warp <= last ? __ldg(y + in_warp) : 0;
+  int next_row = __ldg(rows + min(in_warp + AHEAD, last));
+  for (int begin = 0; begin < turns; begin += 32) {
     const float label = next_label;
     const int row = next_row, after = begin + 32 + in_warp;
-    next_label = after < n ? __ldg(y + after) : 0;
-    next_row = __ldg(rows + min(after + AHEAD, n - 1));
-    for (int at = begin; at < min(n, begin + 32); at += AHEAD) {
+    next_label = after <= last ? __ldg(y + after) : 0;
+    next_row = __ldg(rows + min(after + AHEAD, last));
+    for (int at = begin; at < min(turns, begin + 32); at += AHEAD) {
 #pragma unroll
-      for (int k = 0; k < AHEAD; k++) {
-        const int i = at + k;
-        if (i >= n) break;
-        float4 x[V];
+      for (int first = 0; first < AHEAD; first += ROWS) {
+        const int i = at + first;
+        if (first > 0 && i >= turns) break;
+        float4 x[ROWS][V];
+        float s[ROWS];
 #pragma unroll
-        for (int v = 0; v < V; v++) x[v] = ahead[k].quad[v].get();
-        ahead[k].load(c.pool, __shfl_sync(FULL_WARP, row, i & 31), aligned, lane, d);
-
-        float4 dot = make_float4(0, 0, 0, 0); // four chains, for latency
+        for (int k = 0; k < ROWS; k++) {
 #pragma unroll
-        for (int v = 0; v < V; v++) add_product(dot, x[v], weight[v]);
-        float s = warp_sum((dot.x + dot.y) + (dot.z + dot.w));
-        if (GROUP > 1) {
-          float *set = sums + (i & 1) * GROUP; // sets take turns: one barrier per row
-          if (in_warp == 0) set[warp] = s;
-          __syncthreads();
-          s = 0;
-          for (int w = 0; w < GROUP; w++) s += set[w];
+          for (int v = 0; v < V; v++) x[k][v] = ahead[first + k].quad[v].get();
+          ahead[first + k].load(c.pool, __shfl_sync(FULL_WARP, row, (i + k) & 31), aligned, lane, d);
         }
-        const float r = c.pool.scale * s - (__shfl_sync(FULL_WARP, label, i & 31) - shift);
+#pragma unroll
+        for (int k = 0; k < ROWS; k++) {
+          float4 dot = make_float4(0, 0, 0, 0); // four chains, for latency
+#pragma unroll
+          for (int v = 0; v < V; v++) add_product(dot, x[k][v], weight[v]);
+          s[k] = (dot.x + dot.y) + (dot.z + dot.w);
+        }
+        float whole = rows_sum<ROWS>(s, in_warp);
+        if (GROUP > 1) {
+          float *set = sums + i / ROWS % 2 * (ROWS * GROUP); // sets take turns: one barrier per turn
+          if (in_warp % (32 / ROWS) == 0) set[mine * GROUP + warp] = whole;
+          __syncthreads();
+          whole = 0;
+          for (int w = 0; w < GROUP; w++) whole += set[mine * GROUP + w];
+        }
+        const float given = __shfl_sync(FULL_WARP, label, (i + mine) & 31) - shift;
+        const float r = i + mine <= last ? c.pool.scale * whole - given : 0;
         total.x += (double)r * r;
         total.y += r;
 #pragma unroll
-        for (int v = 0; v < V; v++) add_scaled(sum[v], r, x[v]);
+        for (int k = 0; k < ROWS; k++) {
+          const float of = ROWS == 1 ? r : __shfl_sync(FULL_WARP, r, k * 16);
+#pragma unroll
+          for (int v = 0; v < V; v++) add_scaled(sum[v], of, x[k][v]);
+        }
       }
     }
+  }
+  if (ROWS > 1) {
+    total.x += __shfl_xor_sync(FULL_WARP, total.x, 16);
+    total.y += __shfl_xor_sync(FULL_WARP, total.y, 16);
   }
 
   if (in_warp == 0) totals[warp] = total;
@@ -182,13 +211,13 @@ __device__ inline void chunk_gradient(const SampleChunk &c, const int *rows, con
   }
 }
 
-template <class T, int V, int FULL, int WARPS, int GROUP, int AHEAD>
+template <class T, int V, int FULL, int WARPS, int GROUP, int AHEAD, int ROWS>
 __device__ inline void typed(const SampleChunk &c, const int *rows, const float *y, const float *p, float shift, int d,
                              float *part, double *part_sums, float *sums, double2 *totals) {
   if (quads_aligned<T>(c.pool) && d % 4 == 0 && d > 0) {
-    chunk_gradient<T, V, FULL, WARPS, GROUP, AHEAD, true>(c, rows, y, p, shift, d, part, part_sums, sums, totals);
+    chunk_gradient<T, V, FULL, WARPS, GROUP, AHEAD, ROWS, true>(c, rows, y, p, shift, d, part, part_sums, sums, totals);
   } else {
-    chunk_gradient<T, V, FULL, WARPS, GROUP, AHEAD, false>(c, rows, y, p, shift, d, part, part_sums, sums, totals);
+    chunk_gradient<T, V, FULL, WARPS, GROUP, (AHEAD + 1) / 2, 1, false>(c, rows, y, p, shift, d, part, part_sums, sums, totals);
   }
 }
 
@@ -200,11 +229,11 @@ __device__ inline void any_dtype(const SampleChunk *chunks, const int *rows, con
   const float shift = offset ? offset[c.task] : 0;
   p += c.task * p_stride;
   if (c.pool.dtype == POOL_UINT8) {
-    typed<u8, V, FULL, WARPS, GROUP, 4>(c, rows, y, p, shift, d, part, part_sums, sums, totals);
+    typed<u8, V, FULL, WARPS, GROUP, 4, 2>(c, rows, y, p, shift, d, part, part_sums, sums, totals);
   } else if (c.pool.dtype == POOL_FLOAT16) {
-    typed<half, V, FULL, WARPS, GROUP, 2>(c, rows, y, p, shift, d, part, part_sums, sums, totals);
+    typed<half, V, FULL, WARPS, GROUP, 2, 2>(c, rows, y, p, shift, d, part, part_sums, sums, totals);
   } else {
-    typed<float, V, FULL, WARPS, GROUP, 1>(c, rows, y, p, shift, d, part, part_sums, sums, totals);
+    typed<float, V, FULL, WARPS, GROUP, 1, 1>(c, rows, y, p, shift, d, part, part_sums, sums, totals);
   }
 }
 
@@ -214,7 +243,7 @@ __device__ inline void any_dtype(const SampleChunk *chunks, const int *rows, con
   extern "C" __global__ void __launch_bounds__(32 * (WARPS), BLOCKS)                                                  \
       task_gradient_##width(const SampleChunk *chunks, const int *rows, const float *y, const float *p, i64 p_stride, \
                             const float *offset, int d, float *part, double *part_sums) {                             \
-    __shared__ float sums[2 * (GROUP)];                                                                               \
+    __shared__ float sums[4 * (GROUP)];                                                                               \
     __shared__ double2 totals[WARPS];                                                                                 \
     any_dtype<width / (128 * (GROUP)), above / (128 * (GROUP)), WARPS, GROUP>(chunks, rows, y, p, p_stride, offset,   \
                                                                               d, part, part_sums, sums, totals);      \

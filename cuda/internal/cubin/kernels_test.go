@@ -70,10 +70,10 @@ const apart = 90
 
 // kept are the bytes of registers that an entry point may keep in memory, by family. solve_spd is outside the loop of a
 // fit, and what it keeps is around the rare cases of a division. The others are at the limit of registers that several
-// blocks on a multiprocessor leave, where CUDA 12 is a few short of what CUDA 13 does with.
+// blocks on a multiprocessor leave, where some generations, none of them sm_90, are a few short.
 var kept = map[int]map[string]int{
-	12: {"solve_spd": 24, "task_gradient_2048": 16, "task_gradient_4096": 24, "task_gradient_outputs": 72},
-	13: {"solve_spd": 8},
+	12: {"solve_spd": 24, "task_gradient_896": 8, "task_gradient_2048": 16, "task_gradient_outputs": 72},
+	13: {"solve_spd": 8, "task_gradient_896": 8, "task_gradient_2048": 24, "task_gradient_4096": 16},
 }
 
 // sourceFor is a kernel's source with what the backend compiles it with for an architecture.
