@@ -31,6 +31,7 @@ import (
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
+	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/amtrl/amtrl/backend"
 	"github.com/amtrl/amtrl/bench/internal/compare"
@@ -77,6 +78,7 @@ func main() {
 	flag.IntVar(&o.rivals, "rival-targets", 8, "targets of the sweep that PyTorch does; times are per target")
 	flag.BoolVar(&o.small, "small", false, "sizes that take seconds anywhere")
 	flag.Parse()
+	blas64.Use(cpu.BLAS{}) // as amtrl does
 	if o.rival == "" {
 		o.rival = o.backend
 	}
