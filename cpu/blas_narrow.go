@@ -3,6 +3,8 @@ package cpu
 import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/gonum"
+
+	"github.com/amtrl/amtrl/cpu/internal/vec"
 )
 
 // narrowest is the number of rows or columns of C below which tiles would be mostly empty.
@@ -25,47 +27,53 @@ func narrow(transA, transB bool, m, n, k, block int, alpha float64, a []float64,
 // dotProducts computes C += alpha A B'.
 func dotProducts(m, n, k, block int, alpha float64, a []float64, lda int, b []float64, ldb int, c []float64, ldc int) {
 	for p := 0; p < k; p += block {
-		count := min(block, k-p)
-		for i := range m {
-			for j := range n {
-				c[i*ldc+j] += alpha * (gonum.Implementation{}).Ddot(count, a[i*lda+p:], 1, b[j*ldb+p:], 1)
+		end := min(p+block, k)
+		if m < n {
+			for i := range m {
+				vec.DotRows(alpha, b[p:], ldb, n, a[i*lda+p:i*lda+end], c[i*ldc:], 1)
 			}
+			continue
+		}
+		for j := range n {
+			vec.DotRows(alpha, a[p:], lda, m, b[j*ldb+p:j*ldb+end], c[j:], ldc)
 		}
 	}
 }
 
 // rowsTimes computes C += alpha op(A) B for long rows.
 func rowsTimes(transA bool, m, n, k int, alpha float64, a []float64, lda int, b []float64, ldb int, c []float64, ldc int) {
-	row, column := lda, 1
+	row, next := lda, 1
 	if transA {
-		row, column = 1, lda
+		row, next = 1, lda
 	}
+	scaled := make([]float64, k)
 	for i := range m {
-		for p := range k {
-			gonum.Implementation{}.Daxpy(n, alpha*a[i*row+p*column], b[p*ldb:], 1, c[i*ldc:], 1)
+		for p := range scaled {
+			scaled[p] = alpha * a[i*row+p*next]
 		}
+		vec.AddRows(scaled, b, ldb, c[i*ldc:i*ldc+n])
 	}
 }
 
 // timesColumns computes C += alpha A'B for long columns, which it takes out of C meanwhile.
 func timesColumns(m, n, k int, alpha float64, a []float64, lda int, b []float64, ldb int, c []float64, ldc int) {
-	sum, scaled := make([]float64, m), a
-	if alpha != 1 {
-		scaled = make([]float64, m)
+	column, of := make([]float64, m), make([]float64, k)
+	if sign := alpha == 1 || alpha == -1; !sign { // else it may as well be b's factor, with the same bits
+		scaled := make([]float64, k*m)
+		for p := range k {
+			for i, v := range a[p*lda : p*lda+m] {
+				scaled[p*m+i] = alpha * v
+			}
+		}
+		a, lda, alpha = scaled, m, 1
 	}
 	for j := range n {
-		gonum.Implementation{}.Dcopy(m, c[j:], ldc, sum, 1)
-		for p := range k {
-			x := a[p*lda : p*lda+m]
-			if alpha != 1 {
-				for i, v := range x {
-					scaled[i] = alpha * v
-				}
-				x = scaled
-			}
-			gonum.Implementation{}.Daxpy(m, b[p*ldb+j], x, 1, sum, 1)
+		gonum.Implementation{}.Dcopy(m, c[j:], ldc, column, 1)
+		for p := range of {
+			of[p] = alpha * b[p*ldb+j]
 		}
-		gonum.Implementation{}.Dcopy(m, sum, 1, c[j:], ldc)
+		vec.AddRows(of, a, lda, column)
+		gonum.Implementation{}.Dcopy(m, column, 1, c[j:], ldc)
 	}
 }
 

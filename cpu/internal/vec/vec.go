@@ -37,8 +37,10 @@ type kernels struct {
 
 	products, updates outputLoop
 
-	gemm  func(g gemm)
-	dgemm func(g dgemm) // nil at level generic
+	gemm    func(g gemm)
+	dgemm   func(g dgemm) // nil at level generic, as the next two
+	addRows func(x, a []float64, stride int, y []float64)
+	dotRows func(alpha float64, a []float64, stride, rows int, x, y []float64, yStride int)
 
 	dot     func(x, y []float32) float64
 	dots    func(d dots)

@@ -28,6 +28,7 @@ var files = []struct {
 	{"convert", converts},
 	{"gemm", gemmTile},
 	{"dgemm", dgemmTiles},
+	{"narrow", narrow},
 	{"conv", func(a *asm) { convTile(a); poolRow(a); unpoolRow(a); adam(a) }},
 }
 

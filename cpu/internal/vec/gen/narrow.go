@@ -1,0 +1,109 @@
+package main
+
+import (
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// addedRows and dottedRows are the rows of a call of addRows and dotRows.
+const (
+	addedRows  = 2 * rowsPerBase
+	dottedRows = 4 * rowsPerBase
+	quarter    = 4 // float64 of a YMM register
+)
+
+// narrow writes the float64 products of a matrix with a vector. No product is fused with a sum, as in dgemmTiles.
+func narrow(a *asm) {
+	addRows(a)
+	dotRows(a)
+}
+
+// rowBases are the addresses of the first of each rowsPerBase rows, and the stride in bytes.
+func (a *asm) rowBases(rows int) (bases []reg.GPVirtual, stride reg.GPVirtual) {
+	stride = a.param("stride")
+	a.SHLQ(Imm(3), stride)
+	bases = make([]reg.GPVirtual, rows/rowsPerBase)
+	bases[0] = a.param("a")
+	for i := 1; i < len(bases); i++ {
+		bases[i] = a.GP64()
+		a.LEAQ(Mem{Base: bases[i-1], Index: stride, Scale: 2}, bases[i])
+		a.ADDQ(stride, bases[i])
+	}
+	return bases, stride
+}
+
+// addRows writes y += x'A for few rows of A.
+func addRows(a *asm) {
+	a.function("addRows", "(x, a *float64, stride int, y *float64, n int)",
+		"computes y_j += x_i a_ij for each of the 6 rows of A in turn, each step rounded,",
+		"over n columns, a multiple of 4.")
+	bases, stride := a.rowBases(addedRows)
+	x, y, n := a.param("x"), a.param("y"), a.param("n")
+	coef := a.vecs(addedRows)
+	for i, c := range coef {
+		a.VBROADCASTSD(Mem{Base: x, Disp: 8 * i}, c)
+	}
+	step := func(vectors, bytes int, vec func() reg.VecVirtual, as func(reg.VecVirtual) reg.Register) {
+		top, end := a.label("loop"), a.label("done")
+		a.Label(top)
+		a.SUBQ(I32(vectors*bytes/8), n)
+		a.JLT(LabelRef(end))
+		acc := make([]reg.VecVirtual, vectors)
+		for u := range acc {
+			acc[u] = vec()
+			a.VMOVUPD(Mem{Base: y, Disp: u * bytes}, acc[u])
+		}
+		for i := range coef {
+			for u := range acc {
+				m, t := ofRow(bases, stride, i), vec()
+				m.Disp = u * bytes
+				a.VMULPD(m, as(coef[i]), t)
+				a.VADDPD(t, acc[u], acc[u])
+			}
+		}
+		for u := range acc {
+			a.VMOVUPD(acc[u], Mem{Base: y, Disp: u * bytes})
+		}
+		for _, p := range append(bases, y) {
+			a.ADDQ(I32(vectors*bytes), p)
+		}
+		a.JMP(LabelRef(top))
+		a.Label(end)
+		a.ADDQ(I32(vectors*bytes/8), n)
+	}
+	step(4, 4*a.width, a.vec, func(v reg.VecVirtual) reg.Register { return v })
+	step(1, 8*quarter, func() reg.VecVirtual { return a.YMM() }, func(v reg.VecVirtual) reg.Register { return v.AsY() })
+	a.end()
+}
+
+// dotRows writes the four sums of A x for some rows of A.
+func dotRows(a *asm) {
+	a.function("dotRows", "(a *float64, stride int, x *float64, n int, out *float64)",
+		"computes, for each of 12 rows of A, the sums of a_ip x_p over p = q mod 4 for q = 0 to 3,",
+		"in the order of p, each step rounded, of n > 0 elements, a multiple of 4.")
+	bases, stride := a.rowBases(dottedRows)
+	x, n := a.param("x"), a.param("n")
+	acc := make([]reg.VecVirtual, dottedRows)
+	for i := range acc {
+		acc[i] = a.YMM()
+		a.VXORPS(acc[i], acc[i], acc[i])
+	}
+	top := a.label("loop")
+	a.Label(top)
+	v, t := a.YMM(), a.YMM()
+	a.VMOVUPD(Mem{Base: x}, v)
+	for i := range acc {
+		a.VMULPD(ofRow(bases, stride, i), v, t)
+		a.VADDPD(t, acc[i], acc[i])
+	}
+	for _, p := range append(bases, x) {
+		a.ADDQ(Imm(8*quarter), p)
+	}
+	a.SUBQ(Imm(quarter), n)
+	a.JNE(LabelRef(top))
+	out := a.param("out")
+	for i, s := range acc {
+		a.VMOVUPD(s, Mem{Base: out, Disp: 8 * quarter * i})
+	}
+	a.end()
+}

@@ -1,0 +1,73 @@
+//go:build !purego
+
+package vec
+
+import "unsafe"
+
+// The rows of a call of the assembly, and the multiple of elements.
+const (
+	addedRows, dottedRows = 6, 12
+	quarter               = 4
+)
+
+// addRowsWith makes AddRows of its assembly.
+func addRowsWith(kernel func(x, a *float64, stride int, y *float64, n int)) func(x, a []float64, stride int, y []float64) {
+	const columnsPerCall = callElements / addedRows / quarter * quarter
+	return func(x, a []float64, stride int, y []float64) {
+		n, p := len(y)/quarter*quarter, 0
+		for ; n > 0 && p+addedRows <= len(x); p += addedRows {
+			for j := 0; j < n; j += columnsPerCall {
+				kernel(unsafe.SliceData(x[p:]), unsafe.SliceData(a[p*stride+j:]), stride, unsafe.SliceData(y[j:]), min(columnsPerCall, n-j))
+			}
+		}
+		add := func(i, from, to int) {
+			v, row := x[i], a[i*stride:]
+			for j := from; j < to; j++ {
+				t := v * row[j]
+				y[j] += t
+			}
+		}
+		for i := range x {
+			if i >= p {
+				add(i, 0, n)
+			}
+			add(i, n, len(y))
+		}
+	}
+}
+
+// dotRowsWith makes DotRows of its assembly.
+func dotRowsWith(kernel func(a *float64, stride int, x *float64, n int, out *float64)) func(alpha float64, a []float64, stride, rows int,
+	x, y []float64, yStride int) {
+	return func(alpha float64, a []float64, stride, rows int, x, y []float64, yStride int) {
+		buf := doubles.Get(dottedRows * quarter)
+		defer doubles.Put(buf)
+		sums, n, i := *buf, len(x)/quarter*quarter, 0
+		finish := func(i int, s []float64) {
+			for p := n; p < len(x); p++ {
+				t := a[i*stride+p] * x[p]
+				s[0] += t
+			}
+			t := alpha * ((s[1] + s[3]) + (s[0] + s[2]))
+			y[i*yStride] += t
+		}
+		for ; n > 0 && i+dottedRows <= rows; i += dottedRows {
+			kernel(unsafe.SliceData(a[i*stride:]), stride, unsafe.SliceData(x), n, unsafe.SliceData(sums))
+			for r := range dottedRows {
+				finish(i+r, sums[r*quarter:(r+1)*quarter])
+			}
+		}
+		for ; i < rows; i++ {
+			s := sums[:quarter]
+			clear(s)
+			for p := 0; p < n; p += quarter {
+				row, v := a[i*stride+p:][:quarter], x[p:][:quarter]
+				for q := range quarter {
+					t := row[q] * v[q]
+					s[q] += t
+				}
+			}
+			finish(i, s)
+		}
+	}
+}
