@@ -22,7 +22,8 @@ func waterLevel(shares, costs []float64, cost float64, least, limit []int) []flo
 		for m, r := range shares {
 			x[m] = math.Min(math.Max(level*r, float64(least[m])), float64(limit[m]))
 			total += costs[m] * x[m]
-			if level*r >= float64(least[m]) && level*r < float64(limit[m]) {
+			const below = 1 - 1e-12 // as a level times the share that it came from is rounded
+			if level*r >= below*float64(least[m]) && level*r < below*float64(limit[m]) {
 				slope += costs[m] * r
 			}
 		}
