@@ -87,6 +87,9 @@ func (q *queue) SVD(a, u backend.Matrix, s backend.Vector, vt backend.Matrix) er
 	if c.Err != nil {
 		return c.Err
 	}
+	if err := finite(op, f64(ao)); err != nil {
+		return err
+	}
 	f, err := decompose(op, f64(ao), vectors)
 	if err != nil {
 		return err
@@ -115,6 +118,18 @@ func newDense(rows, cols int) dense[float64] {
 	return dense[float64]{make([]float64, rows*cols), rows, cols, cols}
 }
 
+// finite looks for an element that is a NaN or infinite.
+func finite(op string, a dense[float64]) error {
+	for i := range a.rows {
+		for j, v := range a.row(i) {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return &backend.NonFiniteError{Op: op, Row: i, Col: j}
+			}
+		}
+	}
+	return nil
+}
+
 // decompose computes the decomposition of a copy of a, without U and V' unless
 // vectors. Gonum may fork inside, up to GOMAXPROCS; each block of its products
 // is summed by one goroutine in order, so the bytes do not depend on it.
@@ -126,13 +141,6 @@ func decompose(op string, a dense[float64], vectors bool) (factors, error) {
 	if vectors {
 		job = lapack.SVDStore
 		f.u, f.vt = newDense(m, p), newDense(p, n)
-	}
-	for i := range m {
-		for j, v := range a.row(i) {
-			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return f, &backend.NonFiniteError{Op: op, Row: i, Col: j}
-			}
-		}
 	}
 	if p == 0 {
 		return f, nil
@@ -151,42 +159,9 @@ func decompose(op string, a dense[float64], vectors bool) (factors, error) {
 
 // rank is the number of singular values above the cut-off.
 func (f *factors) rank(rcond float64) int {
-	if rcond < 0 {
-		rcond = float64(max(f.u.rows, f.vt.cols)) * 0x1p-52
-	}
 	kept := 0
 	for kept < len(f.s) && f.s[kept] > rcond*f.s[0] {
 		kept++
 	}
 	return kept
-}
-
-// invert divides the rank leading rows of V' by their s_i and drops the other
-// ones, as it does the columns of U, so that A^+ is the product of the
-// transposes of V' and U.
-func (f *factors) invert(rank int) {
-	for i := range rank {
-		row := f.vt.row(i)
-		for j := range row {
-			row[j] /= f.s[i]
-		}
-	}
-	f.vt.rows, f.u.cols = rank, rank
-}
-
-func (q *queue) Pinv(a backend.Matrix, rcond float64, dst backend.Matrix) (int, error) {
-	const op = "Pinv"
-	c := q.checkNow(op)
-	ao, do := c.Pinv(a, rcond, dst)
-	if c.Err != nil {
-		return 0, c.Err
-	}
-	f, err := decompose(op, f64(ao), true)
-	if err != nil {
-		return 0, err
-	}
-	rank := f.rank(rcond)
-	f.invert(rank)
-	q.dev.gemm64(true, true, rank, 1, f.vt, f.u, 0, f64(do))
-	return rank, nil
 }

@@ -1,0 +1,137 @@
+package cpu
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/floats"
+	lapackgonum "gonum.org/v1/gonum/lapack/gonum"
+
+	"github.com/amtrl/amtrl/backend"
+)
+
+func (q *queue) Pinv(a backend.Matrix, rcond float64, dst backend.Matrix) (int, error) {
+	const op = "Pinv"
+	c := q.checkNow(op)
+	ao, do := c.Pinv(a, rcond, dst)
+	if c.Err != nil || ao.Rows == 0 || ao.Cols == 0 {
+		return 0, c.Err
+	}
+	m, d := f64(ao), f64(do)
+	if err := finite(op, m); err != nil {
+		return 0, err
+	}
+	if rcond < 0 {
+		rcond = float64(max(m.rows, m.cols)) * 0x1p-52
+	}
+	if w, basis, ok := q.dev.fullRank(upright(m), rcond); ok {
+		if m.rows < m.cols {
+			q.dev.gemm64(true, true, w.rows, 1, basis, w, 0, d)
+		} else {
+			q.dev.gemm64(false, false, w.rows, 1, w, basis, 0, d)
+		}
+		return w.rows, nil
+	}
+	f, err := decompose(op, m, true)
+	if err != nil {
+		return 0, err
+	}
+	rank := f.rank(rcond)
+	f.invert(rank)
+	q.dev.gemm64(true, true, rank, 1, f.vt, f.u, 0, d)
+	return rank, nil
+}
+
+// invert divides the rank leading rows of V' by their s_i and drops the other
+// ones, as it does the columns of U, so that A^+ is the product of the
+// transposes of V' and U.
+func (f *factors) invert(rank int) {
+	for i := range rank {
+		row := f.vt.row(i)
+		for j := range row {
+			row[j] /= f.s[i]
+		}
+	}
+	f.vt.rows, f.u.cols = rank, rank
+}
+
+// upright is a copy of a where it is wide, else of its transpose.
+func upright(a dense[float64]) dense[float64] {
+	t := newDense(min(a.rows, a.cols), max(a.rows, a.cols))
+	if a.rows < a.cols {
+		copyRows(t, a)
+		return t
+	}
+	for i := range a.rows {
+		for j, v := range a.row(i) {
+			t.data[j*t.cols+i] = v
+		}
+	}
+	return t
+}
+
+const (
+	// farExponent is that of a norm from which on squares may be out of range.
+	farExponent = 400
+	// nearlyOrthonormal is how far Q Q' may be from I; orthonormalBound is 1.01, above (1 + nearlyOrthonormal)^(1/2).
+	nearlyOrthonormal, orthonormalBound = 0.01, 1.01
+)
+
+// fullRank computes W, p by p, and Q, p by rows, with (T^+)' = W Q for T, p by rows, of full rank p. It overwrites
+// T by Q. It reports false where the rank is not certain, or T's condition is above some 10^7.
+//
+//	T T' = L L',  L Q = T,  H = (Q Q')^-1,  L' W = H
+//
+// This is CholeskyQR2 (Yamamoto, Nakatsukasa, Yanagisawa and Fukaya, ETNA 44, 2015), with H for the second factor.
+// As solutions by a triangle leave a residual of rounding alone, L Q is T to the last bits of each row
+// whatever the error of L is, which grows as the square of T's condition. Then T^+ = Q^+ L^-1 and Q^+ = Q' H, and all
+// that L's error can do is that Q is less than orthonormal. That is measured: where I - Q Q' is small, Q^+ is
+// as good as exact, and T^+ has an error of rounding times T's condition, as by a decomposition.
+//
+// H is from Newton's iteration H <- H (2 I - Q Q' H), which begins at I with the error I - Q Q' and squares it.
+//
+// For the rank, s_max / s_min is at most ||T||_F ||T^+||_F, and that at most ||T||_F ||W||_F ||Q||_2. Where the cut-off
+// times this is below 1, with a margin for what rounding makes of the smallest value, no singular value
+// is cut off.
+func (d *device) fullRank(t dense[float64], rcond float64) (w, q dense[float64], ok bool) {
+	p, rows := t.rows, t.cols
+	norm := floats.Norm(t.data, 2)
+	if _, exp := math.Frexp(norm); exp <= -farExponent || exp >= farExponent {
+		return w, q, false
+	}
+	r := newDense(p, p) // L'
+	d.gemm64(false, true, rows, 1, t, t, 0, r)
+	if !(lapackgonum.Implementation{}).Dpotrf(blas.Upper, p, r.data, p) {
+		return w, q, false
+	}
+	BLAS{}.Dtrsm(blas.Left, blas.Upper, blas.Trans, blas.NonUnit, p, rows, 1, r.data, p, t.data, rows)
+
+	gram, e := newDense(p, p), scaledIdentity(p, 1)
+	d.gemm64(false, true, rows, 1, t, t, 0, gram)
+	floats.Sub(e.data, gram.data)
+	off := floats.Norm(e.data, 2)
+	if !(off <= nearlyOrthonormal) {
+		return w, q, false
+	}
+	h := scaledIdentity(p, 2)
+	floats.Sub(h.data, gram.data)
+	for off *= off; off > 0x1p-53; off *= off {
+		factor, next := scaledIdentity(p, 2), e
+		d.gemm64(false, false, p, -1, gram, h, 1, factor)
+		d.gemm64(false, false, p, 1, h, factor, 0, next)
+		h, e = next, h
+	}
+
+	BLAS{}.Dtrsm(blas.Left, blas.Upper, blas.NoTrans, blas.NonUnit, p, p, 1, r.data, p, h.data, p)
+	margin := 16 * float64(rows) * 0x1p-53
+	return h, t, (rcond+margin)*orthonormalBound*norm*floats.Norm(h.data, 2) < 1
+}
+
+// scaledIdentity is c I of order p.
+func scaledIdentity(p int, c float64) dense[float64] {
+	m := newDense(p, p)
+	for i := range p {
+		m.data[i*(p+1)] = c
+	}
+	return m
+}
