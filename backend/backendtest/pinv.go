@@ -2,6 +2,7 @@ package backendtest
 
 import (
 	"math"
+	"math/big"
 
 	"github.com/amtrl/amtrl/backend"
 )
@@ -10,6 +11,8 @@ var pinvCases = []testCase{
 	{"MoorePenrose", testMoorePenrose},
 	{"Known", testPinvKnown},
 	{"IllConditioned", testIllConditioned},
+	{"Exact", testPinvExact},
+	{"Singular", testPinvSingular},
 	{"Zero", testPinvZero},
 	{"Cutoff", testCutoff},
 	{"Boundary", testCutoffBoundary},
@@ -95,6 +98,138 @@ func testIllConditioned(e *env) {
 			x := e.pinv(k.a, 1e-14, p)
 			e.near("A^+", x.v, k.pinv(p).v, e.pinvBound(m, n, cond)*cond)
 			e.near("A A^+ A", k.a.mul(x).mul(k.a).v, k.a.v, e.pinvBound(m, n, cond))
+		}
+	}
+}
+
+// exactly inverts T, p by n of full rank, as T^+ = T' (T T')^-1, by Gauss's elimination, with so many digits that
+// nothing but the rounding of the result is left.
+func exactly(t dense) dense {
+	const bits = 400
+	p, n := t.rows, t.cols
+	number := func(v float64) *big.Float { return new(big.Float).SetPrec(bits).SetFloat64(v) }
+	var term big.Float
+	term.SetPrec(bits)
+	rows := make([][]*big.Float, p) // (T T' | T)
+	for i := range rows {
+		rows[i] = make([]*big.Float, p+n)
+		for j := range p {
+			rows[i][j] = number(0)
+			for l, v := range t.row(i) {
+				rows[i][j].Add(rows[i][j], term.Mul(number(v), number(t.at(j, l))))
+			}
+		}
+		for l, v := range t.row(i) {
+			rows[i][p+l] = number(v)
+		}
+	}
+	for i, pivots := range rows { // positive ones, as T T' is positive definite
+		for j := p + n - 1; j >= i; j-- {
+			pivots[j].Quo(pivots[j], pivots[i])
+		}
+		for k, row := range rows {
+			for j := p + n - 1; j >= i && k != i; j-- {
+				row[j].Sub(row[j], term.Mul(row[i], pivots[j]))
+			}
+		}
+	}
+	out := zeros(n, p)
+	for i, row := range rows {
+		for j := range n {
+			out.v[j*p+i], _ = row[p+j].Float64()
+		}
+	}
+	return out
+}
+
+// frobenius is ||A||_F.
+func (d dense) frobenius() float64 { return math.Sqrt(dot(d.v, d.v)) }
+
+// testPinvExact has matrices of all conditions, by their singular values or by rows that are of different size, against
+// arithmetic of many digits. The error, as a matrix, may be some rounding times the condition, as may be how far A^+ A
+// or A A^+ are from a projection; the square of the condition shows from 10^3 on.
+func testPinvExact(e *env) {
+	graded := func(m, n int, cond float64) dense {
+		a := normal(e.rng, backend.Float64, m, n)
+		for i := range m {
+			for j := range n {
+				a.v[i*n+j] *= math.Pow(cond, -e.rng.Float64()/4-3*float64(i)/float64(4*m))
+			}
+		}
+		return a
+	}
+	shapes := [][2]int{{1, 9}, {2, 2}, {3, 40}, {8, 8}, {12, 30}, {25, 27}}
+	for exp := 0.; exp <= 12; exp++ {
+		for _, z := range shapes {
+			m, n := z[0], z[1]
+			cond := math.Pow(10, exp)
+			for _, a := range []dense{withSpectrum(e.rng, m, n, spectrum(m, m, cond)).a, graded(m, n, cond)} {
+				x := exactly(a)
+				size, inverse := a.frobenius(), x.frobenius()
+				if size*inverse > 1e13 {
+					continue
+				}
+				transposed := e.rng.IntN(2) == 0
+				if transposed {
+					a, x = a.t(), x.t()
+				}
+				e.part("%d by %d, ||A|| ||A^+|| = %.3g", a.rows, a.cols, size*inverse)
+				got := e.pinv(a, 1e-15, m)
+				bound := e.pinvError(size * inverse)
+				if far := minus(got, x).frobenius() / inverse; !(far <= bound) {
+					e.failf("A^+ is off by %.3g of its norm, expected %.3g at most", far, bound)
+				}
+				i := got.mul(a)
+				if !transposed {
+					i = a.mul(got)
+				}
+				if far := minus(i, identity(m)).frobenius(); !(far <= bound) {
+					e.failf("the product of A and A^+ is off by %.3g, expected %.3g at most", far, bound)
+				}
+			}
+		}
+	}
+}
+
+// pinvError is the error of the pseudo-inverse of a matrix, relative to its norm, with cond = ||A||_F ||A^+||_F.
+func (e *env) pinvError(cond float64) float64 { return 32 * e.eps(backend.Float64) * cond }
+
+func minus(a, b dense) dense {
+	out := zeros(a.rows, a.cols)
+	for i := range a.v {
+		out.v[i] = a.v[i] - b.v[i]
+	}
+	return out
+}
+
+// testPinvSingular has matrices of small integers whose last rows are sums of others, so that products and, often,
+// factors of them are exact; and ones that are singular but for a perturbation far below the cut-off.
+func testPinvSingular(e *env) {
+	for _, z := range [][2]int{{2, 2}, {5, 8}, {20, 33}, {60, 61}, {80, 90}} {
+		for _, noise := range []float64{0, 0x1p-50} {
+			m, n := z[0], z[1]
+			a := zeros(m, n)
+			for i := range a.v {
+				a.v[i] = float64(e.rng.IntN(9) - 4)
+			}
+			for i := range m {
+				a.v[i*n+i] += 20 // of full rank
+			}
+			last := m - 1
+			for j := range n {
+				a.v[last*n+j] = a.v[j]
+				if m > 2 {
+					a.v[last*n+j] += a.v[n+j]
+				}
+				a.v[last*n+j] += noise * e.rng.NormFloat64()
+			}
+			e.part("%d by %d, one row a sum of two others but for %.3g", m, n, noise)
+			if e.rng.IntN(2) == 0 {
+				a = a.t()
+			}
+			x := e.pinv(a, 1e-11, m-1)
+			e.near("A A^+ A", a.mul(x).mul(a).v, a.v, 1e-11)
+			e.near("A^+ A A^+", x.mul(a).mul(x).v, x.v, 1e-11)
 		}
 	}
 }
