@@ -8,6 +8,8 @@ package nv
 // #cgo nocallback nv_cublasDgemm_v2
 // #cgo noescape nv_cublasDgemv_v2
 // #cgo nocallback nv_cublasDgemv_v2
+// #cgo noescape nv_cublasDtrsm_v2
+// #cgo nocallback nv_cublasDtrsm_v2
 // #cgo noescape nv_cublasSgeam
 // #cgo nocallback nv_cublasSgeam
 // #cgo noescape nv_cublasSgemm_v2
@@ -67,4 +69,13 @@ func (b *BLAS) Dgeam(h BLASHandle, ta, tb Operation, m, n int, alpha float64, a 
 	calpha, cbeta := C.double(alpha), C.double(beta)
 	return b.err("cublasDgeam", C.nv_cublasDgeam(b.t, C.uintptr_t(h), C.int32_t(ta), C.int32_t(tb), C.int32_t(m), C.int32_t(n),
 		&calpha, C.uint64_t(a), C.int32_t(aStride), &cbeta, C.uint64_t(bp), C.int32_t(bStride), C.uint64_t(c), C.int32_t(cStride)))
+}
+
+// Dtrsm overwrites the m by n matrix B with X of op(A) X = alpha B or of X op(A) = alpha B (SideRight), in
+// float64. A is triangular; its other triangle is not read.
+func (b *BLAS) Dtrsm(h BLASHandle, side Side, uplo FillMode, ta Operation, diag Diagonal, m, n int, alpha float64, a DevicePtr, aStride int,
+	bp DevicePtr, bStride int) error {
+	calpha := C.double(alpha)
+	return b.err("cublasDtrsm_v2", C.nv_cublasDtrsm_v2(b.t, C.uintptr_t(h), C.int32_t(side), C.int32_t(uplo), C.int32_t(ta), C.int32_t(diag),
+		C.int32_t(m), C.int32_t(n), &calpha, C.uint64_t(a), C.int32_t(aStride), C.uint64_t(bp), C.int32_t(bStride)))
 }

@@ -39,6 +39,8 @@ var constants = map[string]struct {
 	"OpN":                        {"CUBLAS_OP_N", int64(OpN)},
 	"OpT":                        {"CUBLAS_OP_T", int64(OpT)},
 	"FillUpper":                  {"CUBLAS_FILL_MODE_UPPER", int64(FillUpper)},
+	"SideRight":                  {"CUBLAS_SIDE_RIGHT", int64(SideRight)},
+	"DiagonalGiven":              {"CUBLAS_DIAG_NON_UNIT", int64(DiagonalGiven)},
 	"MathDefault":                {"CUBLAS_DEFAULT_MATH", int64(MathDefault)},
 	"MathTF32":                   {"CUBLAS_TF32_TENSOR_OP_MATH", int64(MathTF32)},
 	"PointerHost":                {"CUBLAS_POINTER_MODE_HOST", int64(PointerHost)},

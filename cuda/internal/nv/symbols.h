@@ -82,6 +82,9 @@
 	X(cublasSetMathMode, (uintptr_t handle, int32_t mode), (handle, mode)) \
 	X(cublasSetPointerMode_v2, (uintptr_t handle, int32_t mode), (handle, mode)) \
 	X(cublasGetProperty, (int32_t property, int32_t *value), (property, value)) \
+	X(cublasDtrsm_v2, (uintptr_t handle, int32_t side, int32_t uplo, int32_t ta, int32_t diag, int32_t m, int32_t n, \
+		const double *alpha, uint64_t a, int32_t lda, uint64_t b, int32_t ldb), \
+		(handle, side, uplo, ta, diag, m, n, alpha, a, lda, b, ldb)) \
 	NV_CUBLAS_REAL(X, S, float) \
 	NV_CUBLAS_REAL(X, D, double)
 

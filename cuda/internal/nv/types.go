@@ -62,6 +62,18 @@ type FillMode int32
 // FillUpper is the upper triangle, in column-major terms.
 const FillUpper FillMode = 1
 
+// Side is a cublasSideMode_t (cublas_api.h): where a triangle stands.
+type Side int32
+
+// SideRight is X op(A).
+const SideRight Side = 1
+
+// Diagonal is a cublasDiagType_t (cublas_api.h).
+type Diagonal int32
+
+// DiagonalGiven is one that is read, not of ones.
+const DiagonalGiven Diagonal = 0
+
 // MathMode is a cublasMath_t (cublas_api.h).
 type MathMode int32
 

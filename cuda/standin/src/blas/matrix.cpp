@@ -1,4 +1,4 @@
-// Matrix times vector, sums and transposes.
+// Matrix times vector, sums and transposes, solutions by triangles.
 #include <algorithm>
 #include <cstdlib>
 #include <vector>
@@ -99,3 +99,30 @@ int geam(BlasHandle* h, int32_t ta, int32_t tb, int32_t m, int32_t n, const T* a
 
 STANDIN_MATRIX(S, float)
 STANDIN_MATRIX(D, double)
+
+int32_t cublasDtrsm_v2(uintptr_t handle, int32_t side, int32_t uplo, int32_t ta, int32_t diag, int32_t m, int32_t n, const double* alpha,
+                       uint64_t a, int32_t lda, uint64_t b, int32_t ldb) {
+  ENTER_BLAS(handle, h);
+  if (side < 0 || side > 1 || uplo < 0 || uplo > 1 || ta < 0 || ta > 2 || diag < 0 || diag > 1 || m < 0 || n < 0) return kBlasInvalid;
+  const int64_t order = side == 0 ? m : n, count = side == 0 ? n : m;
+  if (alpha == nullptr || lda < std::max<int64_t>(1, order) || ldb < std::max(1, m)) return kBlasInvalid;
+  if (m == 0 || n == 0) return kBlasOk;
+  const Scalar<double> al(h, alpha);
+  return blas_submit(h, true, [=]() -> int {
+    if (!al.valid() || !there<double>(a, span(order, order, lda)) || !there<double>(b, span(m, n, ldb))) return foreign();
+    // A row x of X op(A) is a solution of op(A)' x' = b'.
+    const bool turned = (ta != 0) != (side == 1), lower = (uplo == 0) != turned;
+    const int64_t step = side == 0 ? 1 : ldb, next = side == 0 ? ldb : 1;
+    const double* p = reinterpret_cast<const double*>(a);
+    for (int64_t c = 0; c < count; c++) {
+      double* x = reinterpret_cast<double*>(b) + c * next;
+      for (int64_t k = 0; k < order; k++) {
+        const int64_t i = lower ? k : order - 1 - k;
+        double sum = al.get() == 0 ? 0 : al.get() * x[i * step];
+        for (int64_t j = lower ? 0 : i + 1; j < (lower ? i : order); j++) sum -= p[turned ? i * lda + j : j * lda + i] * x[j * step];
+        x[i * step] = diag == 1 ? sum : sum / p[i * (lda + 1)];
+      }
+    }
+    return kSuccess;
+  });
+}

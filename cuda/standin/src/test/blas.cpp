@@ -164,3 +164,36 @@ TEST(matrices) {
   EQUAL(cublasDgeam(d.h, 1, 0, n, n, &alpha, pa, ld, &zero, pa, ld, pa, ld), 7);
   for (const uint64_t p : {pa, px, py, pc}) EQUAL(cuMemFree_v2(p), 0);
 }
+
+TEST(triangles) {
+  Blas d;
+  for (int form = 0; form < 16; form++) {
+    const int side = form & 1, uplo = form >> 1 & 1, trans = form >> 2 & 1, diag = form >> 3;
+    const int m = 1 + size_at_most(20), n = 1 + size_at_most(20), order = side ? n : m, lda = order + 1, ldb = m + 2;
+    auto a = values<double>(static_cast<size_t>(lda * order));
+    for (int i = 0; i < order; i++) a[static_cast<size_t>(i * (lda + 1))] += 30;
+    if (diag)
+      for (double& v : a) v /= 30;
+    const auto b = values<double>(static_cast<size_t>(ldb * n));
+    const uint64_t pa = test::upload(a), pb = test::upload(b);
+    const double alpha = test::uniform();
+    EQUAL(cublasDtrsm_v2(d.h, side, uplo, trans, diag, m, n, &alpha, pa, lda, pb, ldb), 0);
+    const auto x = test::download<double>(pb, b.size());
+    // Element (i, j) of op(A).
+    const auto at = [&](int i, int j) {
+      if (trans) std::swap(i, j);
+      if (i == j) return diag ? 1.0 : a[static_cast<size_t>(i * (lda + 1))];
+      return (uplo == 0) == (i > j) ? a[static_cast<size_t>(j * lda + i)] : 0.0;
+    };
+    for (int j = 0; j < n; j++)
+      for (int i = 0; i < m; i++) {
+        double got = 0;
+        for (int k = 0; k < order; k++)
+          got += side ? x[static_cast<size_t>(k * ldb + i)] * at(k, j) : at(i, k) * x[static_cast<size_t>(j * ldb + k)];
+        NEAR(got, alpha * b[static_cast<size_t>(j * ldb + i)], 1e-12);
+      }
+    EQUAL(cublasDtrsm_v2(d.h, side, 2, trans, diag, m, n, &alpha, pa, lda, pb, ldb), 7);
+    EQUAL(cublasDtrsm_v2(d.h, side, uplo, trans, diag, m, n, &alpha, pa, order - 1, pb, ldb), 7);
+    for (const uint64_t p : {pa, pb}) EQUAL(cuMemFree_v2(p), 0);
+  }
+}
