@@ -162,6 +162,20 @@ func (e *emitter) scale(beta float64, c matrix) {
 	})
 }
 
+// add computes C = alpha A + beta B in float64.
+func (e *emitter) add(alpha float64, a matrix, beta float64, b, c matrix) {
+	e.product(func(lib *nv.BLAS, h nv.BLASHandle) error {
+		return lib.Dgeam(h, nv.OpN, nv.OpN, c.cols, c.rows, alpha, a.at, a.stride, beta, b.at, b.stride, c.at, c.stride)
+	})
+}
+
+// trsm overwrites B by op(L)^-1 B in float64, for a lower triangle L.
+func (e *emitter) trsm(trans bool, l, b matrix) {
+	e.product(func(lib *nv.BLAS, h nv.BLASHandle) error {
+		return lib.Dtrsm(h, nv.SideRight, nv.FillUpper, operation(trans), nv.DiagonalGiven, b.cols, b.rows, 1, l.at, l.stride, b.at, b.stride)
+	})
+}
+
 // mirror makes the square C symmetric to the bit.
 func (e *emitter) mirror(c matrix) {
 	e.launch(kernels.Symmetrise(c.real(), c.rows, c.place(), true))

@@ -21,6 +21,8 @@ type upright struct {
 	// t is row-major p by rows, which is column-major rows by p, p <= rows.
 	t   matrix
 	exp int
+	// norm is ||t||_F, or a bound of it where that of from is out of range.
+	norm float64
 }
 
 // Matrices are scaled so that their squares are in range where their norm's
@@ -32,7 +34,7 @@ func (w *scratch) upright(a matrix) (u upright) {
 	u.from, u.wide = a, a.rows < a.cols
 	u.t = w.matrix(min(a.rows, a.cols), max(a.rows, a.cols))
 	w.fill(u)
-	if u.exp = w.extent(a, u.t); u.exp != 0 {
+	if u.exp, u.norm = w.extent(a, u.t); u.exp != 0 {
 		w.fill(u)
 	}
 	return u
@@ -132,9 +134,9 @@ func (w *scratch) status(routine string, info int32) {
 	})
 }
 
-// extent returns the exponent of the norm of a where it is far from 0; an element
+// extent returns the exponent of the norm of a where it is far from 0, and the norm of a divided by 2^exp; an element
 // that is not finite is an error. dup holds the same elements without room between them.
-func (w *scratch) extent(a, dup matrix) int {
+func (w *scratch) extent(a, dup matrix) (exp int, norm float64) {
 	k := kernels.Norm{N: dup.rows * dup.cols, X: kernels.Ptr(dup.at)}
 	room := w.floats(2 + k.PartLen())
 	first := kernels.Ptr(room)
@@ -148,16 +150,16 @@ func (w *scratch) extent(a, dup matrix) int {
 	w.read(bytesOf(unsafe.Slice(&got, 1)), room)
 	switch _, exp := math.Frexp(got.norm); {
 	case w.err != nil:
-		return 0
+		return 0, 0
 	case got.bad != math.MaxUint64:
 		w.err = &backend.NonFiniteError{Op: w.op, Row: int(got.bad) / a.cols, Col: int(got.bad) % a.cols}
-		return 0
+		return 0, 0
 	case math.IsInf(got.norm, 1): // of numbers whose norm is out of range
-		return 1024
+		return 1024, math.Sqrt(float64(k.N))
 	case exp > -farExponent && exp < farExponent:
-		return 0
+		return 0, got.norm
 	default:
-		return exp
+		return exp, math.Ldexp(got.norm, -exp)
 	}
 }
 

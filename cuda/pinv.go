@@ -24,7 +24,9 @@ func (q *queue) Pinv(a backend.Matrix, rcond float64, dst backend.Matrix) (int, 
 	err := q.compute(c.Op, func(w *scratch) {
 		t := w.upright(view(ao))
 		inv = inverse{wide: t.wide, scale: math.Ldexp(1, -t.exp), rank: t.t.rows}
-		if inv.ut, inv.whole = w.wellConditioned(t.t, rcond); !inv.whole {
+		var whole bool
+		if inv.v, inv.ut, whole = w.fullRank(t, rcond); !whole {
+			w.fill(t)
 			w.invert(t, rcond, &inv)
 		}
 		w.write(inv, view(do))
@@ -36,24 +38,20 @@ func (q *queue) Pinv(a backend.Matrix, rcond float64, dst backend.Matrix) (int, 
 }
 
 // inverse is a pseudo-inverse as a product: of a matrix that is not wide it is
-// scale v ut, of a wide one scale (v ut)', with v = V diag(1/s) p by rank and ut
-// rank by rows. Where it is whole, ut is the product and there is no v.
+// scale v ut, of a wide one scale (v ut)', with v p by rank and ut rank by rows: V diag(1/s) and U', or W and Q of
+// [scratch.fullRank].
 type inverse struct {
-	wide, whole bool
-	v, ut       matrix
-	rank        int
-	scale       float64
+	wide  bool
+	v, ut matrix
+	rank  int
+	scale float64
 }
 
 // write multiplies the parts into d.
 func (e *emitter) write(inv inverse, d matrix) {
-	switch {
-	case inv.whole:
-		e.copyMatrix(inv.wide, inv.ut, d)
-		e.scale(inv.scale, d)
-	case inv.wide: // (V diag(1/s) U')'
+	if inv.wide {
 		e.gemm(true, true, inv.scale, inv.ut, inv.v, 0, d)
-	default:
+	} else {
 		e.gemm(false, false, inv.scale, inv.v, inv.ut, 0, d)
 	}
 }

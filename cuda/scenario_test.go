@@ -84,6 +84,7 @@ func scenario(dev backend.Open) (b *opened, err error) {
 			return backend.Put(b, wide.Buf, 0, []float64{1, 2, 3, 4, 5, 0, 1, 2, 0, 3, 0, 0, 1, 1e-9, 1})
 		},
 		func() error { _, err := b.Pinv(wide, -1, inv); return err },
+		func() error { _, err := b.Pinv(wide, 0.9, inv); return err }, // by a decomposition
 		func() error { return backend.Put(b, spd.Buf, 0, eye) },
 		func() error { return b.SolveSPD(1, large, 1, spd.Buf, rhs.Buf) },
 		func() error { return b.SolveSPD(1, 1, 1, spd.Buf, rhs.Buf) },

@@ -46,12 +46,7 @@ func (w *scratch) solveSPD(n, k, r int, a, b nv.DevicePtr) []int32 {
 // solveLarge is solveSPD by cuSOLVER. What is row-major here is the
 // transpose there: the lower triangle is the upper one, and B is transposed.
 func (w *scratch) solveLarge(n, k, r int, a, b nv.DevicePtr) []int32 {
-	size := 0
-	w.solve(func(lib *nv.Solver, h nv.SolverHandle) (err error) {
-		size, err = lib.DpotrfBufferSize(h, nv.FillUpper, k, a, k)
-		return err
-	})
-	work, x := w.floats(size), w.matrix(r, k)
+	factor, x := w.cholesky(k, a), w.matrix(r, k)
 	// For each system the place of a diagonal element that is not finite, which
 	// cuSOLVER need not see, and its info; and an info for what cannot fail.
 	room := w.floats(n + n/2 + 1)
@@ -59,9 +54,7 @@ func (w *scratch) solveLarge(n, k, r int, a, b nv.DevicePtr) []int32 {
 	w.set(room, 0xff, n)
 	for i := range n {
 		block, rhs := a+nv.DevicePtr(8*i*k*k), matrix{b + nv.DevicePtr(8*i*k*r), k, r, max(r, 1), true}
-		w.solve(func(lib *nv.Solver, h nv.SolverHandle) error {
-			return lib.Dpotrf(h, nv.FillUpper, k, block, k, work, size, infos+nv.DevicePtr(4*i))
-		})
+		factor(block, infos+nv.DevicePtr(4*i))
 		w.launch(kernels.FindNonFinite(k, 1, kernels.Matrix{At: kernels.Ptr(block), Stride: k + 1}, kernels.Ptr(room).At(i, 8)))
 		if r == 0 {
 			continue
@@ -84,4 +77,29 @@ func (w *scratch) solveLarge(n, k, r int, a, b nv.DevicePtr) []int32 {
 		}
 	}
 	return orders
+}
+
+// cholesky returns what has cuSOLVER overwrite the lower triangle of a matrix like a, of order k, by its factor and write its info.
+func (w *scratch) cholesky(k int, a nv.DevicePtr) func(a, info nv.DevicePtr) {
+	size := 0
+	w.solve(func(lib *nv.Solver, h nv.SolverHandle) (err error) {
+		size, err = lib.DpotrfBufferSize(h, nv.FillUpper, k, a, k)
+		return err
+	})
+	work := w.floats(size)
+	return func(a, info nv.DevicePtr) {
+		w.solve(func(lib *nv.Solver, h nv.SolverHandle) error {
+			return lib.Dpotrf(h, nv.FillUpper, k, a, k, work, size, info)
+		})
+	}
+}
+
+// factor overwrites the lower triangle of a by its Cholesky factor L, A = L L'. info, an int32, becomes 0, or the order of a
+// leading minor that is not positive; a NaN may go unnoticed.
+func (w *scratch) factor(a matrix, info nv.DevicePtr) {
+	if a.rows > spdKernel {
+		w.cholesky(a.rows, a.at)(a.at, info)
+		return
+	}
+	w.launch(kernels.SolveSPD(1, a.rows, 0, kernels.Ptr(a.at), kernels.Ptr(a.at), kernels.Ptr(info)))
 }

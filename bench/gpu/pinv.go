@@ -11,7 +11,7 @@ import (
 )
 
 // graded is how many powers of ten the singular values of an ill-conditioned matrix span, about: far beyond what the
-// normal equations stand for, so that amtrl takes its singular value decomposition.
+// normal equations stand for.
 const graded = 6
 
 // pinv times the pseudo-inverse of random float64 matrices, well conditioned and not.
