@@ -14,7 +14,7 @@ TEXT ·axpyTileAVX2(SB), $0-72
 	VXORPS       Y4, Y4, Y4
 	VXORPS       Y5, Y5, Y5
 	VPBROADCASTQ n+64(FP), Y6
-	VMOVDQU      axpyLanes<>+0(SB), Y0
+	VMOVDQU      axpyTileLanes<>+0(SB), Y0
 	VPCMPGTQ     Y0, Y6, Y6
 	MOVQ         k+0(FP), AX
 	MOVQ         b+32(FP), CX
@@ -105,11 +105,118 @@ rows3:
 	VZEROUPPER
 	RET
 
-DATA axpyLanes<>+0(SB)/8, $0x0000000000000000
-DATA axpyLanes<>+8(SB)/8, $0x0000000000000001
-DATA axpyLanes<>+16(SB)/8, $0x0000000000000002
-DATA axpyLanes<>+24(SB)/8, $0x0000000000000003
-GLOBL axpyLanes<>(SB), RODATA|NOPTR, $32
+DATA axpyTileLanes<>+0(SB)/8, $0x0000000000000000
+DATA axpyTileLanes<>+8(SB)/8, $0x0000000000000001
+DATA axpyTileLanes<>+16(SB)/8, $0x0000000000000002
+DATA axpyTileLanes<>+24(SB)/8, $0x0000000000000003
+GLOBL axpyTileLanes<>(SB), RODATA|NOPTR, $32
+
+// func minusTileAVX2(k int, a *float64, rs int, cs int, b *float64, c *float64, cStride int, m int, n int)
+// Requires: AVX, AVX2
+TEXT ·minusTileAVX2(SB), $0-72
+	VXORPS       Y0, Y0, Y0
+	VXORPS       Y1, Y1, Y1
+	VXORPS       Y2, Y2, Y2
+	VXORPS       Y3, Y3, Y3
+	VXORPS       Y4, Y4, Y4
+	VXORPS       Y5, Y5, Y5
+	VPBROADCASTQ n+64(FP), Y6
+	VMOVDQU      minusTileLanes<>+0(SB), Y0
+	VPCMPGTQ     Y0, Y6, Y6
+	MOVQ         k+0(FP), AX
+	MOVQ         b+32(FP), CX
+	MOVQ         rs+16(FP), DX
+	MOVQ         cs+24(FP), BX
+	SHLQ         $0x03, DX
+	SHLQ         $0x03, BX
+	MOVQ         a+8(FP), SI
+	LEAQ         (SI)(DX*2), DI
+	ADDQ         DX, DI
+	MOVQ         cStride+48(FP), R8
+	SHLQ         $0x03, R8
+	MOVQ         c+40(FP), R9
+	MOVQ         m+56(FP), R10
+	VMASKMOVPD   (R9), Y6, Y0
+	DECQ         R10
+	JE           rows1
+	ADDQ         R8, R9
+	VMASKMOVPD   (R9), Y6, Y1
+	DECQ         R10
+	JE           rows1
+	ADDQ         R8, R9
+	VMASKMOVPD   (R9), Y6, Y2
+	DECQ         R10
+	JE           rows1
+	ADDQ         R8, R9
+	VMASKMOVPD   (R9), Y6, Y3
+	DECQ         R10
+	JE           rows1
+	ADDQ         R8, R9
+	VMASKMOVPD   (R9), Y6, Y4
+	DECQ         R10
+	JE           rows1
+	ADDQ         R8, R9
+	VMASKMOVPD   (R9), Y6, Y5
+
+rows1:
+loop2:
+	VMOVUPD      (CX), Y7
+	VBROADCASTSD (SI), Y8
+	VMULPD       Y7, Y8, Y8
+	VSUBPD       Y8, Y0, Y0
+	VBROADCASTSD (SI)(DX*1), Y8
+	VMULPD       Y7, Y8, Y8
+	VSUBPD       Y8, Y1, Y1
+	VBROADCASTSD (SI)(DX*2), Y8
+	VMULPD       Y7, Y8, Y8
+	VSUBPD       Y8, Y2, Y2
+	VBROADCASTSD (DI), Y8
+	VMULPD       Y7, Y8, Y8
+	VSUBPD       Y8, Y3, Y3
+	VBROADCASTSD (DI)(DX*1), Y8
+	VMULPD       Y7, Y8, Y8
+	VSUBPD       Y8, Y4, Y4
+	VBROADCASTSD (DI)(DX*2), Y8
+	VMULPD       Y7, Y8, Y8
+	VSUBPD       Y8, Y5, Y5
+	ADDQ         BX, SI
+	ADDQ         BX, DI
+	ADDQ         $+32, CX
+	DECQ         AX
+	JNE          loop2
+	MOVQ         c+40(FP), AX
+	MOVQ         m+56(FP), CX
+	VMASKMOVPD   Y0, Y6, (AX)
+	DECQ         CX
+	JE           rows3
+	ADDQ         R8, AX
+	VMASKMOVPD   Y1, Y6, (AX)
+	DECQ         CX
+	JE           rows3
+	ADDQ         R8, AX
+	VMASKMOVPD   Y2, Y6, (AX)
+	DECQ         CX
+	JE           rows3
+	ADDQ         R8, AX
+	VMASKMOVPD   Y3, Y6, (AX)
+	DECQ         CX
+	JE           rows3
+	ADDQ         R8, AX
+	VMASKMOVPD   Y4, Y6, (AX)
+	DECQ         CX
+	JE           rows3
+	ADDQ         R8, AX
+	VMASKMOVPD   Y5, Y6, (AX)
+
+rows3:
+	VZEROUPPER
+	RET
+
+DATA minusTileLanes<>+0(SB)/8, $0x0000000000000000
+DATA minusTileLanes<>+8(SB)/8, $0x0000000000000001
+DATA minusTileLanes<>+16(SB)/8, $0x0000000000000002
+DATA minusTileLanes<>+24(SB)/8, $0x0000000000000003
+GLOBL minusTileLanes<>(SB), RODATA|NOPTR, $32
 
 // func dotTileAVX2(k int, a *float64, rs int, cs int, b *float64, c *float64, cStride int, m int, n int, alpha float64)
 // Requires: AVX, AVX2
@@ -376,6 +483,186 @@ loop2:
 	VBROADCASTSD (R9)(DX*2), Z13
 	VMULPD       Z12, Z13, Z13
 	VADDPD       Z13, Z11, Z11
+	ADDQ         BX, SI
+	ADDQ         BX, DI
+	ADDQ         BX, R8
+	ADDQ         BX, R9
+	ADDQ         $+64, CX
+	DECQ         AX
+	JNE          loop2
+	MOVQ         c+40(FP), AX
+	MOVQ         m+56(FP), CX
+	VMOVUPD      Z0, K1, (AX)
+	DECQ         CX
+	JE           rows3
+	ADDQ         R10, AX
+	VMOVUPD      Z1, K1, (AX)
+	DECQ         CX
+	JE           rows3
+	ADDQ         R10, AX
+	VMOVUPD      Z2, K1, (AX)
+	DECQ         CX
+	JE           rows3
+	ADDQ         R10, AX
+	VMOVUPD      Z3, K1, (AX)
+	DECQ         CX
+	JE           rows3
+	ADDQ         R10, AX
+	VMOVUPD      Z4, K1, (AX)
+	DECQ         CX
+	JE           rows3
+	ADDQ         R10, AX
+	VMOVUPD      Z5, K1, (AX)
+	DECQ         CX
+	JE           rows3
+	ADDQ         R10, AX
+	VMOVUPD      Z6, K1, (AX)
+	DECQ         CX
+	JE           rows3
+	ADDQ         R10, AX
+	VMOVUPD      Z7, K1, (AX)
+	DECQ         CX
+	JE           rows3
+	ADDQ         R10, AX
+	VMOVUPD      Z8, K1, (AX)
+	DECQ         CX
+	JE           rows3
+	ADDQ         R10, AX
+	VMOVUPD      Z9, K1, (AX)
+	DECQ         CX
+	JE           rows3
+	ADDQ         R10, AX
+	VMOVUPD      Z10, K1, (AX)
+	DECQ         CX
+	JE           rows3
+	ADDQ         R10, AX
+	VMOVUPD      Z11, K1, (AX)
+
+rows3:
+	VZEROUPPER
+	RET
+
+// func minusTileAVX512(k int, a *float64, rs int, cs int, b *float64, c *float64, cStride int, m int, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·minusTileAVX512(SB), $0-72
+	VPXORD    Z0, Z0, Z0
+	VPXORD    Z1, Z1, Z1
+	VPXORD    Z2, Z2, Z2
+	VPXORD    Z3, Z3, Z3
+	VPXORD    Z4, Z4, Z4
+	VPXORD    Z5, Z5, Z5
+	VPXORD    Z6, Z6, Z6
+	VPXORD    Z7, Z7, Z7
+	VPXORD    Z8, Z8, Z8
+	VPXORD    Z9, Z9, Z9
+	VPXORD    Z10, Z10, Z10
+	VPXORD    Z11, Z11, Z11
+	MOVQ      $-1, AX
+	MOVQ      n+64(FP), CX
+	BZHIQ     CX, AX, AX
+	KMOVW     AX, K1
+	MOVQ      k+0(FP), AX
+	MOVQ      b+32(FP), CX
+	MOVQ      rs+16(FP), DX
+	MOVQ      cs+24(FP), BX
+	SHLQ      $0x03, DX
+	SHLQ      $0x03, BX
+	MOVQ      a+8(FP), SI
+	LEAQ      (SI)(DX*2), DI
+	ADDQ      DX, DI
+	LEAQ      (DI)(DX*2), R8
+	ADDQ      DX, R8
+	LEAQ      (R8)(DX*2), R9
+	ADDQ      DX, R9
+	MOVQ      cStride+48(FP), R10
+	SHLQ      $0x03, R10
+	MOVQ      c+40(FP), R11
+	MOVQ      m+56(FP), R12
+	VMOVUPD.Z (R11), K1, Z0
+	DECQ      R12
+	JE        rows1
+	ADDQ      R10, R11
+	VMOVUPD.Z (R11), K1, Z1
+	DECQ      R12
+	JE        rows1
+	ADDQ      R10, R11
+	VMOVUPD.Z (R11), K1, Z2
+	DECQ      R12
+	JE        rows1
+	ADDQ      R10, R11
+	VMOVUPD.Z (R11), K1, Z3
+	DECQ      R12
+	JE        rows1
+	ADDQ      R10, R11
+	VMOVUPD.Z (R11), K1, Z4
+	DECQ      R12
+	JE        rows1
+	ADDQ      R10, R11
+	VMOVUPD.Z (R11), K1, Z5
+	DECQ      R12
+	JE        rows1
+	ADDQ      R10, R11
+	VMOVUPD.Z (R11), K1, Z6
+	DECQ      R12
+	JE        rows1
+	ADDQ      R10, R11
+	VMOVUPD.Z (R11), K1, Z7
+	DECQ      R12
+	JE        rows1
+	ADDQ      R10, R11
+	VMOVUPD.Z (R11), K1, Z8
+	DECQ      R12
+	JE        rows1
+	ADDQ      R10, R11
+	VMOVUPD.Z (R11), K1, Z9
+	DECQ      R12
+	JE        rows1
+	ADDQ      R10, R11
+	VMOVUPD.Z (R11), K1, Z10
+	DECQ      R12
+	JE        rows1
+	ADDQ      R10, R11
+	VMOVUPD.Z (R11), K1, Z11
+
+rows1:
+loop2:
+	VMOVUPD      (CX), Z12
+	VBROADCASTSD (SI), Z13
+	VMULPD       Z12, Z13, Z13
+	VSUBPD       Z13, Z0, Z0
+	VBROADCASTSD (SI)(DX*1), Z13
+	VMULPD       Z12, Z13, Z13
+	VSUBPD       Z13, Z1, Z1
+	VBROADCASTSD (SI)(DX*2), Z13
+	VMULPD       Z12, Z13, Z13
+	VSUBPD       Z13, Z2, Z2
+	VBROADCASTSD (DI), Z13
+	VMULPD       Z12, Z13, Z13
+	VSUBPD       Z13, Z3, Z3
+	VBROADCASTSD (DI)(DX*1), Z13
+	VMULPD       Z12, Z13, Z13
+	VSUBPD       Z13, Z4, Z4
+	VBROADCASTSD (DI)(DX*2), Z13
+	VMULPD       Z12, Z13, Z13
+	VSUBPD       Z13, Z5, Z5
+	VBROADCASTSD (R8), Z13
+	VMULPD       Z12, Z13, Z13
+	VSUBPD       Z13, Z6, Z6
+	VBROADCASTSD (R8)(DX*1), Z13
+	VMULPD       Z12, Z13, Z13
+	VSUBPD       Z13, Z7, Z7
+	VBROADCASTSD (R8)(DX*2), Z13
+	VMULPD       Z12, Z13, Z13
+	VSUBPD       Z13, Z8, Z8
+	VBROADCASTSD (R9), Z13
+	VMULPD       Z12, Z13, Z13
+	VSUBPD       Z13, Z9, Z9
+	VBROADCASTSD (R9)(DX*1), Z13
+	VMULPD       Z12, Z13, Z13
+	VSUBPD       Z13, Z10, Z10
+	VBROADCASTSD (R9)(DX*2), Z13
+	VMULPD       Z12, Z13, Z13
+	VSUBPD       Z13, Z11, Z11
 	ADDQ         BX, SI
 	ADDQ         BX, DI
 	ADDQ         BX, R8

@@ -15,14 +15,19 @@ const (
 type dgemmTiles struct {
 	width              int // columns of a tile
 	axpyRows, dotsRows int
-	axpy               func(k int, a *float64, rs, cs int, b, c *float64, cStride, m, n int)
+	axpy, minus        func(k int, a *float64, rs, cs int, b, c *float64, cStride, m, n int)
 	dots               func(k int, a *float64, rs, cs int, b, c *float64, cStride, m, n int, alpha float64)
 }
 
 // product computes a product in tiles. op(B) is packed into panels as wide as a tile. A is
-// read where it lies, except for a last tile with rows missing and where alpha scales it.
+// read where it lies, except for a last tile with rows missing and where alpha scales it: where
+// that is -1, what is added is subtracted, with the same bits.
 func (t dgemmTiles) product(g dgemm) {
 	dots := g.transB && !g.transA
+	axpy, scaled := t.axpy, g.alpha != 1
+	if g.alpha == -1 {
+		axpy, scaled = t.minus, false
+	}
 	rows, depth := t.axpyRows, min(g.k, dgemmDepth)
 	if dots {
 		rows, depth = t.dotsRows, min(g.k, g.block)
@@ -44,9 +49,9 @@ func (t dgemmTiles) product(g dgemm) {
 			for i := 0; i < g.m; i += rows {
 				mb := min(rows, g.m-i)
 				a, ars, acs := unsafe.SliceData(g.a[i*rs+p*cs:]), rs, cs
-				if mb < rows || !dots && g.alpha != 1 {
+				if mb < rows || !dots && scaled {
 					packRows(edge, rows, g.a[i*rs+p*cs:], rs, cs, mb, kb)
-					if !dots {
+					if !dots && scaled {
 						for at := range edge[:kb*rows] {
 							edge[at] *= g.alpha
 						}
@@ -58,7 +63,7 @@ func (t dgemmTiles) product(g dgemm) {
 					if dots {
 						t.dots(kb, a, ars, acs, b, c, g.cStride, mb, min(t.width, nb-jj), g.alpha)
 					} else {
-						t.axpy(kb, a, ars, acs, b, c, g.cStride, mb, min(t.width, nb-jj))
+						axpy(kb, a, ars, acs, b, c, g.cStride, mb, min(t.width, nb-jj))
 					}
 				}
 			}

@@ -77,11 +77,26 @@ func packB[E float32 | float64](dst, b []E, stride int, trans bool, p, kb, j, nb
 			packRows(panel, cols, b[(j+jj)*stride+p:], stride, 1, w, kb)
 			continue
 		}
-		for r := range kb {
-			copy(panel[r*cols:][:w], b[(p+r)*stride+j+jj:])
+		rows := b[p*stride+j+jj:]
+		switch w {
+		case cols8:
+			for r := range kb {
+				*(*[cols8]E)(panel[r*cols:]) = *(*[cols8]E)(rows[r*stride:])
+			}
+		case cols4:
+			for r := range kb {
+				*(*[cols4]E)(panel[r*cols:]) = *(*[cols4]E)(rows[r*stride:])
+			}
+		default:
+			for r := range kb {
+				copy(panel[r*cols:][:w], rows[r*stride:])
+			}
 		}
 	}
 }
+
+// The widths of the float64 tiles, of which copies are a few instructions.
+const cols8, cols4 = 8, 4
 
 // packRows copies k elements of each of n rows of src, element (i, p) at
 // i*rs + p*cs, to p*width + i of dst. Rows n to width of dst are left as they

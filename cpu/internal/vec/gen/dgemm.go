@@ -14,25 +14,29 @@ const partials = 4
 // dgemmTiles writes the float64 tiles of this level, one vector wide. No product is fused
 // with a sum: the results are gonum's.
 func dgemmTiles(a *asm) {
+	axpy, dots := 6, 3
 	if a.level == avx512 {
-		axpyTile(a, 12)
-		dotTile(a, 6)
-	} else {
-		axpyTile(a, 6)
-		dotTile(a, 3)
+		axpy, dots = 12, 6
 	}
+	axpyTile(a, axpy, false)
+	axpyTile(a, axpy, true)
+	dotTile(a, dots)
 }
 
-// axpyTile writes C += A B over a tile of C, a row of B at a time.
-func axpyTile(a *asm, rows int) {
-	a.function("axpyTile", "(k int, a *float64, rs, cs int, b, c *float64, cStride, m, n int)",
-		fmt.Sprintf("computes C += A B over the first m <= %d rows and n <= %d columns of a", rows, a.width/2),
+// axpyTile writes C += A B over a tile of C, or C -= A B, a row of B at a time.
+func axpyTile(a *asm, rows int, minus bool) {
+	name, sign := "axpyTile", "+"
+	if minus {
+		name, sign = "minusTile", "-"
+	}
+	a.function(name, "(k int, a *float64, rs, cs int, b, c *float64, cStride, m, n int)",
+		fmt.Sprintf("computes C %s= A B over the first m <= %d rows and n <= %d columns of a", sign, rows, a.width/2),
 		fmt.Sprintf("tile. Element (i, p) of A is at a[i*rs+p*cs] and all %d rows are read; B is", rows),
 		fmt.Sprintf("packed, %d elements per row, all of them read. Every element is a chain of", a.width/2),
 		"products and sums in the order of p, each rounded.")
 	acc := a.vecs(rows)
 	a.zero(acc...)
-	load, store := a.maskedDoubles("axpyLanes")
+	load, store := a.maskedDoubles(name + "Lanes")
 	k, b, bases, rs, cs := a.tileOperands(rows, 3)
 	cStride := a.param("cStride")
 	a.SHLQ(Imm(3), cStride)
@@ -44,7 +48,11 @@ func axpyTile(a *asm, rows int) {
 	for i, v := range acc {
 		a.VBROADCASTSD(ofRow(bases, rs, i), t)
 		a.VMULPD(bv, t, t)
-		a.VADDPD(t, v, v)
+		if minus {
+			a.VSUBPD(t, v, v)
+		} else {
+			a.VADDPD(t, v, v)
+		}
 	}
 	a.advance(bases, cs, b, 1)
 	a.DECQ(k)
