@@ -147,7 +147,24 @@ func (t *tridiagonal) divide(s shift, y *mat.Dense) *mat.Dense {
 func (t *tridiagonal) inverseDiagonal(s shift) []float64 {
 	n, r := t.q.Dims()
 	out, row := make([]float64, n), make([]float64, r)
-	for i := range out {
+	i := 0
+	for ; i+3 <= n; i += 3 { // rows at a time, since each of their numbers waits for the one before
+		q0, q1, q2 := t.q.RawRowView(i)[:r], t.q.RawRowView(i + 1)[:r], t.q.RawRowView(i + 2)[:r]
+		var whole0, whole1, whole2, last0, last1, last2, sum0, sum1, sum2, below float64
+		for j, inverse := range s.inverse[:r] {
+			if j > 0 {
+				below = s.below[j-1]
+			}
+			v0, v1, v2 := q0[j], q1[j], q2[j]
+			last0, last1, last2 = (v0-below*last0)*inverse, (v1-below*last1)*inverse, (v2-below*last2)*inverse
+			whole0, whole1, whole2 = whole0+v0*v0, whole1+v1*v1, whole2+v2*v2
+			sum0, sum1, sum2 = sum0+last0*last0, sum1+last1*last1, sum2+last2*last2
+		}
+		for k, whole := range [...]float64{whole0, whole1, whole2} {
+			out[i+k] = [...]float64{sum0, sum1, sum2}[k] + max(0, 1-whole)/s.mu
+		}
+	}
+	for ; i < n; i++ {
 		copy(row, t.q.RawRowView(i))
 		outside := max(0, 1-dot(row, row))
 		s.lower(row)
