@@ -97,7 +97,7 @@ func (g *guesser) candidates(inputs []Input, source *column, fits func(*column) 
 			if c.named(labelNames) {
 				why = fmt.Sprintf(" (%s has one value alone in each %s)", text.OneLine(c.Name, 80), text.OneLine(source.Name, 80))
 			}
-		case !fits(c) || c.named(costNames) || c.splits() || c.Time || c.dates > 0 && c.dates == c.has():
+		case !fits(c) || c.named(costNames) && !strings.EqualFold(c.Name, "price") || c.splits() || c.Time || c.dates > 0 && c.dates == c.has():
 		case len(c.distinct) <= few || first && c.labels():
 			names = append(names, c.Name)
 			first = false

@@ -39,6 +39,15 @@ func TestLookAtWordsForNone(t *testing.T) {
 	must.Hold(t, len(g.Others) == 2 && strings.HasPrefix(g.Others[0], "smoker (text of 1 value, ") &&
 		strings.HasPrefix(g.Others[1], "day (dates"), "columns that are not used: %q", g.Others)
 
+	// Among labels that are numbers none is no label.
+	writeTable(t, file, 900, columnOf{"site", of("s", "t")}, columnOf{"a", number},
+		columnOf{"price", func(i int) string { return []string{number(i), "None"}[b2i(i%5 == 0)] }})
+	g = must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{Labels: []string{"price"}}))(t)
+	must.EqualSlices(t, g.Labels[0].Missing, []string{"", "None"}, "words for no label")
+	must.Hold(t, g.Labels[0].Type == Number && g.Missing[0]["None"] == 180, "%s, missing %v", g.Labels[0].Type, g.Missing)
+	_, err := Look(t.Context(), "m.yaml", []string{file}, Known{})
+	must.Hold(t, err != nil && strings.HasSuffix(err.Error(), "with --label, such as price"), "%v", err)
+
 	// Of two columns that could be the source the other one is a category.
 	writeTable(t, file, 900, columnOf{"label", of("p", "q")}, columnOf{"quarter", of("north", "south")}, columnOf{"kind", of("x", "y", "z")},
 		columnOf{"city", of("Ulm", "Bonn")}, columnOf{"shop", of("s", "t")}, columnOf{"a", number})

@@ -205,6 +205,7 @@ type counts struct {
 // labelCounts are the rows of each class of a label, and of each word that stands for none.
 type labelCounts struct {
 	classes, missing map[string]int
+	none             func(word string) bool // whether it stands for no label
 }
 
 // costs are those of sources, whether rows of one source have several, and the first value that is none.
@@ -237,8 +238,12 @@ type SourceCount struct {
 // count reads the sources and labels of the files, and which cells of features, columns of scalars, are missing.
 func count(ctx context.Context, m *Manifest, inputs []Input, features []string) (*counts, error) {
 	c := &counts{sources: map[string]*SourceCount{}, all: true, gaps: make([]int, len(features)), costs: costs{of: map[string]float64{}}}
-	for range m.Labels {
-		c.labels = append(c.labels, labelCounts{map[string]int{}, map[string]int{}})
+	for _, l := range m.Labels {
+		none := text.NoWord
+		if l.Type == Number { // among which the word none is nothing else
+			none = text.LooksMissing
+		}
+		c.labels = append(c.labels, labelCounts{map[string]int{}, map[string]int{}, none})
 	}
 	for _, in := range inputs {
 		t, err := m.Open(in)
@@ -339,7 +344,7 @@ func (l *labelCounts) add(v *table.Values, i int) bool {
 	switch {
 	case name == "":
 		return false
-	case text.NoWord(name):
+	case l.none(name):
 		l.missing[strings.Clone(name)]++
 		return false
 	}
