@@ -25,16 +25,17 @@ func commands() []*cli.Command {
 		studyCommands(),
 		newCommand(&predictOptions{}, "predict", "RUN ROWS",
 			"predict the labels of rows with the model of a run",
-			"RUN is the folder of a run or a study, ROWS are Parquet, CSV, TSV, JSONL or JSON files or folders of such. It writes the\n"+
-				"id of each row, its label and the score of each class, or its number. Where rows have labels it compares them."),
+			"RUN is the folder of a run or a study, ROWS are Parquet, CSV, TSV, JSONL or JSON files or folders of such.\n"+
+				"It writes the id of each row, its label and the score of each class, or its number. Where rows have labels\n"+
+				"it compares them."),
 		newCommand(&relevanceOptions{}, "relevance", "RUN",
 			"estimate the relevance of every source again, from the model of a run",
 			"RUN is the folder of a run. Without flags the settings are those of the run; with them, relevance and shares are\n"+
 				"estimated in another way from the heads of the run's first method, without fitting anything."),
 		newCommand(&reportOptions{}, "report", "FOLDER",
 			"make a page to look at of a finished run or sweep, or of a study",
-			"FOLDER is that of a run, a sweep or a study. The page is one file of HTML that needs nothing else: figures, each with its\n"+
-				"numbers behind it, for screen, print and telephone."),
+			"FOLDER is that of a run, a sweep or a study. The page is one file of HTML that needs nothing else: figures,\n"+
+				"each with its numbers behind it, for screen, print and telephone."),
 		newCommand(&submitOptions{}, "submit", "RUN",
 			"hand a sweep to Slurm, Kubernetes or child processes, one task for each target, budget and seed",
 			"RUN is a folder that all nodes see; it is made here and holds all that the tasks read and write.\n"+
@@ -66,7 +67,8 @@ func commands() []*cli.Command {
 			newCommand(&infoOptions{}, "info", "[FOLDER]", "describe a data set: pools, tasks, splits, hash", ""),
 			newCommand(&dataCheckOptions{}, "check", "[MANIFEST|FOLDER]",
 				"say what is odd about a data set and what to do, and whether a run takes it",
-				"It lists rows, labels and classes of each source. The exit code is 1 where a run without settings would refuse the data."),
+				"It lists rows, labels and classes of each source. The exit code is 1 where a run without settings would\n"+
+					"refuse the data."),
 			newCommand(&initOptions{}, "init", "FILES",
 				"look at files of your own and write a manifest of them",
 				"It guesses which columns are the source, the label and the features, and says what it found in comments."),

@@ -73,7 +73,7 @@ func TestHelpGroups(t *testing.T) {
 	}
 }
 
-// Every flag has an environment variable, a usage and a category, and no name twice.
+// Every flag has an environment variable, a usage and a category, and no name twice; descriptions are as wide as flags.
 func TestFlags(t *testing.T) {
 	var check func(path string, commands []*cli.Command)
 	check = func(path string, commands []*cli.Command) {
@@ -94,6 +94,12 @@ func TestFlags(t *testing.T) {
 			}
 			if c.Usage == "" || c.Action == nil {
 				t.Errorf("%s %s has no usage or does nothing", path, c.Name)
+			}
+			const indented = 3
+			for line := range strings.Lines(c.Description) {
+				if n := len(strings.TrimSpace(line)); n > helpColumns-indented {
+					t.Errorf("%s %s: %d columns: %s", path, c.Name, n+indented, line)
+				}
 			}
 			check(path+" "+c.Name, c.Subcommands)
 		}

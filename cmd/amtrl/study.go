@@ -31,7 +31,8 @@ func studyCommands() *cli.Command {
 			newCommand(&studyAskOptions{}, "ask", "STUDY",
 				"choose the rows to have labelled next",
 				"Rows that are pending, answered or given up are never chosen. Answers that came since the last round are\n"+
-					"learned from first, unless rows are still pending. Exit code 3: another round is not worth its cost, or no row is left."),
+					"learned from first, unless rows are still pending. Exit code 3: another round is not worth its cost, or\n"+
+					"no row is left."),
 			newCommand(&studyTellOptions{}, "tell", "STUDY ANSWERS",
 				"take labels from a file, all of it or nothing",
 				"ANSWERS is a table with the columns id and the label, or what Label Studio exports as JSON; status skip gives\n"+
