@@ -33,7 +33,12 @@ func TestStability(t *testing.T) {
 		}
 		return nil
 	}))
-	text := must.Get(Stability(dir, &id, s, 4, Text))(t)
+	of, text, err := Stability(dir, &id, s, 4, Text)
+	must.Do(t, err)
+	for _, o := range of {
+		must.Hold(t, o.Least == slices.Min(shares[o.Source]) && o.Most == slices.Max(shares[o.Source]) && o.InFirstFive == five[o.Source] &&
+			o.Seeds == 3 && math.Abs(o.Share-plainMean(shares[o.Source])) < 1e-12, "%+v of %v", o, shares[o.Source])
+	}
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	has(t, lines[0], "the 4 of 39 sources with the largest mean shares (active), over 3 seeds")
 	must.Equal(t, len(lines), 3+4, "lines of\n%s", text)
@@ -48,9 +53,11 @@ func TestStability(t *testing.T) {
 	}
 	two := id
 	two.Seeds = id.Seeds[:2]
-	must.Equal(t, must.Get(Stability(dir, &two, s, 4, Text))(t), "", "of two seeds")
+	of, text, err = Stability(dir, &two, s, 4, Text)
+	must.Hold(t, err == nil && of == nil && text == "", "of two seeds: %v, %s", err, text)
 	several := finishedSweep(t, smallData(t, false), []int{3, 5}, []float64{200}, nil)
 	id, s, err = runs.ReadSweep(several)
 	must.Do(t, err)
-	must.Equal(t, must.Get(Stability(several, &id, s, 4, Text))(t), "", "of two targets")
+	of, text, err = Stability(several, &id, s, 4, Text)
+	must.Hold(t, err == nil && of == nil && text == "", "of two targets: %v, %s", err, text)
 }

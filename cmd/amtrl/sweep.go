@@ -199,10 +199,11 @@ func (o *sweepOutput) checkRisk(budgets []float64) error {
 	return nil
 }
 
-// sweepResult is what --json prints: the summary, and what --risk asks for.
+// sweepResult is what --json prints: the summary, what --risk asks for, and how much shares differ between seeds.
 type sweepResult struct {
 	*runs.Summary
-	Needed []runs.Needed `json:"needed,omitempty"`
+	Needed    []runs.Needed            `json:"needed,omitempty"`
+	Stability []report.SourceStability `json:"stability,omitempty"`
 }
 
 // stableSources is how many sources the table of their shares over seeds has.
@@ -214,8 +215,9 @@ func (o *sweepOutput) printSummary(dir string, id runs.Identity, sum *runs.Summa
 		out.Needed = sum.SamplesNeeded(o.risk.V)
 	}
 	text := report.Summary(sum, o.format)
-	stable, err := report.Stability(dir, &id, sum, stableSources, o.format)
-	if err != nil {
+	var stable string
+	var err error
+	if out.Stability, stable, err = report.Stability(dir, &id, sum, stableSources, o.format); err != nil {
 		return err
 	}
 	if stable != "" {
