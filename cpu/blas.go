@@ -11,7 +11,8 @@ import (
 )
 
 // BLAS is gonum's BLAS with faster products of float64 matrices, triangles among them. Where numbers
-// are finite its results are gonum's to the bit. A program makes all of gonum's matrices use it with
+// are finite its results are gonum's to the bit, but for the signs of zeros, as gonum is compiled for amd64 without fused
+// multiply-adds (GOAMD64 below v3). A program makes all of gonum's matrices use it with
 //
 //	blas64.Use(cpu.BLAS{})
 type BLAS struct{ gonum.Implementation }
@@ -56,7 +57,7 @@ func dgemm(threads, block int, tA, tB blas.Transpose, m, n, k int, alpha float64
 		rowsB, colsB = n, k
 	}
 	// What is small or wrong is gonum's.
-	if m*n*k < productLeast || k < 1 || alpha == 0 || !vec.HasDgemm() ||
+	if min(m, n, k) < 1 || m*n*k < productLeast || alpha == 0 || !vec.HasDgemm() ||
 		!holds(a, rowsA, colsA, lda) || !holds(b, rowsB, colsB, ldb) || !holds(c, m, n, ldc) {
 		gonum.Implementation{}.Dgemm(tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
 		return

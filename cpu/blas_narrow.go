@@ -58,7 +58,7 @@ func rowsTimes(transA bool, m, n, k int, alpha float64, a []float64, lda int, b 
 // timesColumns computes C += alpha A'B for long columns, which it takes out of C meanwhile.
 func timesColumns(m, n, k int, alpha float64, a []float64, lda int, b []float64, ldb int, c []float64, ldc int) {
 	column, of := make([]float64, m), make([]float64, k)
-	if sign := alpha == 1 || alpha == -1; !sign { // else it may as well be b's factor, with the same bits
+	if alpha != 1 && alpha != -1 { // a sign can be b's with the same bits
 		scaled := make([]float64, k*m)
 		for p := range k {
 			for i, v := range a[p*lda : p*lda+m] {

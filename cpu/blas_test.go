@@ -19,8 +19,14 @@ func TestBLAS(t *testing.T) {
 		return max(1, []int{rng.IntN(20), 64*rng.IntN(4) + rng.IntN(5) - 2, rng.IntN(300), 4 * rng.IntN(70)}[rng.IntN(4)])
 	}
 	flags := []blas.Transpose{blas.NoTrans, blas.Trans}
-	for range 120 {
+	for range 160 {
 		m, n, k, tA, tB := size(), size(), size(), flags[rng.IntN(2)], flags[rng.IntN(2)]
+		if rng.IntN(4) == 0 { // narrow, at times on several goroutines
+			m, n, k = 1+rng.IntN(4), 1+rng.IntN(3000), 1+rng.IntN(400)
+			if rng.IntN(2) == 0 {
+				m, n = n, m
+			}
+		}
 		operand := func(rows, cols int, trans blas.Transpose) ([]float64, int) {
 			if trans == blas.Trans {
 				rows, cols = cols, rows

@@ -12,10 +12,10 @@ import (
 // gonum's decompositions cut matrices into blocks and go through the triangles among these row by
 // row, which at some hundred rows takes most of their time. Here a triangle is halved until it is
 // small, and what lies beside the halves is a product. Each element has its terms in gonum's
-// order. The forms of each routine are those of a Cholesky factorisation and of the inverse
-// of an upper triangle; others are gonum's.
+// order. The forms of Dtrmm and Dtrsm are those of a Cholesky factorisation, of the inverse of an
+// upper triangle and of rows divided by one; others are gonum's, as are those of Dsyrk with a lower triangle.
 const (
-	smallTriangle = 16 // rows of one that is gonum's
+	smallTriangle = 16 // rows of one that is not halved
 	smallSquare   = 32 // rows of a symmetric product that is computed whole
 )
 
@@ -29,7 +29,8 @@ func (b BLAS) Dsyrk(ul blas.Uplo, tA blas.Transpose, n, k int, alpha float64, a 
 	if tA == blas.NoTrans {
 		rows, cols, next = n, k, lda
 	}
-	if ul != blas.Upper || n <= smallTriangle || k < 1 || alpha == 0 || !vec.HasDgemm() || !holds(a, rows, cols, lda) || !holds(c, n, n, ldc) {
+	if ul != blas.Upper || n <= smallTriangle || k < 1 || tA == blas.NoTrans && k < smallTriangle || alpha == 0 ||
+		!vec.HasDgemm() || !holds(a, rows, cols, lda) || !holds(c, n, n, ldc) {
 		b.Implementation.Dsyrk(ul, tA, n, k, alpha, a, lda, beta, c, ldc)
 		return
 	}
@@ -60,7 +61,7 @@ func (b BLAS) Dsyrk(ul blas.Uplo, tA blas.Transpose, n, k int, alpha float64, a 
 // Dtrmm computes B = alpha op(A) B or alpha B op(A) for a triangle A, as [gonum.Implementation.Dtrmm].
 func (b BLAS) Dtrmm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag, m, n int, alpha float64, a []float64, lda int,
 	x []float64, ldx int) {
-	if s != blas.Left || ul != blas.Upper || tA != blas.NoTrans || m <= smallTriangle || alpha == 0 ||
+	if s != blas.Left || ul != blas.Upper || tA != blas.NoTrans || m <= smallTriangle || n < 1 || alpha == 0 ||
 		!holds(a, m, m, lda) || !holds(x, m, n, ldx) {
 		b.Implementation.Dtrmm(s, ul, tA, d, m, n, alpha, a, lda, x, ldx)
 		return
@@ -79,8 +80,8 @@ func (b BLAS) Dtrsm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag, m
 	if s == blas.Right {
 		size = n
 	}
-	if ul != blas.Upper || (s == blas.Left) != (tA == blas.Trans) || s == blas.Left && alpha != 1 && alpha != -1 ||
-		!holds(a, size, size, lda) || !holds(x, m, n, ldx) || size <= smallTriangle && (s == blas.Left || m < smallTriangle) {
+	if ul != blas.Upper || (s == blas.Left) != (tA == blas.Trans) || s == blas.Left && alpha != 1 && alpha != -1 || alpha == 0 ||
+		min(m, n) < 1 || !holds(a, size, size, lda) || !holds(x, m, n, ldx) || size <= smallTriangle && (s == blas.Left || m < smallTriangle) {
 		b.Implementation.Dtrsm(s, ul, tA, d, m, n, alpha, a, lda, x, ldx)
 		return
 	}
@@ -112,8 +113,10 @@ func solveColumns(d blas.Diag, m, n int, alpha float64, a []float64, lda int, x 
 	for k := range n {
 		column := columns[k*m : (k+1)*m]
 		if d == blas.NonUnit {
-			for i := range column {
-				column[i] /= a[k*lda+k]
+			for i, v := range column {
+				if v != 0 { // gonum passes over these, whatever they would be divided by
+					column[i] = v / a[k*lda+k]
+				}
 			}
 		}
 		for j := k + 1; j < n; j++ {

@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
@@ -28,6 +29,27 @@ func TestTriangles(t *testing.T) {
 		}
 		return x, stride
 	}
+	panics := func(call func()) (is bool) {
+		defer func() { is = recover() != nil }()
+		call()
+		return false
+	}
+	square := make([]float64, 40*40)
+	for name, compute := range map[string]func(blas.Float64Level3){
+		"Dtrsm": func(b blas.Float64Level3) {
+			b.Dtrsm(blas.Right, blas.Upper, blas.NoTrans, blas.NonUnit, 0, 40, 2, square, 40, nil, 40)
+		},
+		"Dtrsm, 0": func(b blas.Float64Level3) {
+			b.Dtrsm(blas.Left, blas.Upper, blas.Trans, blas.NonUnit, 40, 0, 1, square, 40, nil, 1)
+		},
+		"Dtrmm": func(b blas.Float64Level3) {
+			b.Dtrmm(blas.Left, blas.Upper, blas.NoTrans, blas.NonUnit, 40, 0, 1, square, 40, nil, 1)
+		},
+	} {
+		must.Hold(t, !panics(func() { compute(gonum.Implementation{}) }) && !panics(func() { compute(BLAS{}) }), "%s of nothing", name)
+	}
+	negative := func() { BLAS{}.Dgemm(blas.NoTrans, blas.NoTrans, -40, -40, 1, 1, nil, 1, nil, 1, 0, nil, 1) }
+	must.Hold(t, panics(negative), "a negative size passes")
 	for range 200 {
 		side, uplo := []blas.Side{blas.Left, blas.Right}[rng.IntN(2)], []blas.Uplo{blas.Upper, blas.Upper, blas.Lower}[rng.IntN(3)]
 		trans, diag := []blas.Transpose{blas.NoTrans, blas.Trans}[rng.IntN(2)], []blas.Diag{blas.NonUnit, blas.Unit}[rng.IntN(2)]
@@ -39,6 +61,12 @@ func TestTriangles(t *testing.T) {
 		}
 		a, lda := triangleOf(rng, operand, order)
 		x, ldx := operand(m, n)
+		if zero := rng.IntN(order); side == blas.Right && rng.IntN(4) == 0 { // which divides nothing
+			a[zero*lda+zero] = 0
+			for i := range m {
+				clear(x[i*ldx : i*ldx+n])
+			}
+		}
 		rows, cols := m, n
 		if trans == blas.NoTrans {
 			rows, cols = n, m

@@ -78,7 +78,7 @@ const (
 )
 
 // fullRank computes W, p by p, and Q, p by rows, with (T^+)' = W Q for T, p by rows, of full rank p. It overwrites
-// T by Q. It reports false where the rank is not certain, or T's condition is above some 10^7.
+// T by Q, or by anything where it reports false, as it does where the rank is not certain or T's condition above some 10^7.
 //
 //	T T' = L L',  L Q = T,  H = (Q Q')^-1,  L' W = H
 //

@@ -35,7 +35,7 @@ var kernelsAVX512 = kernels{
 	gemm:     func(g gemm) { gemmTiled(g, 12, 32, gemmTileAVX512) },
 	dgemm:    dgemmTiles{8, 12, 6, axpyTileAVX512, minusTileAVX512, dotTileAVX512}.product,
 	addRows:  addRowsWith(addRowsAVX512),
-	dotRows:  dotRowsWith(dotRowsAVX512),
+	dotRows:  dotRowsWith(dotRowsAVX2),
 	dot:      dotAVX512,
 	dots:     dotsWith(dotsAVX512),
 	axpy:     axpyAVX512,

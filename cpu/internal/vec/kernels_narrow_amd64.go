@@ -23,8 +23,7 @@ func addRowsWith(kernel func(x, a *float64, stride int, y *float64, n int)) func
 		add := func(i, from, to int) {
 			v, row := x[i], a[i*stride:]
 			for j := from; j < to; j++ {
-				t := v * row[j]
-				y[j] += t
+				y[j] += float64(v * row[j])
 			}
 		}
 		for i := range x {
@@ -39,20 +38,22 @@ func addRowsWith(kernel func(x, a *float64, stride int, y *float64, n int)) func
 // dotRowsWith makes DotRows of its assembly.
 func dotRowsWith(kernel func(a *float64, stride int, x *float64, n int, out *float64)) func(alpha float64, a []float64, stride, rows int,
 	x, y []float64, yStride int) {
+	const columnsPerCall = callElements / dottedRows / quarter * quarter
 	return func(alpha float64, a []float64, stride, rows int, x, y []float64, yStride int) {
 		buf := doubles.Get(dottedRows * quarter)
 		defer doubles.Put(buf)
 		sums, n, i := *buf, len(x)/quarter*quarter, 0
 		finish := func(i int, s []float64) {
 			for p := n; p < len(x); p++ {
-				t := a[i*stride+p] * x[p]
-				s[0] += t
+				s[0] += float64(a[i*stride+p] * x[p])
 			}
-			t := alpha * ((s[1] + s[3]) + (s[0] + s[2]))
-			y[i*yStride] += t
+			y[i*yStride] += float64(alpha * ((s[1] + s[3]) + (s[0] + s[2])))
 		}
 		for ; n > 0 && i+dottedRows <= rows; i += dottedRows {
-			kernel(unsafe.SliceData(a[i*stride:]), stride, unsafe.SliceData(x), n, unsafe.SliceData(sums))
+			clear(sums)
+			for p := 0; p < n; p += columnsPerCall {
+				kernel(unsafe.SliceData(a[i*stride+p:]), stride, unsafe.SliceData(x[p:]), min(columnsPerCall, n-p), unsafe.SliceData(sums))
+			}
 			for r := range dottedRows {
 				finish(i+r, sums[r*quarter:(r+1)*quarter])
 			}
@@ -63,8 +64,7 @@ func dotRowsWith(kernel func(a *float64, stride int, x *float64, n int, out *flo
 			for p := 0; p < n; p += quarter {
 				row, v := a[i*stride+p:][:quarter], x[p:][:quarter]
 				for q := range quarter {
-					t := row[q] * v[q]
-					s[q] += t
+					s[q] += float64(row[q] * v[q])
 				}
 			}
 			finish(i, s)

@@ -10,7 +10,7 @@ package vec
 //go:noescape
 func addRowsAVX2(x *float64, a *float64, stride int, y *float64, n int)
 
-// dotRowsAVX2 computes, for each of 12 rows of A, the sums of a_ip x_p over p = q mod 4 for q = 0 to 3,
+// dotRowsAVX2 adds to out, for each of 12 rows of A, the sums of a_ip x_p over p = q mod 4 for q = 0 to 3,
 // in the order of p, each step rounded, of n > 0 elements, a multiple of 4.
 //
 //go:noescape
@@ -21,9 +21,3 @@ func dotRowsAVX2(a *float64, stride int, x *float64, n int, out *float64)
 //
 //go:noescape
 func addRowsAVX512(x *float64, a *float64, stride int, y *float64, n int)
-
-// dotRowsAVX512 computes, for each of 12 rows of A, the sums of a_ip x_p over p = q mod 4 for q = 0 to 3,
-// in the order of p, each step rounded, of n > 0 elements, a multiple of 4.
-//
-//go:noescape
-func dotRowsAVX512(a *float64, stride int, x *float64, n int, out *float64)

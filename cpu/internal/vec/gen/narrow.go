@@ -15,7 +15,9 @@ const (
 // narrow writes the float64 products of a matrix with a vector. No product is fused with a sum, as in dgemmTiles.
 func narrow(a *asm) {
 	addRows(a)
-	dotRows(a)
+	if a.level == avx2 { // four sums fill no wider register
+		dotRows(a)
+	}
 }
 
 // rowBases are the addresses of the first of each rowsPerBase rows, and the stride in bytes.
@@ -79,14 +81,15 @@ func addRows(a *asm) {
 // dotRows writes the four sums of A x for some rows of A.
 func dotRows(a *asm) {
 	a.function("dotRows", "(a *float64, stride int, x *float64, n int, out *float64)",
-		"computes, for each of 12 rows of A, the sums of a_ip x_p over p = q mod 4 for q = 0 to 3,",
+		"adds to out, for each of 12 rows of A, the sums of a_ip x_p over p = q mod 4 for q = 0 to 3,",
 		"in the order of p, each step rounded, of n > 0 elements, a multiple of 4.")
 	bases, stride := a.rowBases(dottedRows)
 	x, n := a.param("x"), a.param("n")
 	acc := make([]reg.VecVirtual, dottedRows)
+	out := a.param("out")
 	for i := range acc {
 		acc[i] = a.YMM()
-		a.VXORPS(acc[i], acc[i], acc[i])
+		a.VMOVUPD(Mem{Base: out, Disp: 8 * quarter * i}, acc[i])
 	}
 	top := a.label("loop")
 	a.Label(top)
@@ -101,7 +104,6 @@ func dotRows(a *asm) {
 	}
 	a.SUBQ(Imm(quarter), n)
 	a.JNE(LabelRef(top))
-	out := a.param("out")
 	for i, s := range acc {
 		a.VMOVUPD(s, Mem{Base: out, Disp: 8 * quarter * i})
 	}
