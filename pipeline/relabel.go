@@ -36,8 +36,11 @@ func (r *relabelled) predictors(fit kernelFit) predictors {
 // say is what predictors say of rows of pools, n by L, up to a constant for each.
 func (l *Learner) say(p predictors, of ...poolRows) (*mat.Dense, error) {
 	phi, err := l.phi(of...)
-	if err != nil || p.delta == nil {
-		return product(phi, p.w), err
+	if err != nil {
+		return nil, err
+	}
+	if p.delta == nil {
+		return product(phi, p.w), nil
 	}
 	u, err := l.model.units()
 	if err != nil {

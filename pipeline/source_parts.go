@@ -12,12 +12,12 @@ type sourcePart struct {
 const mostTogether = 1 << 20
 
 // eachPart calls do with what of computes for the rows of each part of the sources, n by columns, of those that have least rows or more. It
-// calls of for the rows of many parts at a time.
+// calls of for the rows of many parts at a time, of which it may compute phi too.
 func (l *Learner) eachPart(in []Labelled, least, columns int, of func(...poolRows) (*mat.Dense, error),
 	do func(sourcePart, *mat.Dense)) error {
 	var parts []sourcePart
 	var rows []poolRows
-	count := 0
+	count, width := 0, max(columns, l.problem.Config.K+1)
 	flush := func() error {
 		if len(parts) == 0 {
 			return nil
@@ -41,7 +41,7 @@ func (l *Learner) eachPart(in []Labelled, least, columns int, of func(...poolRow
 			if n < least {
 				continue
 			}
-			if (count+n)*columns > mostTogether {
+			if (count+n)*width > mostTogether {
 				if err := flush(); err != nil {
 					return err
 				}
