@@ -28,7 +28,7 @@
 // Rows are requested ahead of use, the more the smaller they are: four of uint8,
 // two of float16, one of float32; with three blocks on a multiprocessor and
 // d = 784 that is 37 KB or more in flight on each, where 4.8 TB/s and 700 ns take
-// 25 KB. Rows of bytes and halves are summed two at a time: one half of the warp ends up
+// 25 KB. Whole rows of bytes and halves are summed two at a time: one half of the warp ends up
 // with either sum, for 6 shuffles in place of 10. Row indices and labels are fetched 32 at a
 // time, one tile ahead. All groups of warps take as many turns, the last ones of some with rows
 // that are others' or requested again and with residuals of 0: where the number of turns is one

@@ -68,13 +68,19 @@ var generations = []int{80, 90, 100, 120}
 // apart is the one for which sources that share a file are compiled one by one, as they are used.
 const apart = 90
 
-// kept are the bytes of registers that an entry point may keep in memory, by family. solve_spd is outside the loop of a
-// fit, and what it keeps is around the rare cases of a division. The others are at the limit of registers that several
-// blocks on a multiprocessor leave, where some generations, none of them sm_90, are a few short.
-var kept = map[int]map[string]int{
-	12: {"solve_spd": 24, "task_gradient_896": 8, "task_gradient_2048": 16, "task_gradient_outputs": 72},
-	13: {"solve_spd": 8, "task_gradient_896": 8, "task_gradient_2048": 24, "task_gradient_4096": 16},
-}
+// kept are the bytes of registers that an entry point may keep in memory, by family, and keptOnHopper on sm_90. solve_spd is outside the
+// loop of a fit, and what it keeps is around the rare cases of a division. The others are at the limit of registers that several
+// blocks on a multiprocessor leave, where some generations are a few short.
+var (
+	kept = map[int]map[string]int{
+		12: {"solve_spd": 24, "task_gradient_896": 8, "task_gradient_2048": 16, "task_gradient_outputs": 72},
+		13: {"solve_spd": 8, "task_gradient_896": 8, "task_gradient_2048": 24, "task_gradient_4096": 16},
+	}
+	keptOnHopper = map[int]map[string]int{
+		12: {"solve_spd": 24, "task_gradient_outputs": 24},
+		13: {"solve_spd": 8},
+	}
+)
 
 // sourceFor is a kernel's source with what the backend compiles it with for an architecture.
 func sourceFor(s kernels.Source, arch int) Source {
@@ -136,10 +142,14 @@ func compileKernels(t *testing.T, dir string) {
 			if found, want := slices.Sorted(maps.Keys(needs)), slices.Sorted(slices.Values(entries)); !slices.Equal(found, want) {
 				t.Errorf("%s has the entry points %q, expected %q", what, found, want)
 			}
+			allowed := kept[lib.Family]
+			if arch == 90 {
+				allowed = keptOnHopper[lib.Family]
+			}
 			for _, entry := range entries {
 				n := needs[entry]
 				fmt.Printf("%-26s sm_%-3d %3d registers, %d bytes of stack\n", entry, arch, n.registers, n.stack)
-				if n.registers < 8 || n.registers > 255 || n.stack > kept[lib.Family][entry] {
+				if n.registers < 8 || n.registers > 255 || n.stack > allowed[entry] {
 					t.Errorf("%s takes %d registers and %d bytes of stack for sm_%d", entry, n.registers, n.stack, arch)
 				}
 			}
