@@ -40,7 +40,7 @@ func TestCut(t *testing.T) {
 	if got := errors(cut); float64(got) > margin || errors(0.5) < 2*best {
 		t.Errorf("the cut at %g makes %d errors, the best %d, 0.5 %d", cut, got, best, errors(0.5))
 	}
-	if want := 0.25 / (0.08 * 0.08); !near(slope/want, 1, 0.1) {
+	if want := 0.25 / (0.08 * 0.08); !near(slope/want, 1, 0.15) { // some five standard errors
 		t.Errorf("the slope is %g, want %g", slope, want)
 	}
 	for what, c := range map[string][2][]float64{
