@@ -25,26 +25,22 @@ func half(n int) int { return (n/2 + smallTriangle - 1) / smallTriangle * smallT
 // Dsyrk computes C = alpha op(A) op(A)' + beta C, of which it touches one triangle, as
 // [gonum.Implementation.Dsyrk].
 func (b BLAS) Dsyrk(ul blas.Uplo, tA blas.Transpose, n, k int, alpha float64, a []float64, lda int, beta float64, c []float64, ldc int) {
-	rows, cols, next := k, n, 1 // of A, and from one row of op(A) to the next
+	rows, cols, next, tB := k, n, 1, blas.NoTrans // of A, and from one row of op(A) to the next
 	if tA == blas.NoTrans {
-		rows, cols, next = n, k, lda
+		rows, cols, next, tB = n, k, lda, blas.Trans
 	}
 	if ul != blas.Upper || n <= smallTriangle || k < 1 || tA == blas.NoTrans && k < smallTriangle || alpha == 0 ||
 		!vec.HasDgemm() || !holds(a, rows, cols, lda) || !holds(c, n, n, ldc) {
 		b.Implementation.Dsyrk(ul, tA, n, k, alpha, a, lda, beta, c, ldc)
 		return
 	}
-	product := func(m, n int, x, y []float64, beta float64, c []float64, ldc int) {
-		if tA == blas.NoTrans { // whose sums gonum does not cut
-			dgemm(runtime.GOMAXPROCS(0), k, blas.NoTrans, blas.Trans, m, n, k, alpha, x, lda, y, lda, beta, c, ldc)
-		} else {
-			b.Dgemm(blas.Trans, blas.NoTrans, m, n, k, alpha, x, lda, y, lda, beta, c, ldc)
-		}
+	product := func(m, n int, x, y []float64, c []float64, ldc int) { // with sums that gonum does not cut
+		dgemm(runtime.GOMAXPROCS(0), k, tA, tB, m, n, k, alpha, x, lda, y, lda, beta, c, ldc)
 	}
 	if n > smallSquare {
 		h := half(n)
 		b.Dsyrk(ul, tA, h, k, alpha, a, lda, beta, c, ldc)
-		product(h, n-h, a, a[h*next:], beta, c[h:], ldc)
+		product(h, n-h, a, a[h*next:], c[h:], ldc)
 		b.Dsyrk(ul, tA, n-h, k, alpha, a[h*next:], lda, beta, c[h*ldc+h:], ldc)
 		return
 	}
@@ -52,7 +48,7 @@ func (b BLAS) Dsyrk(ul blas.Uplo, tA blas.Transpose, n, k int, alpha float64, a 
 	for i := range n {
 		copy(square[i*n+i:(i+1)*n], c[i*ldc+i:])
 	}
-	product(n, n, a, a, beta, square[:n*n], n)
+	product(n, n, a, a, square[:], n)
 	for i := range n {
 		copy(c[i*ldc+i:i*ldc+n], square[i*n+i:])
 	}

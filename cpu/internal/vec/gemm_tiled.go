@@ -78,14 +78,14 @@ func packB[E float32 | float64](dst, b []E, stride int, trans bool, p, kb, j, nb
 			continue
 		}
 		rows := b[p*stride+j+jj:]
-		switch w {
-		case cols8:
+		switch w { // of whole float64 tiles, a row is copied by a few instructions
+		case 8:
 			for r := range kb {
-				*(*[cols8]E)(panel[r*cols:]) = *(*[cols8]E)(rows[r*stride:])
+				*(*[8]E)(panel[r*cols:]) = *(*[8]E)(rows[r*stride:])
 			}
-		case cols4:
+		case 4:
 			for r := range kb {
-				*(*[cols4]E)(panel[r*cols:]) = *(*[cols4]E)(rows[r*stride:])
+				*(*[4]E)(panel[r*cols:]) = *(*[4]E)(rows[r*stride:])
 			}
 		default:
 			for r := range kb {
@@ -94,9 +94,6 @@ func packB[E float32 | float64](dst, b []E, stride int, trans bool, p, kb, j, nb
 		}
 	}
 }
-
-// The widths of the float64 tiles, of which copies are a few instructions.
-const cols8, cols4 = 8, 4
 
 // packRows copies k elements of each of n rows of src, element (i, p) at
 // i*rs + p*cs, to p*width + i of dst. Rows n to width of dst are left as they
