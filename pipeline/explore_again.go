@@ -164,12 +164,12 @@ func (l *Learner) redrawPart(ctx context.Context, in Round, part fittedPart, tim
 					out.own[draws[j]] = own
 				}
 			}
-			err := l.eachSource(p, in.Sources, func(_, first int, group labelGroup, said, y *mat.Dense) {
+			err := l.eachSource(p, in.Sources, func(of sourcePart, said, y *mat.Dense) {
 				r := correlations(said, y)
-				for i, o := range group.outputs {
+				for i, o := range of.outputs {
 					for j, d := range draws {
-						for c, of := range part.outputs {
-							out.r[of].Set(first+o, d, r.At(i, j*count+c))
+						for c, own := range part.outputs {
+							out.r[own].Set(of.first+o, d, r.At(i, j*count+c))
 						}
 					}
 				}

@@ -42,8 +42,8 @@ func (l *Learner) matchChance(part fittedPart, kappa, lambda float64, in []Label
 		return out, nil
 	}
 	p := again.predictors(fit)
-	return out, l.eachSource(p, in, func(_, first int, group labelGroup, said, y *mat.Dense) {
-		n, all := float64(len(group.Rows)), 0.0
+	return out, l.eachSource(p, in, func(of sourcePart, said, y *mat.Dense) {
+		n, all := float64(len(of.Rows)), 0.0
 		for _, v := range columnSquares(said) {
 			all += v
 		}
@@ -55,7 +55,7 @@ func (l *Learner) matchChance(part fittedPart, kappa, lambda float64, in []Label
 			if q := dot(row, row) / (v * all); q > c.mean { // of constants it is no number
 				c.mean = math.Min(q, 1)
 			}
-			o := first + group.outputs[i]
+			o := of.first + of.outputs[i]
 			out.least[o] = clearly * c.beyond(0)
 			out.beyond[o] = c.beyond(out.least[o])
 		}

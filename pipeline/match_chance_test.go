@@ -99,14 +99,14 @@ func TestMatchChanceIsThatOfPermutedLabels(t *testing.T) {
 		}
 	}
 	said := again.predictors(again.regression.of(labels).at(kappa, lambda))
-	must.Do(t, l.eachSource(said, round.Sources, func(m, first int, group labelGroup, said, y *mat.Dense) {
+	must.Do(t, l.eachSource(said, round.Sources, func(of sourcePart, said, y *mat.Dense) {
 		sum, label := 0.0, mat.Col(nil, 0, y)
 		for j := range permutations {
 			r := stat.Correlation(mat.Col(nil, j, said), label, nil)
 			sum += math.Pow(math.Max(0, r*r-1/float64(len(label))), 2) / permutations
 		}
-		if ratio := c.least[first] / clearly / sum; ratio < 0.7 || ratio > 2.5 {
-			t.Errorf("source %d: chance %.4g, %.4g of permuted labels", m, c.least[first]/clearly, sum)
+		if ratio := c.least[of.first] / clearly / sum; ratio < 0.7 || ratio > 2.5 {
+			t.Errorf("source %d: chance %.4g, %.4g of permuted labels", of.source, c.least[of.first]/clearly, sum)
 		}
 	}))
 }

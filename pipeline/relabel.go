@@ -74,14 +74,14 @@ func (l *Learner) say(p predictors, of ...poolRows) (*mat.Dense, error) {
 	return own, nil
 }
 
-// eachSource calls do with what predictors say of the labelled rows of each source, n by L, and with their labels less their means, n by C,
-// for the outputs that are of the same rows, at least three. Output 0 of the source is number first of all.
-func (l *Learner) eachSource(p predictors, in []Labelled, do func(m, first int, group labelGroup, said, y *mat.Dense)) error {
+// eachSource calls do with what predictors say of the labelled rows of each part of the sources, n by L, and with their labels less their
+// means, n by C, where these are at least three.
+func (l *Learner) eachSource(p predictors, in []Labelled, do func(part sourcePart, said, y *mat.Dense)) error {
 	_, columns := p.w.Dims()
 	say := func(of ...poolRows) (*mat.Dense, error) { return l.say(p, of...) }
 	return l.eachPart(in, 3, columns, say, func(s sourcePart, said *mat.Dense) {
 		centreDense(said)
-		do(s.source, s.first, s.labelGroup, said, s.centred(s.means()))
+		do(s, said, s.centred(s.means()))
 	})
 }
 

@@ -143,13 +143,13 @@ func (t *tridiagonal) divide(s shift, y *mat.Dense) *mat.Dense {
 	return &out
 }
 
-// inverseDiagonal is the diagonal of (Q T Q' + mu I)^-1.
+// inverseDiagonal is the diagonal of (Q T Q' + mu I)^-1. With q a row of Q it has |L^-1 q|^2 + (1 - |q|^2) / mu.
 func (t *tridiagonal) inverseDiagonal(s shift) []float64 {
 	n, r := t.q.Dims()
-	out, row := make([]float64, n), make([]float64, r)
-	i := 0
-	for ; i+3 <= n; i += 3 { // rows at a time, since each of their numbers waits for the one before
-		q0, q1, q2 := t.q.RawRowView(i)[:r], t.q.RawRowView(i + 1)[:r], t.q.RawRowView(i + 2)[:r]
+	out := make([]float64, n)
+	for i := 0; i < n; i += 3 { // rows at a time, the last one again, since each number of one waits for the one before
+		i1, i2 := min(i+1, n-1), min(i+2, n-1)
+		q0, q1, q2 := t.q.RawRowView(i)[:r], t.q.RawRowView(i1)[:r], t.q.RawRowView(i2)[:r]
 		var whole0, whole1, whole2, last0, last1, last2, sum0, sum1, sum2, below float64
 		for j, inverse := range s.inverse[:r] {
 			if j > 0 {
@@ -160,15 +160,8 @@ func (t *tridiagonal) inverseDiagonal(s shift) []float64 {
 			whole0, whole1, whole2 = whole0+v0*v0, whole1+v1*v1, whole2+v2*v2
 			sum0, sum1, sum2 = sum0+last0*last0, sum1+last1*last1, sum2+last2*last2
 		}
-		for k, whole := range [...]float64{whole0, whole1, whole2} {
-			out[i+k] = [...]float64{sum0, sum1, sum2}[k] + max(0, 1-whole)/s.mu
-		}
-	}
-	for ; i < n; i++ {
-		copy(row, t.q.RawRowView(i))
-		outside := max(0, 1-dot(row, row))
-		s.lower(row)
-		out[i] = dot(row, row) + outside/s.mu
+		out[i] = sum0 + max(0, 1-whole0)/s.mu
+		out[i1], out[i2] = sum1+max(0, 1-whole1)/s.mu, sum2+max(0, 1-whole2)/s.mu
 	}
 	return out
 }
