@@ -16,8 +16,11 @@ type Strangers struct {
 // add counts rows by the values of the column.
 func (s *Strangers) add(v *table.Values, rows int) {
 	for i := range rows {
+		if v.Lacks(i) {
+			continue
+		}
 		name := v.Word(i)
-		if v.Lacks(i) || name == "" {
+		if name == "" {
 			continue
 		}
 		s.All++

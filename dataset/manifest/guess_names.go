@@ -1,8 +1,6 @@
 package manifest
 
-import (
-	"slices"
-)
+import "slices"
 
 // The names that columns often have, the likeliest first.
 var (
