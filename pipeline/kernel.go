@@ -131,17 +131,11 @@ func orthonormalize(q *mat.Dense) error {
 	_, r := q.Dims()
 	gram := mat.NewSymDense(r, nil)
 	gram.SymOuterK(1, q.T())
-	var chol mat.Cholesky
-	if !chol.Factorize(gram) {
+	upper, ok := lapack64.Potrf(gram.RawSymmetric())
+	if !ok {
 		return errBasis
 	}
-	var upper mat.TriDense
-	var rows mat.Dense
-	chol.UTo(&upper)
-	if err := rows.Solve(upper.T(), q.T()); err != nil {
-		return errBasis
-	}
-	q.Copy(rows.T())
+	blas64.Trsm(blas.Right, blas.NoTrans, 1, upper, q.RawMatrix())
 	return nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -197,13 +198,13 @@ func shiftOf(f []float64, class []int, variance float64, groups together) (b flo
 
 // solved is A^-1 v of an A that the prior makes positive definite. It is no number where A is beyond these.
 func solved(a *mat.SymDense, v *mat.VecDense) []float64 {
-	var chol mat.Cholesky
-	var out mat.VecDense
-	if !chol.Factorize(a) {
+	factor, ok := factorOf(a)
+	if !ok {
 		return slices.Repeat([]float64{math.NaN()}, v.Len())
 	}
-	_ = chol.SolveVecTo(&out, v) // it warns of a large condition number
-	return out.RawVector().Data
+	out := mat.DenseCopyOf(v).RawMatrix()
+	lapack64.Potrs(factor, out)
+	return out.Data
 }
 
 // classes are those of samples, by the outputs of a column.

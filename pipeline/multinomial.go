@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/optimize"
 )
@@ -85,13 +86,13 @@ func newThinRoot(x *mat.Dense) thinRoot {
 	for i := range n {
 		k.SetSym(i, i, k.At(i, i)+floor)
 	}
-	var chol mat.Cholesky
-	if !chol.Factorize(k) {
+	factor, ok := lapack64.Potrf(k.RawSymmetric())
+	if !ok {
 		return thinRoot{}
 	}
-	var lower mat.TriDense
-	chol.LTo(&lower)
-	return thinRoot{mat.DenseCopyOf(&lower), x}
+	var upper mat.TriDense
+	upper.SetRawTriangular(factor)
+	return thinRoot{mat.DenseCopyOf(upper.T()), x}
 }
 
 // across overwrites u and returns the v of X v = L u that is of the rows of X.
@@ -139,11 +140,10 @@ func (m *multinomial) at(weight float64) *weightedMultinomial {
 	for j := range r {
 		curvature.SetSym(j, j, curvature.At(j, j)+1)
 	}
-	var chol mat.Cholesky
-	if !chol.Factorize(curvature) {
+	var ok bool
+	if w.r, ok = lapack64.Potrf(curvature.RawSymmetric()); !ok {
 		return nil
 	}
-	w.r = chol.RawU().(*mat.TriDense).RawTriangular()
 	blas64.Trsm(blas.Right, blas.NoTrans, math.Sqrt(weight), w.r, w.onto.RawMatrix())
 	for _, s := range m.spread {
 		w.scale = append(w.scale, s/math.Sqrt(1+w.h*float64(n)*s*s))

@@ -5,6 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/amtrl/amtrl/backend"
@@ -141,10 +142,11 @@ func (l *Learner) pooledRoot(g *pooledGram, rows []poolRow, each []float32, y *m
 	for i := range n {
 		k.SetSym(i, i, k.At(i, i)+floor)
 	}
-	var chol mat.Cholesky
-	chol.Factorize(k) // what is added makes it positive definite
-	g.root, g.squares = new(mat.TriDense), mat.NewSymDense(n, nil)
-	chol.LTo(g.root)
+	factor, _ := lapack64.Potrf(k.RawSymmetric()) // what is added makes it positive definite
+	var upper mat.TriDense
+	upper.SetRawTriangular(factor)
+	g.root, g.squares = mat.NewTriDense(n, mat.Lower, nil), mat.NewSymDense(n, nil)
+	g.root.Copy(upper.TTri())
 	g.squares.SymOuterK(1, g.root.TTri())
 	if y != nil {
 		g.products = mat.DenseCopyOf(y)

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/optimize"
 	"gonum.org/v1/gonum/stat"
@@ -191,9 +192,8 @@ type pooledUnits struct {
 }
 
 func (r *pooledLogistic) unitsAt(lambda float64) pooledUnits {
-	var chol mat.Cholesky
-	chol.Factorize(r.curved(pooledCurvature, lambda)) // what is added makes it positive definite
-	return pooledUnits{r, chol.RawU().(*mat.TriDense).RawTriangular()}
+	factor, _ := lapack64.Potrf(r.curved(pooledCurvature, lambda).RawSymmetric()) // what is added makes it positive definite
+	return pooledUnits{r, factor}
 }
 
 // curved is c X'X + lambda I.

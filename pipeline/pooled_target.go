@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -41,22 +42,18 @@ func (f *pooledFound) helps(representation string) [][]prediction {
 type addedSamples struct {
 	gram pooledGram
 	x    *mat.Dense // Z, by what the regression is on
-	chol mat.Cholesky
+	u    blas64.Triangular
 }
 
 // added is nil where H is singular.
 func (g pooledGram) added(samples *mat.Dense, h *mat.SymDense) *addedSamples {
-	t := &addedSamples{gram: g, x: mat.DenseCopyOf(g.features(samples))}
-	if !t.chol.Factorize(h) {
+	u, ok := factorOf(h)
+	if !ok {
 		return nil
 	}
-	blas64.Trsm(blas.Right, blas.NoTrans, 1, t.triangle(), t.x.RawMatrix())
+	t := &addedSamples{gram: g, x: mat.DenseCopyOf(g.features(samples)), u: u}
+	blas64.Trsm(blas.Right, blas.NoTrans, 1, u, t.x.RawMatrix())
 	return t
-}
-
-// triangle is U.
-func (t *addedSamples) triangle() blas64.Triangular {
-	return t.chol.RawU().(*mat.TriDense).RawTriangular()
 }
 
 // features are rows less the centre by what the regression is on: of a row x, R^-1 X x where that is R.
@@ -79,7 +76,7 @@ func (t *addedSamples) weights(alpha []float64) []float64 {
 
 // across overwrites v and returns the weights of the features for which X has Z v.
 func (t *addedSamples) across(v []float64) []float64 {
-	solveTriangle(blas.NoTrans, t.triangle(), v)
+	solveTriangle(blas.NoTrans, t.u, v)
 	return t.gram.weights(v)
 }
 
@@ -102,7 +99,7 @@ func (t *addedSamples) squared(k *mat.SymDense, z, y []float64, level float64, g
 		}
 	}
 	alpha, left = make([]float64, len(y)), make([]float64, len(y))
-	var inverse mat.SymDense
+	var inverse *mat.SymDense
 	if len(rows) > 0 {
 		system, e := mat.NewSymDense(len(rows), nil), mat.NewVecDense(len(rows), nil)
 		for a, i := range rows {
@@ -112,13 +109,13 @@ func (t *addedSamples) squared(k *mat.SymDense, z, y []float64, level float64, g
 			}
 			system.SetSym(a, a, system.At(a, a)+1)
 		}
-		var chol mat.Cholesky
-		chol.Factorize(system) // I makes it positive definite
-		var found mat.VecDense
-		_ = chol.SolveVecTo(&found, e)
-		_ = chol.InverseTo(&inverse)
+		factor, _ := lapack64.Potrf(system.RawSymmetric()) // I makes it positive definite
+		found := mat.DenseCopyOf(e)
+		lapack64.Potrs(factor, found.RawMatrix())
+		lapack64.Potri(factor)
+		inverse = system
 		for a, i := range rows {
-			alpha[i] = found.AtVec(a)
+			alpha[i] = found.At(a, 0)
 		}
 	}
 	shift = level * floats.Sum(alpha)

@@ -3,6 +3,8 @@ package pipeline
 import (
 	"math"
 
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -31,10 +33,9 @@ func (t together) blocks(element func(i, j int) float64) (out []block) {
 // divide overwrites the rows of v, n by c, that are of the samples with B^-1 times these, and with +Inf where rounding makes B singular.
 func (b block) divide(v *mat.Dense) {
 	part := someRows(v, b.samples)
-	var chol mat.Cholesky
-	solved := chol.Factorize(b)
+	factor, solved := factorOf(b.SymDense)
 	if solved {
-		_ = chol.SolveTo(part, part) // it warns of a large condition number
+		lapack64.Potrs(factor, part.RawMatrix())
 	}
 	for at, i := range b.samples {
 		row := v.RawRowView(i)
@@ -45,6 +46,13 @@ func (b block) divide(v *mat.Dense) {
 			}
 		}
 	}
+}
+
+// factorOf is the upper Cholesky factor of A, which it keeps, and false where that is not positive definite.
+func factorOf(a *mat.SymDense) (u blas64.Triangular, ok bool) {
+	own := mat.NewSymDense(a.SymmetricDim(), nil)
+	own.CopySym(a)
+	return lapack64.Potrf(own.RawSymmetric())
 }
 
 // inverseBlocks are those of (Q T Q' + mu I)^-1.

@@ -8,6 +8,9 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
@@ -362,23 +365,18 @@ func (l *Learner) headNoise(sources []Labelled, lambda float64, constant bool, r
 		for j := range k {
 			gram.SetSym(j, j, gram.At(j, j)+penalty)
 		}
-		var chol mat.Cholesky
-		var upper mat.TriDense
-		if !chol.Factorize(gram) {
+		upper, ok := lapack64.Potrf(gram.RawSymmetric())
+		if !ok {
 			return // no penalty, and nothing to tell a direction by
 		}
-		chol.UTo(&upper)
 		for _, o := range part.outputs {
-			normal, d := mat.NewDense(width, replicates, nil), new(mat.Dense)
-			for i := range width {
-				row := normal.RawRowView(i)
+			d := mat.NewDense(width, replicates, nil)
+			eachRow(d, func(row []float64) {
 				for j := range row {
 					row[j] = l.sigma * rng.NormFloat64()
 				}
-			}
-			if d.Solve(&upper, normal) != nil {
-				continue
-			}
+			})
+			blas64.Trsm(blas.Left, blas.NoTrans, 1, upper, d.RawMatrix())
 			if width > k && !constant {
 				d = d.Slice(0, k, 0, replicates).(*mat.Dense)
 			}
