@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/amtrl/amtrl/pipeline/internal/linalg"
 )
 
 // The rules that turn a relevance into sampling weights.
@@ -101,7 +103,7 @@ func (a Allocation) after(e *Epoch, costs []float64) []float64 {
 		return rates
 	}
 	if e.NuByChance > 0 {
-		chance := math.Min(1, e.NuByChance/dot(e.Nu, e.Nu))
+		chance := math.Min(1, e.NuByChance/linalg.Dot(e.Nu, e.Nu))
 		for m, v := range uniformRates(costs) {
 			rates[m] = (1-chance)*rates[m] + chance*v
 		}

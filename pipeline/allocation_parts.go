@@ -1,6 +1,10 @@
 package pipeline
 
-import "gonum.org/v1/gonum/floats"
+import (
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/amtrl/amtrl/pipeline/internal/linalg"
+)
 
 // What a source's share of a budget is mostly due to.
 const (
@@ -22,7 +26,7 @@ func (a Allocation) DueTo(e *Epoch, costs []float64) []string {
 	} else if floats.Sum(e.Match) == 0 {
 		byChance = 1
 	}
-	square := dot(e.Nu, e.Nu)
+	square := linalg.Dot(e.Nu, e.Nu)
 	if square == 0 {
 		chance = 1
 	} else if e.NuByChance > 0 {

@@ -9,6 +9,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/pipeline/internal/linalg"
+	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
 // learnAlone is the round of a baseline: Target is the ridge regression of the
@@ -63,13 +65,13 @@ func (l *Learner) ownHead() headsOf {
 	return func(rows *targetRows, _ *mat.Dense, u units, in labelGroup) ([]headFit, error) {
 		k, means := l.problem.Config.K, in.means()
 		// Of the two kernels there is one, and kappa its weight: kappa / (1 + kappa) is a factor of lambda.
-		regression, err := l.regress(targetRegression{
-			rows: rows, y: in.centred(means), rho: math.Inf(1), least: leastPower, kappas: []float64{1}, lambda: RidgeAuto,
+		regression, err := l.regress(regress.Regression{
+			Rows: rows.Rows, Y: in.centred(means), Rho: math.Inf(1), Least: regress.LeastPower, Kappas: []float64{1}, Lambda: RidgeAuto,
 		})
 		if err != nil {
 			return nil, err
 		}
-		heads := l.atCut(regression.fit.heads(rows, u, k), in)
+		heads := l.atCut(headVectors(regression.Fit, rows.Rows, u, k), in)
 		fits, vectors := make([]headFit, len(heads)), make([][]float32, len(heads))
 		for i, h := range heads {
 			fits[i], vectors[i] = h.headFit, h.vector(means[i])
@@ -94,7 +96,7 @@ func (l *Learner) helpsAlone(_ *headFit, in Labelled, by helpers) helpsOf {
 
 // frequencies are the log-odds of outputs by how many of the other samples have the label 1: each sample, with its group, is left
 // out of what it is compared with, but not of the score (see [Learner.constants]).
-func frequencies(in Labelled, outputs int, groups together) [][]float32 {
+func frequencies(in Labelled, outputs int, groups regress.Groups) [][]float32 {
 	left := make([][]float32, outputs)
 	for c := range left {
 		left[c] = slices.Repeat([]float32{float32(math.NaN())}, len(in.Rows))
@@ -102,7 +104,7 @@ func frequencies(in Labelled, outputs int, groups together) [][]float32 {
 		for _, i := range rows {
 			y = append(y, float64(in.Y[i*outputs+c]))
 		}
-		for k, v := range byFrequency(y, 1, 0, groups.some(rows)).left {
+		for k, v := range byFrequency(y, 1, 0, groups.Some(rows)).left {
 			left[c][rows[k]] = float32(v)
 		}
 	}
@@ -126,15 +128,15 @@ func (l *Learner) constants(in labelGroup) ([]headFit, error) {
 			fit.residuals = append(fit.residuals, factor*y.At(i, c))
 		}
 		fit.LeaveOneOut = fit.Loss * float64(n*n) / float64(max(1, (n-1)*(n-1)))
-		if groups.group != nil {
+		if groups.Group != nil {
 			left := leftOfMean(mat.Col(nil, c, y), groups)
-			fit.LeaveOneOut = dot(left, left) / float64(n)
+			fit.LeaveOneOut = linalg.Dot(left, left) / float64(n)
 			if !p.Set.Binary {
 				fit.residuals = left
 			}
 		}
 		if p.Classifies() {
-			odds := logOdds(mean, groups.count())
+			odds := regress.LogOdds(mean, groups.Count())
 			fit.classify(prediction{head: h.vector(odds), left: slices.Repeat([]float64{odds}, n)})
 		}
 		if err := l.putHead(in.outputs[c], h.vector(mean)); err != nil {
@@ -146,9 +148,9 @@ func (l *Learner) constants(in labelGroup) ([]headFit, error) {
 
 // leftOfMean is what the mean of the other samples leaves of each of numbers with mean 0, those of its group left out too: the mean of
 // no others is 0.
-func leftOfMean(y []float64, groups together) []float64 {
+func leftOfMean(y []float64, groups regress.Groups) []float64 {
 	n, left := float64(len(y)), slices.Clone(y)
-	for _, samples := range groups.members {
+	for _, samples := range groups.Members {
 		own := 0.0
 		for _, i := range samples {
 			own += y[i]

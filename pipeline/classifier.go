@@ -13,6 +13,8 @@ import (
 
 	"github.com/amtrl/amtrl/backend"
 	"github.com/amtrl/amtrl/dataset"
+	"github.com/amtrl/amtrl/pipeline/internal/linalg"
+	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
 // Classifies says whether the target's predictor is fitted to classes, so that what it
@@ -26,7 +28,7 @@ func (c *Config) Classifies(set *dataset.Set) bool {
 
 // classifier fits the heads of outputs with labels of 0 and 1, on the kernels that
 // residualHead has, or on that of the target's rows alone where root is nil. The log-odds are
-// the mean of what [discriminant] makes of the predictions of fits for the rows left out:
+// the mean of what [regress.Discriminant] makes of the predictions of fits for the rows left out:
 //
 //   - logistic regression. A squared loss counts against a row that its prediction is beyond
 //     its label, which for a class of a tenth of the rows moves the boundary. Where few rows
@@ -45,8 +47,8 @@ type classifier struct {
 }
 
 // kernel is (A A'/s + kappa X X'/t) / (1 + kappa).
-func (c *classifier) kernel(kappa float64) kernelMatrix {
-	n, d := c.rows.x.Dims()
+func (c *classifier) kernel(kappa float64) regress.KernelMatrix {
+	n, d := c.rows.X.Dims()
 	z, width, own := new(mat.Dense), 0, kappa/(1+kappa)
 	if a := c.predicted(); a != nil {
 		z.Scale(math.Sqrt(c.unit/(1+kappa)), a)
@@ -57,14 +59,14 @@ func (c *classifier) kernel(kappa float64) kernelMatrix {
 		z = mat.NewDense(n, 1, nil)
 	case kappa > 0 && n <= width+d:
 		g := mat.NewDense(n, n, nil)
-		g.Scale(own, c.rows.gram())
+		g.Scale(own, c.rows.Gram())
 		if width > 0 {
 			blas64.Gemm(blas.NoTrans, blas.Trans, 1, z.RawMatrix(), z.RawMatrix(), 1, g.RawMatrix())
 		}
-		return kernelMatrix{g: g}
+		return regress.KernelMatrix{G: g}
 	case kappa > 0:
 		x := new(mat.Dense)
-		x.Scale(math.Sqrt(own/c.rows.unit()), c.rows.x)
+		x.Scale(math.Sqrt(own/c.rows.Unit()), c.rows.X)
 		if width > 0 {
 			sources := z
 			z = new(mat.Dense)
@@ -73,7 +75,7 @@ func (c *classifier) kernel(kappa float64) kernelMatrix {
 			z = x
 		}
 	}
-	return kernelMatrix{z: z}
+	return regress.KernelMatrix{Z: z}
 }
 
 // fit adds to fits, whose heads by squared loss are ridge, the classifier of each output, at
@@ -85,11 +87,11 @@ func (c *classifier) kernel(kappa float64) kernelMatrix {
 // What it predicts are log-odds.
 func (c *classifier) fit(in labelGroup, fits []headFit, ridge [][]float32, u units, k int) {
 	kappa := fits[0].Kappa
-	kernel := sync.OnceValue(func() kernelMatrix { return c.kernel(kappa) })
+	kernel := sync.OnceValue(func() regress.KernelMatrix { return c.kernel(kappa) })
 	for i, f := range c.regress(in, kernel, len(fits)) {
 		y := labelsOf(in, i, len(fits))
-		if c.mean != nil && c.hasOthers(in.outputs[i]) && scarce(y, c.rows.together) {
-			fits[i].classify(byFrequency(y, len(ridge[i]), k, c.rows.together))
+		if c.mean != nil && c.hasOthers(in.outputs[i]) && scarce(y, c.rows.Groups) {
+			fits[i].classify(byFrequency(y, len(ridge[i]), k, c.rows.Groups))
 			continue
 		}
 		squared := fits[i].byRidge(ridge[i], y)
@@ -97,11 +99,11 @@ func (c *classifier) fit(in labelGroup, fits []headFit, ridge [][]float32, u uni
 			fits[i].classify(squared.asLogOdds(k))
 			continue
 		}
-		of := []prediction{{head: c.head(f, fits[0].Kappa, i, u, k), left: f.left}, squared}
-		mean := meanLogOdds(y, k, c.rows.together, of...)
+		of := []prediction{{head: c.head(f, fits[0].Kappa, i, u, k), left: f.Left}, squared}
+		mean := meanLogOdds(y, k, c.rows.Groups, of...)
 		if own := c.alone(in, len(fits)); own != nil {
-			of = append(of, prediction{head: (&classifier{rows: c.rows}).head(own, ownKappa, 0, u, k), left: own.left})
-			if all := meanLogOdds(y, k, c.rows.together, of...); all.logLoss(y) < mean.logLoss(y) {
+			of = append(of, prediction{head: (&classifier{rows: c.rows}).head(own, ownKappa, 0, u, k), left: own.Left})
+			if all := meanLogOdds(y, k, c.rows.Groups, of...); all.logLoss(y) < mean.logLoss(y) {
 				mean = all
 			}
 		}
@@ -111,11 +113,11 @@ func (c *classifier) fit(in labelGroup, fits []headFit, ridge [][]float32, u uni
 
 // regress returns the logistic regression of each output on the kernels, each at a lambda of
 // its own.
-func (c *classifier) regress(in labelGroup, kernel func() kernelMatrix, outputs int) []*logisticFit {
+func (c *classifier) regress(in labelGroup, kernel func() regress.KernelMatrix, outputs int) []*regress.LogisticFit {
 	if c.root == nil && outputs == 1 {
-		return []*logisticFit{c.rows.regression(in)}
+		return []*regress.LogisticFit{c.rows.regression(in)}
 	}
-	said, out := product(c.phi, c.mean), make([]*logisticFit, outputs)
+	said, out := linalg.Product(c.phi, c.mean), make([]*regress.LogisticFit, outputs)
 	for i := range out {
 		out[i] = c.regressOutput(kernel(), said, labelsOf(in, i, outputs), i)
 	}
@@ -123,16 +125,16 @@ func (c *classifier) regress(in labelGroup, kernel func() kernelMatrix, outputs 
 }
 
 // regressOutput is nil where rounding made its systems singular.
-func (c *classifier) regressOutput(kernel kernelMatrix, said *mat.Dense, y []float64, output int) *logisticFit {
+func (c *classifier) regressOutput(kernel regress.KernelMatrix, said *mat.Dense, y []float64, output int) *regress.LogisticFit {
 	free, centre, spread := c.free(said, len(y), output)
-	r := logistic{kernel: kernel, free: free, y: y, together: c.rows.together}
-	if r.oneClass() {
-		return r.constant()
+	r := regress.Logistic{Kernel: kernel, Free: free, Y: y, Groups: c.rows.Groups}
+	if r.OneClass() {
+		return r.Constant()
 	}
-	fit := r.search()
-	if fit != nil && len(fit.b) > 1 { // of what the mean says as it is
-		fit.b[1] /= spread
-		fit.b[0] -= fit.b[1] * centre
+	fit := r.Search()
+	if fit != nil && len(fit.B) > 1 { // of what the mean says as it is
+		fit.B[1] /= spread
+		fit.B[0] -= fit.B[1] * centre
 	}
 	return fit
 }
@@ -141,7 +143,7 @@ func (c *classifier) regressOutput(kernel kernelMatrix, said *mat.Dense, y []flo
 const ownKappa = 1
 
 // regression is that of one output on these rows alone, the same in all rounds of all methods.
-func (t *targetRows) regression(in labelGroup) *logisticFit {
+func (t *targetRows) regression(in labelGroup) *regress.LogisticFit {
 	if t.alone == nil || !slices.Equal(t.aloneOf, in.Y) {
 		c := &classifier{rows: t}
 		t.alone, t.aloneOf = c.regressOutput(c.kernel(ownKappa), nil, labelsOf(in, 0, 1), 0), slices.Clone(in.Y)
@@ -151,7 +153,7 @@ func (t *targetRows) regression(in labelGroup) *logisticFit {
 
 // alone is the regression on the target's rows alone. It is nil for several classes and for
 // that regression itself.
-func (c *classifier) alone(in labelGroup, outputs int) *logisticFit {
+func (c *classifier) alone(in labelGroup, outputs int) *regress.LogisticFit {
 	if outputs > 1 || c.root == nil {
 		return nil
 	}
@@ -172,31 +174,31 @@ func labelsOf(in labelGroup, output, outputs int) []float64 {
 // predicted is A, nil where there is none or all of its rows are alike.
 func (c *classifier) predicted() *mat.Dense {
 	if c.a == nil && c.root != nil && c.unit > 0 {
-		c.a = product(c.phi, c.root)
+		c.a = linalg.Product(c.phi, c.root)
 	}
 	return c.a
 }
 
 // head is the head of an output's regression.
-func (c *classifier) head(f *logisticFit, kappa float64, output int, u units, k int) []float32 {
-	n := len(f.alpha)
-	alpha, w := mat.NewDense(n, 1, f.alpha), mat.NewDense(k+1, 1, nil)
+func (c *classifier) head(f *regress.LogisticFit, kappa float64, output int, u units, k int) []float32 {
+	n := len(f.Alpha)
+	alpha, w := mat.NewDense(n, 1, f.Alpha), mat.NewDense(k+1, 1, nil)
 	if a := c.predicted(); a != nil {
 		var dual mat.Dense
 		dual.Mul(a.T(), alpha)
 		w.Mul(c.root, &dual)
 		w.Scale(c.unit/(1+kappa), w)
 	}
-	if len(f.b) > 1 {
+	if len(f.B) > 1 {
 		for j := range k + 1 {
-			w.Set(j, 0, w.At(j, 0)+f.b[1]*c.mean.At(j, output))
+			w.Set(j, 0, w.At(j, 0)+f.B[1]*c.mean.At(j, output))
 		}
 	}
-	h := kernelFit{kappa: kappa, lambda: f.lambda, alpha: alpha, residual: mat.NewDense(n, 1, nil)}.heads(c.rows, u, k)[0]
+	h := headVectors(regress.KernelFit{Kappa: kappa, Lambda: f.Lambda, Alpha: alpha, Residual: mat.NewDense(n, 1, nil)}, c.rows.Rows, u, k)[0]
 	for j := range k {
 		h.w[j] = float32(w.At(j, 0))
 	}
-	return h.vector(f.b[0] + w.At(k, 0))
+	return h.vector(f.B[0] + w.At(k, 0))
 }
 
 // prediction is a head and what it says of each row left out.
@@ -227,10 +229,10 @@ func (f *headFit) byRidge(head []float32, y []float64) prediction {
 
 // meanLogOdds is the mean of the log-odds that discriminant makes of predictions of labels
 // y, of those that say something of them, each row, with its group, left out of that too; where none does, the first prediction as it is.
-func meanLogOdds(y []float64, k int, groups together, of ...prediction) prediction {
+func meanLogOdds(y []float64, k int, groups regress.Groups, of ...prediction) prediction {
 	head, left, used := make([]float64, len(of[0].head)), make([]float64, len(y)), 0.0
 	for _, p := range of {
-		slope, cut := discriminant(p.left, y, groups)
+		slope, cut := regress.Discriminant(p.left, y, groups)
 		if !(slope > 0) {
 			continue
 		}
@@ -239,7 +241,7 @@ func meanLogOdds(y []float64, k int, groups together, of ...prediction) predicti
 			head[j] += slope * float64(v)
 		}
 		head[k] -= slope * cut
-		floats.Add(left, discriminantLeft(p.left, y, groups))
+		floats.Add(left, regress.DiscriminantLeft(p.left, y, groups))
 	}
 	if used == 0 {
 		return of[0]
@@ -257,7 +259,7 @@ func (p prediction) logLoss(y []float64) float64 {
 	sum := 0.0
 	for i, f := range p.left {
 		if y[i] == y[i] {
-			sum += logOfLabel(f, y[i])
+			sum += regress.LogOfLabel(f, y[i])
 		}
 	}
 	return sum
@@ -290,10 +292,8 @@ func (c *classifier) free(said *mat.Dense, n, output int) (u *mat.Dense, centre,
 			return u, centre, spread
 		}
 	}
-	return onlyConstant(n), 0, 1
+	return regress.OnlyConstant(n), 0, 1
 }
-
-func onlyConstant(n int) *mat.Dense { return mat.NewDense(n, 1, slices.Repeat([]float64{1}, n)) }
 
 // finish puts the final heads in the place of those that the relevance was measured by.
 func (l *Learner) finish(fit headFit) error {
@@ -315,4 +315,19 @@ func (l *Learner) finish(fit headFit) error {
 		}
 	}
 	return nil
+}
+
+// predictionsOf are those of heads of logits that say left of the samples left out, n by C.
+func predictionsOf(l regress.Logits, left *mat.Dense, head func(class int) []float32) []prediction {
+	n, c := left.Dims()
+	out := make([]prediction, c)
+	for j := range out {
+		out[j] = prediction{head: head(j), logits: mat.Col(nil, j, left), left: make([]float64, n)}
+	}
+	for i := range n {
+		for j, v := range l.Odds(left.RawRowView(i)) {
+			out[j].left[i] = v
+		}
+	}
+	return out
 }

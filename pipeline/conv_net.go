@@ -61,9 +61,12 @@ func (n *convNet) close() {
 }
 
 func (n *convNet) parameters() backend.Vector { return n.all }
-func (n *convNet) optimiser() backend.Vector  { return n.moments }
-func (n *convNet) inputs() int                { return n.shapes[0].In() }
-func (n *convNet) intercept() bool            { return n.columns > 0 }
+
+func (n *convNet) optimiser() backend.Vector { return n.moments }
+
+func (n *convNet) inputs() int { return n.shapes[0].In() }
+
+func (n *convNet) intercept() bool { return n.columns > 0 }
 
 func (n *convNet) heads() backend.Matrix {
 	w := n.headsOf(n.theta)

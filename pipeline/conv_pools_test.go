@@ -10,6 +10,8 @@ import (
 	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
+	"github.com/amtrl/amtrl/pipeline/internal/linalg"
+	"github.com/amtrl/amtrl/pipeline/internal/regress"
 	"github.com/amtrl/amtrl/pipeline/pipelinetest"
 )
 
@@ -99,8 +101,8 @@ func TestConvPools(t *testing.T) {
 				all = append(all, narrow(x)...)
 				z, _ := host.Features(x)
 				for c := range p.C {
-					y := dot(z, tensor["target.weight"][c*p.K:(c+1)*p.K]) + tensor["target.bias"][c] +
-						dot(host.InUnits(x), tensor["target.delta"][c*p.D:(c+1)*p.D])
+					y := linalg.Dot(z, tensor["target.weight"][c*p.K:(c+1)*p.K]) + tensor["target.bias"][c] +
+						linalg.Dot(host.InUnits(x), tensor["target.delta"][c*p.D:(c+1)*p.D])
 					byHost[c] = append(byHost[c], float32(y*tensor["labels.scale"][c]))
 				}
 			}
@@ -113,7 +115,7 @@ func TestConvPools(t *testing.T) {
 			for c := range pred {
 				closeVectors(t, fmt.Sprintf("%s: output %d", e.Method, c), wide(pred[c]), wide(byHost[c]), 1e-4, 0)
 			}
-			if s, _ := scorePredictions(classes, u.logOdds, groups, pred, in.Y, together{}); !near(s.Value, e.Score.Value, 1e-4) {
+			if s, _ := scorePredictions(classes, u.logOdds, groups, pred, in.Y, regress.Groups{}); !near(s.Value, e.Score.Value, 1e-4) {
 				t.Errorf("classes %v, %s: the score is %+v, the tensors predict %+v", classes, e.Method, e.Score, s)
 			}
 			scores[e.Method] = e.Score.Value

@@ -12,8 +12,8 @@ import (
 
 	"github.com/amtrl/amtrl/backend"
 	"github.com/amtrl/amtrl/internal/must"
-
 	"github.com/amtrl/amtrl/internal/testrand"
+	"github.com/amtrl/amtrl/pipeline/internal/linalg"
 	"github.com/amtrl/amtrl/pipeline/pipelinetest"
 )
 
@@ -47,7 +47,7 @@ func (m *hostModel) add(h float64, by hostModel) {
 // residual is that of output t for a row with a label, and how close the row is to a kink.
 func (m *hostModel) residual(x []float64, t int, label float64) (r, gap float64) {
 	z, gap := m.Features(x)
-	return dot(z, m.w[t*len(z):(t+1)*len(z)]) + m.b[t] - label, gap
+	return linalg.Dot(z, m.w[t*len(z):(t+1)*len(z)]) + m.b[t] - label, gap
 }
 
 // anyUnits gives a network units that rows and labels have nothing to do with, and returns
@@ -144,7 +144,7 @@ func TestConvStepGradient(t *testing.T) {
 				return sum
 			}
 			slope := (at(h) - at(-h)) / (2 * h)
-			if got := dot(g, wide(v[:n.theta.Len])); !(math.Abs(got-slope) <= 1e-3*(math.Abs(slope)+0.1*norm(g)*norm(wide(v)))) {
+			if got := linalg.Dot(g, wide(v[:n.theta.Len])); !(math.Abs(got-slope) <= 1e-3*(math.Abs(slope)+0.1*norm(g)*norm(wide(v)))) {
 				t.Errorf("intercept %v: the slope is %g, want %g", cfg.Intercept, got, slope)
 			}
 		}

@@ -32,36 +32,30 @@
 //	conv.go            the settings of networks; conv_net.go, conv_forward.go and conv_fit.go compute and fit them (conv_units.go)
 //	model.go           the tensors of a fitted model; predict.go, predict_linear.go, predictor.go and conv_network.go predict with it
 //
-// The target's head:
+// The target's head, by the regressions of [regress]:
 //
 //	head.go            its settings, and the least-squares head (eq. 2); target_head.go fits one for each output
-//	residual.go        the head with a part of its own, drawn towards same_outputs.go
-//	judged.go          which columns the samples can have slopes of their own for
-//	kernel_ridge.go    its regression of numbers on kernel.go, solved by tridiagonal.go and refine.go; nested.go leaves samples out
-//	classifier.go      its log-odds of classes, by logistic.go and discriminant.go; logits_level.go sets their level
+//	residual.go        the head with a part of its own, drawn towards same_outputs.go; lone.go has the columns that it is without
+//	classifier.go      its log-odds of classes
 //	nested_classes.go  what is stated of classes without test rows, by sample_folds.go and tried_weights.go
 //	unseen.go          classes that hardly any sample is of; own_classes.go tells several apart by the samples alone
-//
-// Samples that belong together:
-//
-//	together.go  the groups of samples, what they count for; together_block.go leaves them out, together_folds.go deals them
 //
 // One regression on the rows of all sources, for the baseline and as a help in the last round:
 //
 //	pooled_rows.go      its rows, and pooled_gram.go their products
-//	pooled_ridge.go     of numbers; pooled_classes.go of classes, by pooled_logistic.go, with logits.go and label_noise.go
-//	pooled_target.go    with the target's samples among its rows, pooled_target_classes.go of classes, by multinomial.go
+//	pooled_ridge.go     of numbers; pooled_classes.go of classes, by pooled_logistic.go; unlikely.go chooses the penalty
+//	pooled_target.go    with the target's samples among its rows, pooled_target_classes.go of classes
 //	pooled_relevant.go  on the rows of the most relevant sources alone
-//	pooled_join.go      how much of these each prediction has, by pooled_weights.go and class_loss.go
+//	pooled_join.go      how much of these each prediction has, by pooled_weights.go
 //
 // Relevance:
 //
-//	relevance.go    nu (eq. 3), by minimum norm, ridge or lasso.go
+//	relevance.go    nu (eq. 3), by minimum norm, ridge or lasso
 //	transfer.go     how well each source's heads predict the target's labels
 //	match.go        how well the target's predictor does the sources'; match_chance.go what it has by chance.go, by relabel.go
 //	source_parts.go what is computed for the rows of many sources at a time
 //	allocation_parts.go  what a share is due to
-//	uncertainty.go  intervals over other samples, by smoother.go, transfer_again.go and explore_again.go
+//	uncertainty.go  intervals over other samples, by transfer_again.go and explore_again.go
 //
 // Words of the code for what the literature calls otherwise:
 //

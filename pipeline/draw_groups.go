@@ -6,6 +6,7 @@ import (
 
 	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/internal/text"
+	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
 // gathered are rows of a pool, of which the first n are to be samples, with those of a group one after the other: in the order of their
@@ -14,12 +15,12 @@ func gathered(pool *dataset.Pool, rows []int32, n int) []int32 {
 	if pool.Groups == nil {
 		return rows
 	}
-	groups := groupsOf(numbersOf(pool, rows))
-	if groups.group == nil {
+	groups := regress.GroupsOf(numbersOf(pool, rows))
+	if groups.Group == nil {
 		return rows
 	}
 	out, last := make([]int32, 0, len(rows)), make([]int32, 0, len(rows))
-	for _, members := range groups.members {
+	for _, members := range groups.Members {
 		to := &out
 		if len(out) < n && len(out)+len(members) > n {
 			to = &last
@@ -93,10 +94,10 @@ func (p *Problem) Apart(rows, others []int32) []int32 {
 // much, if those of a group tell the same: n^2 / sum n_g^2 of groups of n_g (Kish 1965).
 func (p *Problem) Groups(rows []int32) (groups int, effective float64) {
 	t := p.together(rows)
-	if t.group != nil {
-		groups = t.count()
+	if t.Group != nil {
+		groups = t.Count()
 	}
-	return groups, t.effective()
+	return groups, t.Effective()
 }
 
 // checkGroups refuses a target of which the data hold out rows that belong to others to draw from, which would tell them, and one without
@@ -110,9 +111,18 @@ func (p *Problem) checkGroups() error {
 		return fmt.Errorf("target %s: expected all rows of a group on one side of the split, found row %d for tests whose group has rows to "+
 			"draw from, and %s in all", p.TargetName(), held[0], text.Several(len(held), "such row"))
 	}
-	if n := len(p.draws.target); n > 1 && len(p.draws.test) == 0 && p.Set.Model == nil && p.together(p.draws.target).count() == 1 {
+	if n := len(p.draws.target); n > 1 && len(p.draws.test) == 0 && p.Set.Model == nil && p.together(p.draws.target).Count() == 1 {
 		return fmt.Errorf("target %s has no test rows, and all its %s are of one group: expected at least two groups, of which one "+
 			"can be left out", p.TargetName(), text.Several(n, "sample"))
 	}
 	return nil
+}
+
+// together are the groups of rows of the target's pool.
+func (p *Problem) together(rows []int32) regress.Groups {
+	pool := p.Set.Pools[p.Target.Pool]
+	if pool.Groups == nil {
+		return regress.Ungrouped(len(rows))
+	}
+	return regress.GroupsOf(numbersOf(pool, rows))
 }

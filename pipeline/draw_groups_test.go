@@ -10,6 +10,7 @@ import (
 	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
+	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
 // allDrawn makes all labelled rows of a set rows to draw from.
@@ -70,33 +71,6 @@ func TestGroupsOfOne(t *testing.T) {
 		several, renamed := all(func(i int) int32 { return int32(five(i)) }), all(func(i int) int32 { return int32(1000 + order[five(i)]) })
 		must.Hold(t, several != without && several == renamed, "groups of several are as rows on their own, or other numbers change the result")
 	}
-}
-
-// The order of the rows changes residuals of a regression of the samples alone by rounding.
-func TestOrderOfGroups(t *testing.T) {
-	rng := testrand.New(t)
-	const n, d = 40, 6
-	x, numbers := dense(rng, n, d), make([]int32, n)
-	for i := range numbers {
-		numbers[i] = int32(rng.IntN(15))
-	}
-	residuals := func(order []int) []float64 {
-		of := groupsOf(numbers).some(order)
-		r := &targetRegression{rows: rowsApart(someRows(x, order)), y: dense(rng, n, 1), least: leastPowerNumbers,
-			kappas: []float64{1}, lambda: RidgeAuto, rho: 1}
-		for at, i := range order {
-			r.y.Set(at, 0, x.At(i, 0)+x.At(i, 1)*x.At(i, 2)+float64(numbers[i]%3))
-		}
-		r.rows.together = of
-		found := must.Get(r.search())(t)
-		must.Do(t, r.nested(found))
-		out := make([]float64, n)
-		for at, i := range order {
-			out[i] = found.fit.residual.At(at, 0)
-		}
-		return out
-	}
-	closeVectors(t, "residuals", residuals(rng.Perm(n)), residuals(rng.Perm(n)), 1e-6, 0)
 }
 
 // Whole groups come first as far as there is room for them, in the order in which they are drawn, and then the first that is cut.
@@ -251,13 +225,13 @@ func TestCopiesTellNothing(t *testing.T) {
 			weights[at] = l.joinWeights(in[at], []int{0}, func(_, row int) float64 { return f[at][row] },
 				helps{pooled: [][]prediction{{{left: g[at]}}}})[0]
 			groups := p.together(in[at].Rows)
-			_, rate[at] = noiseRate(func(rate float64) (of [][]float64) {
+			_, rate[at] = regress.NoiseRate(func(rate float64) (of [][]float64) {
 				of = make([][]float64, 1)
 				for i, v := range f[at] {
-					of[0] = append(of[0], noisy(logOfLabel(3*v, float64(in[at].Y[i])), rate, 2))
+					of[0] = append(of[0], regress.Noisy(regress.LogOfLabel(3*v, float64(in[at].Y[i])), rate, 2))
 				}
 				return of
-			}, groups.evidence())
+			}, groups.Evidence())
 			transfer := &transfer{y: [][]float64{f[at]}, outputs: []int{0}, compared: [][][]int{{{0}}}, named: [][]bool{{true}}, together: groups}
 			chance[at] = transfer.byChance()
 		}
@@ -280,11 +254,11 @@ func TestIntervalsOfGroups(t *testing.T) {
 					numbers = append(numbers, int32(g))
 				}
 			}
-			of := groupsOf(numbers)
-			draw := func(of, by together) (a, b *Epoch) {
+			of := regress.GroupsOf(numbers)
+			draw := func(of, by regress.Groups) (a, b *Epoch) {
 				a, b = &Epoch{Losses: newLosses(len(numbers), by)}, &Epoch{Losses: newLosses(len(numbers), by)}
 				a.Score.Metric, b.Score.Metric = MetricMSE, MetricMSE
-				for _, samples := range of.members {
+				for _, samples := range of.Members {
 					own, other := rng.NormFloat64(), rng.NormFloat64()
 					for _, i := range samples {
 						x, y := own+0.5*rng.NormFloat64(), other+0.5*rng.NormFloat64()
@@ -297,7 +271,7 @@ func TestIntervalsOfGroups(t *testing.T) {
 				return a, b
 			}
 			seed := rng.Uint64()
-			for at, by := range []together{of, apart(len(numbers))} {
+			for at, by := range []regress.Groups{of, regress.Ungrouped(len(numbers))} {
 				rng = rand.New(rand.NewPCG(seed, 1))
 				a, b := draw(of, by)
 				mean, difference := a.Losses.MeanInterval(), CompareLosses(a, b).Interval
@@ -317,7 +291,7 @@ func TestIntervalsOfGroups(t *testing.T) {
 
 // Where all rows have the same loss, nothing is known of how the mean varies, whatever the sizes of the groups.
 func TestLossesOfGroupsOfAnySize(t *testing.T) {
-	l := newLosses(9, groupsOf([]int32{0, 0, 0, 0, 1, 1, 2, 3, 3}))
+	l := newLosses(9, regress.GroupsOf([]int32{0, 0, 0, 0, 1, 1, 2, 3, 3}))
 	for i := range 9 {
 		l.add(i, 2)
 	}

@@ -6,6 +6,9 @@ import (
 	"math/rand/v2"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/amtrl/amtrl/pipeline/internal/linalg"
+	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
 // exploration is what MixAuto explores by: Epoch.Own, Match and MatchByChance.
@@ -115,13 +118,13 @@ func (l *Learner) redrawPart(ctx context.Context, in Round, part fittedPart, tim
 	for d, of := range times {
 		best, least := -1, math.Inf(1)
 		for k, f := range each {
-			if f.alpha == nil || math.IsInf(f.loo, 1) {
+			if f.Alpha == nil || math.IsInf(f.Loo, 1) {
 				continue
 			}
 			sum := 0.0
 			for i, sample := range at {
-				e := f.residual.RawRowView(i)
-				sum += of[sample] * dot(e, e)
+				e := f.Residual.RawRowView(i)
+				sum += of[sample] * linalg.Dot(e, e)
 			}
 			if sum < least {
 				best, least = k, sum
@@ -131,7 +134,7 @@ func (l *Learner) redrawPart(ctx context.Context, in Round, part fittedPart, tim
 			chosen[best] = append(chosen[best], d)
 		}
 	}
-	widest := len(again.rows.mean)
+	widest := len(again.rows.Mean)
 	for _, s := range in.Sources {
 		widest = max(widest, len(s.Rows))
 	}
@@ -141,8 +144,8 @@ func (l *Learner) redrawPart(ctx context.Context, in Round, part fittedPart, tim
 			continue
 		}
 		var c *matchChance
-		if f.kappa > 0 && l.spreadsChance() {
-			found, err := l.matchChance(part, f.kappa, f.lambda, in.Sources, rng)
+		if f.Kappa > 0 && l.spreadsChance() {
+			found, err := l.matchChance(part, f.Kappa, f.Lambda, in.Sources, rng)
 			if err != nil {
 				return err
 			}
@@ -183,24 +186,24 @@ func (l *Learner) redrawPart(ctx context.Context, in Round, part fittedPart, tim
 }
 
 // drawn are the predictors of a fit for draws of the samples, those of one draw together.
-func (r *relabelled) drawn(f kernelFit, at, draws []int, times [][]float64) predictors {
-	n, count := f.residual.Dims()
+func (r *relabelled) drawn(f regress.KernelFit, at, draws []int, times [][]float64) predictors {
+	n, count := f.Residual.Dims()
 	change := mat.NewDense(n, len(draws)*count, nil)
 	for i, sample := range at {
-		row, e := change.RawRowView(i), f.residual.RawRowView(i)
+		row, e := change.RawRowView(i), f.Residual.RawRowView(i)
 		for j, d := range draws {
 			for c, v := range e {
 				row[j*count+c] = (times[d][sample] - 1) * v
 			}
 		}
 	}
-	moved := r.regression.of(change).at(f.kappa, f.lambda)
-	if moved.alpha == nil { // a system that is singular to rounding
-		moved.alpha = change
+	moved := r.regression.Of(change).At(f.Kappa, f.Lambda)
+	if moved.Alpha == nil { // a system that is singular to rounding
+		moved.Alpha = change
 		change.Zero()
 	}
 	for i := range n {
-		row, alpha := moved.alpha.RawRowView(i), f.alpha.RawRowView(i)
+		row, alpha := moved.Alpha.RawRowView(i), f.Alpha.RawRowView(i)
 		for j := range row {
 			row[j] += alpha[j%count]
 		}
@@ -220,14 +223,14 @@ func (r *relabelled) drawn(f kernelFit, at, draws []int, times [][]float64) pred
 
 // ownParts are those of [ownPart] for predictors of which each count are together.
 func (r *relabelled) ownParts(p predictors, count int) []float64 {
-	shared := product(r.phi, p.w)
+	shared := linalg.Product(r.phi, p.w)
 	_, columns := shared.Dims()
 	out := make([]float64, columns/count)
 	if p.delta == nil {
 		return out
 	}
-	centreDense(shared)
-	s, o := columnSquares(shared), columnSquares(product(r.rows.x, p.own))
+	linalg.Centre(shared)
+	s, o := linalg.ColumnSquares(shared), linalg.ColumnSquares(linalg.Product(r.rows.X, p.own))
 	for j := range out {
 		own, all := 0.0, 0.0
 		for c := j * count; c < (j+1)*count; c++ {

@@ -8,6 +8,7 @@ import (
 	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
+	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
 // With each sample once, the target's side of a replicate is that of the round: the part of its own, and the correlations that match is of.
@@ -24,7 +25,7 @@ func TestRedrawIsTheRound(t *testing.T) {
 		fit := must.Get(l.fitHead(round.Target))(t)
 		for i := range fit.parts { // at the kappa of the fit
 			f := fit.parts[i].fits
-			f[0].each = slices.DeleteFunc(slices.Clone(f[0].each), func(k kernelFit) bool { return k.kappa != f[0].Kappa })
+			f[0].each = slices.DeleteFunc(slices.Clone(f[0].each), func(k regress.KernelFit) bool { return k.Kappa != f[0].Kappa })
 		}
 		once := slices.Repeat([]float64{1}, len(round.Target.Rows))
 		side := must.Get(l.redraw(t.Context(), round, fit, [][]float64{once, once}, rng))(t)

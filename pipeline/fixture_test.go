@@ -41,17 +41,6 @@ func norm(v []float64) float64 { return floats.Norm(v, 2) }
 
 func distance(a, b []float64) float64 { return floats.Distance(a, b, 2) }
 
-// closeVectors checks ||got - want|| <= tol (||want|| + floor).
-func closeVectors(t testing.TB, what string, got, want []float64, tol, floor float64) {
-	t.Helper()
-	if len(got) != len(want) {
-		t.Fatalf("%s has %d elements, want %d", what, len(got), len(want))
-	}
-	if d := distance(got, want); !(d <= tol*(norm(want)+floor)) {
-		t.Fatalf("%s is off by %g of %g:\n%v, want\n%v", what, d, norm(want), got, want)
-	}
-}
-
 // solveDense solves the n by n system A x = b.
 func solveDense(a, b []float64) []float64 {
 	var x mat.VecDense

@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
 // Head are the settings of the target's head (eq. 2).
@@ -29,7 +30,7 @@ type Head struct {
 }
 
 // RidgeAuto asks for the ridge to be chosen by leave-one-out.
-const RidgeAuto = -1
+const RidgeAuto = regress.Chosen
 
 // The losses of the head.
 const (
@@ -70,7 +71,7 @@ type headFit struct {
 	labels    []float32 // in the units of the data, as Labelled has them
 	// each are the fits that prior residual chose from, again what they are for other labels, and parts those of the outputs
 	// that were fitted together.
-	each  []kernelFit
+	each  []regress.KernelFit
 	again *relabelled
 	parts []fittedPart
 	// squared is the head of one output by squared loss under prior residual, final the one that takes its place once the relevance is
@@ -105,7 +106,7 @@ var ridgeGrid = func() []float64 {
 //
 // Where w has a further element, that is an unpenalised intercept: features and
 // labels are then fitted less their means over the target samples.
-func (h Head) fit(b backend.Queue, z, heads backend.Matrix, y []float32, groups together, w backend.Vector) (headFit, error) {
+func (h Head) fit(b backend.Queue, z, heads backend.Matrix, y []float32, groups regress.Groups, w backend.Vector) (headFit, error) {
 	n, k := z.Rows, z.Cols
 	intercept := w.Len > k
 	tmp := backend.NewScope(b)
@@ -230,7 +231,7 @@ func sourceRoot(b backend.Queue, tmp *backend.Scope, heads backend.Matrix) (back
 
 // shrink returns the coefficients of the solution in the basis V of an n by
 // cols matrix U diag(d) V', and how it fits.
-func (h Head) shrink(u, d, y []float64, groups together, cols int, intercept bool) ([]float64, headFit) {
+func (h Head) shrink(u, d, y []float64, groups regress.Groups, cols int, intercept bool) ([]float64, headFit) {
 	n, r := len(y), len(d)
 	rcond := h.Rcond
 	if rcond < 0 {
@@ -279,13 +280,13 @@ func (h Head) shrink(u, d, y []float64, groups together, cols int, intercept boo
 // with penalty lambda, from the thin SVD of Z: e_i / (1 - H_ii) with the hat
 // matrix H = U diag(s^2/(s^2 + lambda)) U'. An intercept, for which Z and y are
 // centred, adds 1/n to each element of H. Of a group it is (I - H_gg)^-1 e_g.
-func leaveOneOut(u, s, uy, y []float64, groups together, lambda float64, intercept bool) float64 {
+func leaveOneOut(u, s, uy, y []float64, groups regress.Groups, lambda float64, intercept bool) float64 {
 	r, sum, least := len(s), 0.0, 0.0
 	if intercept {
 		least = 1 / float64(len(y))
 	}
 	var residual *mat.Dense
-	if groups.group != nil {
+	if groups.Group != nil {
 		residual = mat.NewDense(len(y), 1, nil)
 	}
 	for i := range y {
@@ -301,7 +302,7 @@ func leaveOneOut(u, s, uy, y []float64, groups together, lambda float64, interce
 		if residual != nil {
 			residual.Set(i, 0, y[i]-fitted)
 		}
-		if !groups.alone(i) {
+		if !groups.Alone(i) {
 			continue
 		}
 		if hat >= 1 {
@@ -310,7 +311,7 @@ func leaveOneOut(u, s, uy, y []float64, groups together, lambda float64, interce
 		e := (y[i] - fitted) / (1 - hat)
 		sum += e * e
 	}
-	for _, b := range groups.blocks(func(i, j int) float64 {
+	for _, b := range groups.Blocks(func(i, j int) float64 {
 		hat := least
 		for k, v := range s {
 			if v != 0 {
@@ -322,8 +323,8 @@ func leaveOneOut(u, s, uy, y []float64, groups together, lambda float64, interce
 		}
 		return -hat
 	}) {
-		b.divide(residual)
-		for _, i := range b.samples {
+		b.Divide(residual)
+		for _, i := range b.Samples {
 			sum += residual.At(i, 0) * residual.At(i, 0)
 		}
 	}

@@ -9,6 +9,8 @@ import (
 	"github.com/amtrl/amtrl/backend"
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
+	"github.com/amtrl/amtrl/pipeline/internal/linalg"
+	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
 // fitHead fits the head of n rows of z, k wide.
@@ -17,12 +19,12 @@ func fitHead(t *testing.T, b backend.Queue, h Head, z []float64, k int, y []floa
 	n := len(y)
 	w := upload(t, b, backend.Float32, make([]float32, k))
 	h.Prior = PriorIdentity
-	fit := must.Get(h.fit(b, upload(t, b, backend.Float32, narrow(z)).Mat(n, k), backend.Matrix{}, narrow(y), together{}, w))(t)
+	fit := must.Get(h.fit(b, upload(t, b, backend.Float32, narrow(z)).Mat(n, k), backend.Matrix{}, narrow(y), regress.Groups{}, w))(t)
 	return download(t, b, w), fit
 }
 
 // meanEigenvalue of Z'Z/n.
-func meanEigenvalue(z []float64, n, k int) float64 { return dot(z, z) / float64(n) / float64(k) }
+func meanEigenvalue(z []float64, n, k int) float64 { return linalg.Dot(z, z) / float64(n) / float64(k) }
 
 // ridgeSolve is argmin sum_i (z_i'w - y_i)^2 + lambda ||w||^2, leaving row out.
 func ridgeSolve(z []float64, k int, y []float64, lambda float64, out int) []float64 {
@@ -47,7 +49,7 @@ func ridgeSolve(z []float64, k int, y []float64, lambda float64, out int) []floa
 func meanSquare(z []float64, k int, w, y []float64) float64 {
 	sum := 0.0
 	for i := range y {
-		e := dot(z[i*k:(i+1)*k], w) - y[i]
+		e := linalg.Dot(z[i*k:(i+1)*k], w) - y[i]
 		sum += e * e / float64(len(y))
 	}
 	return sum
@@ -106,7 +108,7 @@ func TestHeadLeastSquares(t *testing.T) {
 		for j := range k {
 			g, scale := 0.0, 0.0
 			for i := range n {
-				g += z[i*k+j] * (dot(z[i*k:(i+1)*k], w) - y[i])
+				g += z[i*k+j] * (linalg.Dot(z[i*k:(i+1)*k], w) - y[i])
 				scale += math.Abs(z[i*k+j]) * (math.Abs(y[i]) + norm(z[i*k:(i+1)*k])*norm(w))
 			}
 			if math.Abs(g) > 1e-5*scale {
@@ -145,7 +147,7 @@ func TestHeadCutOff(t *testing.T) {
 func bruteLeaveOneOut(z []float64, k int, y []float64, lambda float64) float64 {
 	sum := 0.0
 	for i := range y {
-		e := dot(z[i*k:(i+1)*k], ridgeSolve(z, k, y, lambda, i)) - y[i]
+		e := linalg.Dot(z[i*k:(i+1)*k], ridgeSolve(z, k, y, lambda, i)) - y[i]
 		sum += e * e / float64(len(y))
 	}
 	return sum
@@ -170,7 +172,7 @@ func TestLeaveOneOut(t *testing.T) {
 			}
 		}
 		for _, lambda := range []float64{0.01, 1, 30} {
-			got, want := leaveOneOut(uh, sh, uy, y, together{}, lambda, false), bruteLeaveOneOut(z, k, y, lambda)
+			got, want := leaveOneOut(uh, sh, uy, y, regress.Groups{}, lambda, false), bruteLeaveOneOut(z, k, y, lambda)
 			if !near(got/want, 1, 1e-6) {
 				t.Errorf("n=%d K=%d lambda %g: %g, by refits %g", n, k, lambda, got, want)
 			}
@@ -189,7 +191,7 @@ func TestHeadRidgeAuto(t *testing.T) {
 		z, y := headProblem(rng, n, k, min(n, k))
 		truth, signal := normals(rng, k), 2*rng.Float64()
 		for i := range y {
-			y[i] = float64(float32(y[i] + signal*dot(z[i*k:(i+1)*k], truth)/math.Sqrt(float64(k))))
+			y[i] = float64(float32(y[i] + signal*linalg.Dot(z[i*k:(i+1)*k], truth)/math.Sqrt(float64(k))))
 		}
 		w, fit := fitHead(t, b, Head{Ridge: RidgeAuto, Rcond: -1}, z, k, y)
 		unit := float64(n) * meanEigenvalue(z, n, k)
@@ -269,7 +271,7 @@ func TestHeadSourcesPrior(t *testing.T) {
 		for _, ridge := range []float64{0, 1e-3, 0.5, RidgeAuto} {
 			w := upload(t, b, backend.Float32, make([]float32, k))
 			fit, err := Head{Ridge: ridge, Prior: PriorSources, Rcond: -1}.fit(b, upload(t, b, backend.Float32, narrow(z)).Mat(n, k),
-				headsAmong(t, b, narrow(heads), m, k), narrow(y), together{}, w)
+				headsAmong(t, b, narrow(heads), m, k), narrow(y), regress.Groups{}, w)
 			must.Do(t, err)
 			got := download(t, b, w)
 			if ridge == RidgeAuto {
@@ -278,13 +280,13 @@ func TestHeadSourcesPrior(t *testing.T) {
 			if ridge == 0 {
 				res := make([]float64, n)
 				for i := range res {
-					res[i] = dot(z[i*k:(i+1)*k], got) - y[i]
+					res[i] = linalg.Dot(z[i*k:(i+1)*k], got) - y[i]
 				}
 				if g := norm(multiply(true, false, zw, n, res, n)); g > 1e-4*norm(zw)*norm(y) {
 					t.Errorf("n=%d K=%d M=%d: the residual has the product %g with Z W", n, k, m, g)
 				}
 			} else {
-				nu := ridgeSolve(zw, m, y, ridge*dot(zw, zw)/dims, -1)
+				nu := ridgeSolve(zw, m, y, ridge*linalg.Dot(zw, zw)/dims, -1)
 				closeVectors(t, fmt.Sprintf("n=%d K=%d M=%d ridge %g: the head", n, k, m, ridge), got, multiply(true, false, heads, m, nu, m), 1e-4, 0)
 			}
 			if m < k && norm(outside(got, heads)) > 1e-5*norm(got) {
@@ -303,7 +305,7 @@ func TestHeadSourcesPriorOfZeros(t *testing.T) {
 	w := upload(t, b, backend.Float32, []float32{5, 5})
 	z, heads := upload(t, b, backend.Float32, []float32{1, 2, 3, 4}), upload(t, b, backend.Float32, make([]float32, 6))
 	for _, ridge := range []float64{0, 1, RidgeAuto} {
-		fit, err := Head{Ridge: ridge, Prior: PriorSources, Rcond: -1}.fit(b, z.Mat(2, 2), heads.Mat(3, 2), []float32{1, 2}, together{}, w)
+		fit, err := Head{Ridge: ridge, Prior: PriorSources, Rcond: -1}.fit(b, z.Mat(2, 2), heads.Mat(3, 2), []float32{1, 2}, regress.Groups{}, w)
 		if err != nil || norm(download(t, b, w)) != 0 || fit.Rank != 0 || !near(fit.Loss, 2.5, 1e-12) {
 			t.Errorf("ridge %g: %v, %+v, %v", ridge, download(t, b, w), fit, err)
 		}
@@ -316,9 +318,10 @@ func TestHeadRefusesNaN(t *testing.T) {
 	good, bad := upload(t, b, backend.Float32, []float32{1, 2, 3, 4}).Mat(2, 2),
 		upload(t, b, backend.Float32, []float32{1, 2, float32(math.NaN()), 4}).Mat(2, 2)
 	for _, prior := range []string{PriorIdentity, PriorSources} {
-		must.Fail(t, prior+": a NaN feature", must.Err(Head{Prior: prior, Rcond: -1}.fit(b, bad, good, []float32{1, 2}, together{}, w)))
+		must.Fail(t, prior+": a NaN feature", must.Err(Head{Prior: prior, Rcond: -1}.fit(b, bad, good, []float32{1, 2}, regress.Groups{}, w)))
 	}
-	must.Fail(t, "a NaN in a source's head", must.Err(Head{Prior: PriorSources, Rcond: -1}.fit(b, good, bad, []float32{1, 2}, together{}, w)))
+	must.Fail(t, "a NaN in a source's head",
+		must.Err(Head{Prior: PriorSources, Rcond: -1}.fit(b, good, bad, []float32{1, 2}, regress.Groups{}, w)))
 }
 
 // Target samples that all have the same features tell an intercept and nothing else, by whatever prior.

@@ -1,24 +1,30 @@
 package pipeline
 
 import (
+	"math/rand/v2"
 	"testing"
+
+	"gonum.org/v1/gonum/mat"
 
 	"github.com/amtrl/amtrl/backend"
 	"github.com/amtrl/amtrl/dataset"
+	"github.com/amtrl/amtrl/pipeline/internal/regress"
 	"github.com/amtrl/amtrl/pipeline/pipelinetest"
 )
 
 var (
-	smallSet    = pipelinetest.SmallSet
-	smallImages = pipelinetest.SmallImages
-	features    = pipelinetest.Features
-	openCPU     = pipelinetest.OpenCPU
-	wide        = pipelinetest.Wide
-	multiply    = pipelinetest.Multiply
-	near        = pipelinetest.Near
-	b2i         = pipelinetest.Int
-	normals     = pipelinetest.Normals
-	ones        = pipelinetest.Ones
+	smallSet     = pipelinetest.SmallSet
+	smallImages  = pipelinetest.SmallImages
+	features     = pipelinetest.Features
+	openCPU      = pipelinetest.OpenCPU
+	wide         = pipelinetest.Wide
+	multiply     = pipelinetest.Multiply
+	near         = pipelinetest.Near
+	isNear       = pipelinetest.IsNear
+	closeVectors = pipelinetest.Close
+	b2i          = pipelinetest.Int
+	normals      = pipelinetest.Normals
+	ones         = pipelinetest.Ones
 )
 
 func smallConfig() Config { return pipelinetest.Decode[Config](pipelinetest.Config) }
@@ -61,4 +67,12 @@ func samplesOf(q backend.Queue, dev *Resident, tasks []int, rows [][]int32, coun
 		in.Sources = append(in.Sources, rows[i][:n])
 	}
 	return dev.samples(q, p.Sources, p.LookUp(in).Sources)
+}
+
+func dense(rng *rand.Rand, n, d int) *mat.Dense { return mat.NewDense(n, d, normals(rng, n*d)) }
+
+// rowsApart are samples of features of one scale, each on its own.
+func rowsApart(x *mat.Dense) *regress.Rows {
+	n, _ := x.Dims()
+	return regress.NewRows(x, nil, false, regress.Ungrouped(n))
 }

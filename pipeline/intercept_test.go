@@ -9,6 +9,8 @@ import (
 	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
+	"github.com/amtrl/amtrl/pipeline/internal/linalg"
+	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
 // predictAll are the predictions that a state with intercepts gives for rows of a
@@ -178,7 +180,7 @@ func withIntercept(z []float64, k int, y []float64, lambda float64, out int) (w 
 		}
 	}
 	w = ridgeSolve(zc, k, yc, lambda, out)
-	return w, my/n - dot(mean, w)/n
+	return w, my/n - linalg.Dot(mean, w)/n
 }
 
 // The head with an intercept is ridge regression with one that has no penalty,
@@ -194,7 +196,7 @@ func TestHeadIntercept(t *testing.T) {
 		}
 		w := upload(t, b, backend.Float32, make([]float32, k+1))
 		zm := upload(t, b, backend.Float32, narrow(z)).Mat(n, k)
-		fit := must.Get(Head{Ridge: RidgeAuto, Prior: PriorIdentity, Rcond: -1}.fit(b, zm, backend.Matrix{}, narrow(y), together{}, w))(t)
+		fit := must.Get(Head{Ridge: RidgeAuto, Prior: PriorIdentity, Rcond: -1}.fit(b, zm, backend.Matrix{}, narrow(y), regress.Groups{}, w))(t)
 		centre := make([]float64, n*k)
 		for i := range n {
 			for c := range k {
@@ -205,12 +207,12 @@ func TestHeadIntercept(t *testing.T) {
 				centre[i*k+c] = z[i*k+c] - m
 			}
 		}
-		unit := dot(centre, centre) / float64(k)
+		unit := linalg.Dot(centre, centre) / float64(k)
 		brute := func(ridge float64) float64 {
 			sum := 0.0
 			for i := range n {
 				v, at := withIntercept(z, k, y, ridge*unit, i)
-				e := dot(z[i*k:(i+1)*k], v) + at - y[i]
+				e := linalg.Dot(z[i*k:(i+1)*k], v) + at - y[i]
 				sum += e * e
 			}
 			return sum

@@ -2,62 +2,16 @@ package pipeline
 
 import (
 	"fmt"
-	"math"
-	"slices"
 	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
-	"gonum.org/v1/gonum/stat"
 
 	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
+	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
-
-// The weights are those of what is left of each column without each of the samples, or groups.
-func TestJudged(t *testing.T) {
-	rng := testrand.New(t)
-	for range 200 {
-		n, d := 2+rng.IntN(12), 1+rng.IntN(5)
-		x, groups := dense(rng, n, d), apart(n)
-		if n > 4 && rng.IntN(2) == 0 {
-			groups = someGroups(rng, n)
-		}
-		for j := range d { // from columns of one sample to those of all
-			power := 6 * rng.Float64()
-			for i := range n {
-				x.Set(i, j, math.Pow(x.At(i, j), 1+2*math.Floor(power)))
-			}
-		}
-		centreDense(x)
-		got := judged(x, groups)
-		for j := range d {
-			column, left := mat.Col(nil, j, x), math.Inf(1)
-			for samples := range groups.each() {
-				var others []float64
-				for i, v := range column {
-					if !slices.Contains(samples, i) {
-						others = append(others, v)
-					}
-				}
-				left = min(left, stat.PopVariance(others, nil)*float64(len(others)))
-			}
-			want := math.Sqrt(min(1, left/dot(column, column)/judgedShare))
-			must.Hold(t, math.Abs(got[j]-want) <= 2e-6, "column %v in groups %v: weight %g, expected %g", column, groups.group, got[j], want)
-		}
-	}
-	of := func(x ...float64) []float64 {
-		column := mat.NewDense(len(x), 1, slices.Clone(x))
-		centreDense(column)
-		return judged(column, groupsOf([]int32{0, 0, 1, 2, 3}[:len(x)]))
-	}
-	must.EqualSlices(t, of(1e6, 1e6, 1e6, 1e6, 1e6+0.25), []float64{0}, "a column of one sample")
-	must.EqualSlices(t, of(5, 4, 1, 1, 1), []float64{0}, "a column of one group")
-	must.EqualSlices(t, of(1, 1, 1, 1, 1), []float64{0}, "a column that does not vary")
-	must.EqualSlices(t, of(3, 1, 4, 1, 5), []float64{1}, "a column of them all")
-	must.Equal(t, len(of(1, 2)), 0, "weights where all samples are of one group")
-}
 
 // A column that only one sample of the target differs in has no slope of the target's own, from which its other rows, which differ more,
 // would suffer.
@@ -114,8 +68,8 @@ func TestFoldsAreJudged(t *testing.T) {
 	for _, each := range [][]float32{nil, {1, 2, 3, 4, 5}} {
 		u := units{scale: 1, each: each}
 		rows, folds := l.targetRows(target.Rows, u), l.foldsOf(target, u)
-		must.Equal(t, rows.weight[2], 0, "the weight of a column of one sample")
-		closeVectors(t, "X X' of folds", gramOf(folds.x), gramOf(rows.x), 1e-9, 0)
+		must.Equal(t, rows.Weight[2], 0, "the weight of a column of one sample")
+		closeVectors(t, "X X' of folds", gramOf(folds.x), gramOf(rows.X), 1e-9, 0)
 	}
 }
 
@@ -139,19 +93,19 @@ func TestSlopesOfJudgedColumns(t *testing.T) {
 	for i := range target.Rows { // one of them has nearly all of column 2
 		x.Set(i, 2, x.At(i, 2)+20*float64(b2i(i == 11)))
 	}
-	columns := newTargetRows(mat.DenseCopyOf(x), nil, true, apart(40))
-	must.Hold(t, columns.weight[2] > 0 && columns.weight[2] < 1, "the weights are %v", columns.weight)
-	weigh(x, columns.weight)
+	columns := regress.NewRows(mat.DenseCopyOf(x), nil, true, regress.Ungrouped(40))
+	must.Hold(t, columns.Weight[2] > 0 && columns.Weight[2] < 1, "the weights are %v", columns.Weight)
+	regress.Weigh(x, columns.Weight)
 	plain, y := rowsApart(x), dense(rng, 40, 1)
 	group := []int{0, 1, 2}
 	own := must.Get(l.problem.regressOwn(t.Context(), columns, target, group))(t)
 	wanted := must.Get(l.problem.regressOwn(t.Context(), plain, target, group))(t)
 	var slopes [2][]float32
-	for i, rows := range []*targetRows{columns, plain} {
-		fit := must.Get(newKernelRidge(rows, nil, y, 0.1, leastPower))(t).at(1, 0.3)
-		slopes[i] = fit.heads(rows, units{scale: 1}, 0)[0].delta
+	for i, rows := range []*regress.Rows{columns, plain} {
+		fit := must.Get(regress.NewKernelRidge(rows, nil, y, 0.1, regress.LeastPower))(t).At(1, 0.3)
+		slopes[i] = headVectors(fit, rows, units{scale: 1}, 0)[0].delta
 	}
-	for j, w := range columns.weight {
+	for j, w := range columns.Weight {
 		must.Hold(t, near(float64(slopes[0][j]), w*float64(slopes[1][j]), 1e-4), "slope %d is %g, of weight %g %g", j, slopes[0][j], w,
 			slopes[1][j])
 		for c := range group {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/internal/text"
+	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
 // Labelled are rows of the pool of a source with their labels: row after row, one for
@@ -136,12 +137,12 @@ func (p *Problem) TargetSamples() Labelled { return p.Target.label(p.Set, p.draw
 func (p *Problem) TooFew(in Labelled) string {
 	n, groups, labels, ofEach := len(in.Rows), p.together(in.Rows), "", "two"
 	samples := text.Several(n, "target sample")
-	if groups.group != nil {
+	if groups.Group != nil {
 		labels, ofEach = " groups", "two groups"
-		samples += " in " + text.Several(groups.count(), "group")
+		samples += " in " + text.Several(groups.Count(), "group")
 	}
 	nothing := "the first method: " + samples + " " + text.Form(n, "tells", "tell") + " nothing"
-	if groups.count() < dataset.FewestSamples {
+	if groups.Count() < dataset.FewestSamples {
 		return fmt.Sprintf("%s of which is best, expected at least %d%s", nothing, dataset.FewestSamples, labels)
 	}
 	if len(p.toldGroups(in)) > 0 {
@@ -178,13 +179,18 @@ func (p *Problem) tells(in Labelled, group []int) bool {
 	outputs, twice, labelled, together := len(p.Target.Tasks), 0, 0, p.together(in.Rows)
 	for _, c := range group {
 		y := func(i int) float32 { return in.Y[i*outputs+c] }
-		if together.distinct(func(i int) bool { return y(i) > 0.5 }) > 1 {
+		if together.Distinct(func(i int) bool { return y(i) > 0.5 }) > 1 {
 			twice++
 		}
-		if len(group) == 1 && together.distinct(func(i int) bool { return y(i) <= 0.5 }) > 1 {
+		if len(group) == 1 && together.Distinct(func(i int) bool { return y(i) <= 0.5 }) > 1 {
 			twice++
 		}
-		labelled = max(labelled, together.distinct(func(i int) bool { return y(i) == y(i) }))
+		labelled = max(labelled, together.Distinct(func(i int) bool { return y(i) == y(i) }))
 	}
 	return labelled >= dataset.FewestSamples && (twice > 1 || !p.Set.Binary)
+}
+
+// classes are those of samples, by the outputs of a column.
+func (l Labelled) classes(group []int, outputs int) []int {
+	return regress.ClassesOf(l.of(group, outputs), len(group))
 }

@@ -112,14 +112,22 @@ func (l *lbfgs) close() {
 }
 
 func (l *lbfgs) s(i int) backend.Vector { return l.rows.Row(i) }
+
 func (l *lbfgs) y(i int) backend.Vector { return l.rows.Row(l.m + i) }
-func (l *lbfgs) g() backend.Vector      { return l.rows.Row(2 * l.m) }
-func (l *lbfgs) st() backend.Vector     { return l.rows.Row(2*l.m + 1) }
-func (l *lbfgs) yt() backend.Vector     { return l.rows.Row(2*l.m + 2) }
-func (l *lbfgs) gt() backend.Vector     { return l.rows.Row(2*l.m + 3) }
-func (l *lbfgs) d() backend.Vector      { return l.rows.Row(2*l.m + 4) }
-func (l *lbfgs) xt() backend.Vector     { return l.rows.Row(2*l.m + 5) }
-func (l *lbfgs) x() backend.Vector      { return l.rows.Row(-1) }
+
+func (l *lbfgs) g() backend.Vector { return l.rows.Row(2 * l.m) }
+
+func (l *lbfgs) st() backend.Vector { return l.rows.Row(2*l.m + 1) }
+
+func (l *lbfgs) yt() backend.Vector { return l.rows.Row(2*l.m + 2) }
+
+func (l *lbfgs) gt() backend.Vector { return l.rows.Row(2*l.m + 3) }
+
+func (l *lbfgs) d() backend.Vector { return l.rows.Row(2*l.m + 4) }
+
+func (l *lbfgs) xt() backend.Vector { return l.rows.Row(2*l.m + 5) }
+
+func (l *lbfgs) x() backend.Vector { return l.rows.Row(-1) }
 
 // span views count rows that are apart from each other, from row first on.
 func (l *lbfgs) span(first, count, apart int) backend.Matrix {

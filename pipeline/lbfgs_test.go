@@ -13,6 +13,7 @@ import (
 	"github.com/amtrl/amtrl/backend"
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
+	"github.com/amtrl/amtrl/pipeline/internal/linalg"
 )
 
 // hostObjective evaluates a function of float64 slices on the host.
@@ -103,19 +104,19 @@ func twoLoop(s, y [][]float64, g []float64) []float64 {
 	q := slices.Clone(g)
 	alpha := make([]float64, len(s))
 	for i := len(s) - 1; i >= 0; i-- {
-		alpha[i] = dot(s[i], q) / dot(s[i], y[i])
+		alpha[i] = linalg.Dot(s[i], q) / linalg.Dot(s[i], y[i])
 		for k := range q {
 			q[k] -= alpha[i] * y[i][k]
 		}
 	}
 	if n := len(s) - 1; n >= 0 {
-		gamma := dot(s[n], y[n]) / dot(y[n], y[n])
+		gamma := linalg.Dot(s[n], y[n]) / linalg.Dot(y[n], y[n])
 		for k := range q {
 			q[k] *= gamma
 		}
 	}
 	for i := range s {
-		beta := dot(y[i], q) / dot(s[i], y[i])
+		beta := linalg.Dot(y[i], q) / linalg.Dot(s[i], y[i])
 		for k := range q {
 			q[k] += (alpha[i] - beta) * s[i][k]
 		}
@@ -185,8 +186,8 @@ func TestDirectionIsTwoLoopRecursion(t *testing.T) {
 			grad := download(t, b, l.g())
 			want := twoLoop(s, y, grad)
 			closeVectors(t, "the direction", download(t, b, l.d()), want, 2e-4, 0)
-			if !near(slope/dot(want, grad), 1, 2e-4) {
-				t.Fatalf("the slope is %g, want %g", slope, dot(want, grad))
+			if !near(slope/linalg.Dot(want, grad), 1, 2e-4) {
+				t.Fatalf("the slope is %g, want %g", slope, linalg.Dot(want, grad))
 			}
 			if rng.IntN(12) == 0 {
 				l.pairs, l.next = 0, 0
@@ -223,8 +224,8 @@ func TestSearchMeetsWolfe(t *testing.T) {
 			d[i] = -g[i]
 		}
 		slope, first := l.direction(), math.Pow(10, 4*rng.Float64()-2)
-		if !near(slope/dot(g, d), 1, 1e-6) {
-			t.Fatalf("the slope of steepest descent is %g, want %g", slope, dot(g, d))
+		if !near(slope/linalg.Dot(g, d), 1, 1e-6) {
+			t.Fatalf("the slope of steepest descent is %g, want %g", slope, linalg.Dot(g, d))
 		}
 		fNew, step, ok, err := l.search(fx, slope, first)
 		if err != nil || !ok {
@@ -239,8 +240,8 @@ func TestSearchMeetsWolfe(t *testing.T) {
 			t.Fatalf("f is %g at the trial point, reported %g", ft, fNew)
 		}
 		closeVectors(t, "the trial gradient", download(t, b, l.gt()), gt, 1e-6, 0)
-		if !(fNew <= fx+1e-4*step*slope*(1-1e-9)) || !(dot(gt, d) >= 0.9*slope*(1+1e-4)) {
-			t.Fatalf("step %g: f from %g to %g, slope from %g to %g", step, fx, fNew, slope, dot(gt, d))
+		if !(fNew <= fx+1e-4*step*slope*(1-1e-9)) || !(linalg.Dot(gt, d) >= 0.9*slope*(1+1e-4)) {
+			t.Fatalf("step %g: f from %g to %g, slope from %g to %g", step, fx, fNew, slope, linalg.Dot(gt, d))
 		}
 		l.close()
 	}

@@ -10,6 +10,8 @@ import (
 
 	"github.com/amtrl/amtrl/backend"
 	"github.com/amtrl/amtrl/dataset"
+	"github.com/amtrl/amtrl/pipeline/internal/linalg"
+	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
 // Learner carries rounds of one problem out, on a queue of its own. One
@@ -281,7 +283,7 @@ func (l *Learner) learn(ctx context.Context, st State, in Round) (Epoch, error) 
 	}
 	if p.Config.Relevance.Kind == Transfer {
 		rec.Nu, rec.NuByChance, err = l.transfer(in.Target)
-		rec.NuRank = nonzero(rec.Nu)
+		rec.NuRank = linalg.Nonzero(rec.Nu)
 	} else {
 		rec.Nu, rec.NuRank, err = p.Config.Relevance.estimate(l.queue, l.model.heads(), heads, outputsOf(p.Sources))
 	}
@@ -355,7 +357,7 @@ func (f headFit) logLoss(groups [][]int) float64 {
 			for j, c := range group {
 				y[j], heads[j] = float64(f.labels[row*outputs+c]), float64(f.left[c][row])
 			}
-			sum += logOfLabels(y, heads, 0)
+			sum += regress.LogOfLabels(y, heads, 0)
 		}
 	}
 	return sum

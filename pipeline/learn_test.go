@@ -10,6 +10,7 @@ import (
 	"github.com/amtrl/amtrl/backend"
 	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/pipeline/internal/linalg"
 )
 
 // runUnit carries a unit out in memory.
@@ -62,7 +63,7 @@ func TestEpochRecords(t *testing.T) {
 			p := multiply(false, false, head, 1, theta[:k*d], k)
 			error2, wrong := func(rows []int32) (mse, wrong float64) {
 				for _, row := range rows {
-					y, v := float64(set.Tasks[target].Labels[row]), dot(p, features(set, set.Tasks[target].Pool, int(row)))
+					y, v := float64(set.Tasks[target].Labels[row]), linalg.Dot(p, features(set, set.Tasks[target].Pool, int(row)))
 					mse += (v - y) * (v - y) / float64(len(rows))
 					wrong += float64(b2i((v > 0.5) != (y > 0.5))) / float64(len(rows))
 				}
@@ -103,8 +104,8 @@ func TestExcessRiskScore(t *testing.T) {
 			p[i] -= set.Model.B[i*2+c] * set.Model.W[c*5+4]
 		}
 	}
-	if e.Score.Metric != MetricExcess || !near(e.Score.Value/dot(p, p), 1, 1e-5) {
-		t.Errorf("the excess risk is %g, recorded %+v", dot(p, p), e.Score)
+	if e.Score.Metric != MetricExcess || !near(e.Score.Value/linalg.Dot(p, p), 1, 1e-5) {
+		t.Errorf("the excess risk is %g, recorded %+v", linalg.Dot(p, p), e.Score)
 	}
 }
 

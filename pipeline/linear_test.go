@@ -11,6 +11,7 @@ import (
 	"github.com/amtrl/amtrl/backend"
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
+	"github.com/amtrl/amtrl/pipeline/internal/linalg"
 )
 
 // objective is f(B, W) and its gradient, straight from the definition. theta
@@ -22,11 +23,11 @@ func (r *regression) objective(theta []float64, k int, lambda float64) (f float6
 		w := heads[r.task[i]*k : (r.task[i]+1)*k]
 		res := -r.y[i]
 		for c := range k {
-			res += w[c] * dot(phi[c*r.d:(c+1)*r.d], x)
+			res += w[c] * linalg.Dot(phi[c*r.d:(c+1)*r.d], x)
 		}
 		f += res * res / n
 		for c := range k {
-			g[k*r.d+r.task[i]*k+c] += 2 / n * res * dot(phi[c*r.d:(c+1)*r.d], x)
+			g[k*r.d+r.task[i]*k+c] += 2 / n * res * linalg.Dot(phi[c*r.d:(c+1)*r.d], x)
 			for j := range x {
 				g[c*r.d+j] += 2 / n * res * w[c] * x[j]
 			}
@@ -240,7 +241,7 @@ func TestERMOptimumIsSoftThresholding(t *testing.T) {
 		if !near(fit.Objective, want, 2e-5) {
 			t.Errorf("K=%d lambda=%g: objective %g, want %g", c.k, c.lambda, fit.Objective, want)
 		}
-		if loss := fit.Objective - c.lambda*dot(w, w); !near(fit.Loss, loss, 1e-6) {
+		if loss := fit.Objective - c.lambda*linalg.Dot(w, w); !near(fit.Loss, loss, 1e-6) {
 			t.Errorf("K=%d lambda=%g: loss %g, want %g", c.k, c.lambda, fit.Loss, loss)
 		}
 	}
@@ -350,10 +351,10 @@ func TestRandomiseScales(t *testing.T) {
 	must.Do(t, l.randomise(testrand.New(t)))
 	theta := download(t, b, l.theta)
 	phi, heads := theta[:k*d], theta[k*d:]
-	if v := dot(phi, phi) / k; math.Abs(v-1) > 0.15 {
+	if v := linalg.Dot(phi, phi) / k; math.Abs(v-1) > 0.15 {
 		t.Errorf("the squared norm of a column of B is %g on average, want 1", v)
 	}
-	if v := dot(heads, heads) / tasks; math.Abs(v-1) > 0.15 {
+	if v := linalg.Dot(heads, heads) / tasks; math.Abs(v-1) > 0.15 {
 		t.Errorf("the squared norm of a head is %g on average, want 1", v)
 	}
 }

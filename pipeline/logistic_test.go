@@ -10,68 +10,9 @@ import (
 
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
+	"github.com/amtrl/amtrl/pipeline/internal/linalg"
+	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
-
-// TestLogistic holds a fit against its optimality conditions, and what
-// leave-one-out says against fits without the row.
-func TestLogistic(t *testing.T) {
-	rng := testrand.New(t)
-	const n, d = 60, 4
-	for at, lambda := range []float64{0.03, 0.3, 3, 0.03, 0.3, 3} {
-		x := mat.NewDense(n, d, normals(rng, n*d))
-		var gram mat.Dense
-		gram.Mul(x, x.T())
-		gram.Scale(1.0/d, &gram)
-		kernel := kernelMatrix{g: &gram}
-		if at >= 3 {
-			x.Scale(1/math.Sqrt(d), x)
-			kernel = kernelMatrix{z: x}
-		}
-		r := &logistic{kernel: kernel, free: mat.NewDense(n, 1, slices.Repeat([]float64{1}, n)), y: make([]float64, n)}
-		for i := range n {
-			if x.At(i, 0)+0.5*x.At(i, 1)+rng.NormFloat64() > 0.7 {
-				r.y[i] = 1
-			}
-		}
-		fit := r.fit(lambda, nil, newtonTolerance)
-		must.Hold(t, fit != nil, "no fit at %g", lambda)
-		sum := 0.0
-		for i, a := range fit.alpha {
-			e := r.y[i] - sigmoid(fit.f[i])
-			sum += e
-			must.Hold(t, math.Abs(lambda*a-e) < 1e-4, "lambda alpha_%d is %g, expected the residual %g", i, lambda*a, e)
-		}
-		must.Hold(t, math.Abs(sum) < 1e-3, "the residuals add up to %g", sum)
-		again := r.fit(lambda, r.fit(10*lambda, nil, searchTolerance), newtonTolerance)
-		for i, f := range fit.f {
-			must.Hold(t, math.Abs(again.f[i]-f) < 1e-3, "from another start f_%d is %g, not %g", i, again.f[i], f)
-		}
-		for i := range n {
-			keep := func(from []float64) (v []float64) { return append(append(v, from[:i]...), from[i+1:]...) }
-			small := mat.NewDense(n-1, n-1, nil)
-			for j, row := range keep(indices(n)) {
-				small.SetRow(j, keep(gram.RawRowView(int(row))))
-			}
-			one := mat.NewDense(n-1, 1, slices.Repeat([]float64{1}, n-1))
-			without := &logistic{kernel: kernelMatrix{g: small}, free: one, y: keep(r.y)}
-			left := without.fit(lambda, nil, newtonTolerance)
-			want := left.b[0]
-			for j, a := range left.alpha {
-				want += a * keep(gram.RawRowView(i))[j]
-			}
-			p, q := sigmoid(fit.left[i]), sigmoid(want)
-			must.Hold(t, math.Abs(p-q) < 0.05, "without row %d its probability is %g, expected %g", i, p, q)
-		}
-	}
-}
-
-func indices(n int) []float64 {
-	v := make([]float64, n)
-	for i := range v {
-		v[i] = float64(i)
-	}
-	return v
-}
 
 // TestClassifier holds the head of a classifier, which is of features, against the
 // conditions for the minimum: its residuals on the rows add up to 0, also weighted by what
@@ -90,33 +31,33 @@ func TestClassifier(t *testing.T) {
 			}
 		}
 		rows := rowsApart(mat.DenseCopyOf(x))
-		root, _ := headRoot(mat.NewDense(m, k+1, normals(rng, m*(k+1))))
-		c := &classifier{rows: rows, phi: phi, root: root, unit: 0.3}
+		root, _ := linalg.Root(mat.NewDense(m, k+1, normals(rng, m*(k+1))))
+		c := &classifier{rows: &targetRows{Rows: rows}, phi: phi, root: root, unit: 0.3}
 		if mean {
 			c.mean = mat.NewDense(k+1, 2, normals(rng, 2*(k+1)))
 		}
-		kappa := kappas[rng.IntN(len(kappas))]
-		fits := c.regress(in, func() kernelMatrix { return c.kernel(kappa) }, 2)
+		kappa := regress.Kappas[rng.IntN(len(regress.Kappas))]
+		fits := c.regress(in, func() regress.KernelMatrix { return c.kernel(kappa) }, 2)
 		head, left := wide(c.head(fits[0], kappa, 0, units{scale: 1}, k)), make([]float64, n)
 		for i := range n {
-			f := dot(head[:k], phi.RawRowView(i)[:k]) + head[k] + dot(head[k+1:], x.RawRowView(i))
-			left[i] = float64(in.Y[2*i]) - sigmoid(f)
+			f := linalg.Dot(head[:k], phi.RawRowView(i)[:k]) + head[k] + linalg.Dot(head[k+1:], x.RawRowView(i))
+			left[i] = float64(in.Y[2*i]) - regress.Sigmoid(f)
 		}
 		e := mat.NewVecDense(n, left)
 		must.Hold(t, math.Abs(mat.Sum(e)) < 1e-2, "the residuals add up to %g", mat.Sum(e))
 		if mean {
-			said := product(phi, c.mean)
+			said := linalg.Product(phi, c.mean)
 			on := mat.Dot(said.ColView(0), e)
 			must.Hold(t, math.Abs(on) < 1e-2*mat.Norm(said.ColView(0), 2), "what the mean says is worth %g more", on)
 		}
-		alpha := mat.NewVecDense(n, fits[0].alpha)
-		for i, a := range fits[0].alpha {
-			must.Hold(t, math.Abs(fits[0].lambda*a-left[i]) < 1e-2, "lambda alpha_%d is %g, expected the residual %g", i, fits[0].lambda*a, left[i])
+		alpha := mat.NewVecDense(n, fits[0].Alpha)
+		for i, a := range fits[0].Alpha {
+			must.Hold(t, math.Abs(fits[0].Lambda*a-left[i]) < 1e-2, "lambda alpha_%d is %g, expected the residual %g", i, fits[0].Lambda*a, left[i])
 		}
 		var own mat.VecDense
-		own.MulVec(rows.x.T(), alpha)
+		own.MulVec(rows.X.T(), alpha)
 		if delta := head[k+1:]; norm(delta) > 0 { // or kappa is 0
-			cos := dot(delta, own.RawVector().Data) / norm(delta) / mat.Norm(&own, 2)
+			cos := linalg.Dot(delta, own.RawVector().Data) / norm(delta) / mat.Norm(&own, 2)
 			must.Hold(t, cos > 1-1e-4, "delta is not along X'alpha: cosine %g", cos)
 		}
 		if !mean {
@@ -124,7 +65,7 @@ func TestClassifier(t *testing.T) {
 			onRoot.MulVec(phi.T(), alpha)
 			onRoot.MulVec(root.T(), mat.VecDenseCopyOf(&onRoot))
 			w.MulVec(root, &onRoot)
-			cos := dot(head[:k], w.RawVector().Data[:k]) / norm(head[:k]) / norm(w.RawVector().Data[:k])
+			cos := linalg.Dot(head[:k], w.RawVector().Data[:k]) / norm(head[:k]) / norm(w.RawVector().Data[:k])
 			must.Hold(t, cos > 1-1e-4, "w is not along W W'Phi'alpha: cosine %g", cos)
 		}
 		// The second output is of one class.
@@ -145,8 +86,8 @@ func TestMeanLogOdds(t *testing.T) {
 		own[i] = 300*ridge[i] - 70
 	}
 	one := prediction{head: []float32{1, 0}, left: ridge}
-	both := meanLogOdds(y, k, together{}, one, prediction{head: []float32{300, -70}, left: own})
-	alone := meanLogOdds(y, k, together{}, one, prediction{head: []float32{1, 1}, left: none})
+	both := meanLogOdds(y, k, regress.Groups{}, one, prediction{head: []float32{300, -70}, left: own})
+	alone := meanLogOdds(y, k, regress.Groups{}, one, prediction{head: []float32{1, 1}, left: none})
 	closeVectors(t, "the head of two that agree", wide(both.head), wide(alone.head), 1e-5, 0)
 	if want := 0.5 / (0.2 * 0.2); !near(float64(both.head[0])/want, 1, 0.3) {
 		t.Errorf("the log-odds are %g times the prediction, expected about %g", both.head[0], want)
@@ -154,11 +95,12 @@ func TestMeanLogOdds(t *testing.T) {
 	inside := prediction{left: make([]float64, n)}
 	for i, f := range both.left {
 		inside.left[i] = float64(both.head[0])*ridge[i] + float64(both.head[1])
-		must.Hold(t, math.Abs(sigmoid(inside.left[i])-sigmoid(f)) < 0.02, "row %d is left out with %g, the head with %g", i, f, inside.left[i])
+		must.Hold(t, math.Abs(regress.Sigmoid(inside.left[i])-regress.Sigmoid(f)) < 0.02, "row %d is left out with %g, the head with %g",
+			i, f, inside.left[i])
 	}
 	must.Hold(t, both.logLoss(y) > inside.logLoss(y), "left out the log-loss is %g, inside %g", both.logLoss(y), inside.logLoss(y))
 	must.Hold(t, both.logLoss(y) < float64(n)*math.Ln2, "the log-loss is that of a coin")
-	nothing := meanLogOdds(y, k, together{}, prediction{head: []float32{2, 1}, left: none})
+	nothing := meanLogOdds(y, k, regress.Groups{}, prediction{head: []float32{2, 1}, left: none})
 	must.Hold(t, slices.Equal(nothing.head, []float32{2, 1}), "what says nothing became %v", nothing.head)
 }
 
@@ -168,8 +110,8 @@ func TestTargetAlone(t *testing.T) {
 	rng := testrand.New(t)
 	const n, d, k = 120, 5, 2
 	x, phi := mat.NewDense(n, d, normals(rng, n*d)), mat.NewDense(n, k+1, normals(rng, n*(k+1)))
-	root, _ := headRoot(mat.NewDense(4, k+1, normals(rng, 4*(k+1))))
-	c := &classifier{rows: rowsApart(mat.DenseCopyOf(x)), phi: phi, root: root, unit: 0.3}
+	root, _ := linalg.Root(mat.NewDense(4, k+1, normals(rng, 4*(k+1))))
+	c := &classifier{rows: &targetRows{Rows: rowsApart(mat.DenseCopyOf(x))}, phi: phi, root: root, unit: 0.3}
 	in := labelGroup{outputs: []int{0}, Labelled: Labelled{Rows: make([]int32, n), Y: make([]float32, n)}}
 	for _, sign := range []float64{1, -1} {
 		for i := range n {
@@ -189,8 +131,8 @@ func TestTargetAlone(t *testing.T) {
 		}
 		c.fit(in, fits, [][]float32{ridge}, units{scale: 1}, k)
 		got := prediction{left: fits[0].odds}
-		regression := c.regress(in, func() kernelMatrix { return c.kernel(0) }, 1)[0]
-		said := meanLogOdds(y, k, together{}, prediction{head: c.head(regression, 0, 0, units{scale: 1}, k), left: regression.left})
+		regression := c.regress(in, func() regress.KernelMatrix { return c.kernel(0) }, 1)[0]
+		said := meanLogOdds(y, k, regress.Groups{}, prediction{head: c.head(regression, 0, 0, units{scale: 1}, k), left: regression.Left})
 		must.Hold(t, got.logLoss(y) < said.logLoss(y), "with the target alone the log-loss is %g, without it %g", got.logLoss(y), said.logLoss(y))
 		if sign*float64(fits[0].final[k+1]) < 0.3 {
 			t.Errorf("the classifier weighs the feature by %g", fits[0].final[k+1])
@@ -213,17 +155,17 @@ func TestFreeColumn(t *testing.T) {
 		}
 	}
 	rows := rowsApart(mat.DenseCopyOf(x))
-	root, _ := headRoot(mat.NewDense(5, k+1, normals(rng, 5*(k+1))))
+	root, _ := linalg.Root(mat.NewDense(5, k+1, normals(rng, 5*(k+1))))
 	mean := mat.NewDense(k+1, 1, normals(rng, k+1))
-	fit := func(times float64) *logisticFit {
-		c := &classifier{rows: rows, phi: phi, root: root, unit: 0.3, mean: new(mat.Dense)}
+	fit := func(times float64) *regress.LogisticFit {
+		c := &classifier{rows: &targetRows{Rows: rows}, phi: phi, root: root, unit: 0.3, mean: new(mat.Dense)}
 		c.mean.Scale(times, mean)
-		return c.regress(in, func() kernelMatrix { return c.kernel(1) }, 1)[0]
+		return c.regress(in, func() regress.KernelMatrix { return c.kernel(1) }, 1)[0]
 	}
 	one := fit(1)
-	must.Hold(t, len(one.b) == 2, "%d free columns, expected 2", len(one.b))
+	must.Hold(t, len(one.B) == 2, "%d free columns, expected 2", len(one.B))
 	for _, times := range []float64{1e-4, 1e4} {
-		closeVectors(t, fmt.Sprintf("log-odds, heads times %g", times), fit(times).left, one.left, 1e-3, 1e-3)
+		closeVectors(t, fmt.Sprintf("log-odds, heads times %g", times), fit(times).Left, one.Left, 1e-3, 1e-3)
 	}
-	must.Hold(t, len(fit(1e-9).b) == 1, "a mean that is rounding has a column of its own")
+	must.Hold(t, len(fit(1e-9).B) == 1, "a mean that is rounding has a column of its own")
 }

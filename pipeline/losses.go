@@ -7,6 +7,9 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/amtrl/amtrl/pipeline/internal/linalg"
+	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
 // Losses are what the rows that it is measured on contribute to a score, 0 or 1 for an error and the
@@ -28,19 +31,19 @@ type Losses struct {
 
 const maxGroups = 200
 
-func newLosses(rows int, of together) *Losses {
+func newLosses(rows int, of regress.Groups) *Losses {
 	count := rows
-	if of.group != nil {
-		count = of.count()
+	if of.Group != nil {
+		count = of.Count()
 	}
 	l := &Losses{Sums: make([]float64, min(count, maxGroups))}
 	if count > maxGroups { // in the order of a file, every 200th row may be of one class
 		l.dealt = stream(0, "losses").Perm(count)
 	}
-	if of.group == nil {
+	if of.Group == nil {
 		return l
 	}
-	places := slices.Clone(of.group)
+	places := slices.Clone(of.Group)
 	l.Groups, l.Each = count, make([]int, len(l.Sums))
 	for i, g := range places {
 		if l.dealt != nil {
@@ -183,7 +186,7 @@ func CompareLosses(a, b *Epoch) *Comparison {
 		c.Interval = skewedInterval(c.Difference, residuals, n)
 		return &c
 	}
-	square := dot(residuals, residuals) * groups / (groups - 1)
+	square := linalg.Dot(residuals, residuals) * groups / (groups - 1)
 	if x.Groups > 0 {
 		rows := n / float64(x.Groups)
 		n, total, square = float64(x.Groups), total/rows, square/rows/rows

@@ -5,6 +5,9 @@ import (
 	"math/rand/v2"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/amtrl/amtrl/pipeline/internal/linalg"
+	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
 // clearly is how many times what chance gives on average a match must be for what is beyond that to count. One that is by chance is so
@@ -37,22 +40,22 @@ func (l *Learner) matchChance(part fittedPart, kappa, lambda float64, in []Label
 	outputs := len(l.counts)
 	out := matchChance{make([]float64, outputs), make([]float64, outputs)}
 	again := part.fits[0].again
-	fit := again.regression.of(probes(again.rows.together, rng)).at(kappa, lambda)
-	if fit.alpha == nil {
+	fit := again.regression.Of(probes(again.rows.Groups, rng)).At(kappa, lambda)
+	if fit.Alpha == nil {
 		return out, nil
 	}
 	p := again.predictors(fit)
 	return out, l.eachSource(p, in, func(of sourcePart, said, y *mat.Dense) {
 		n, all := float64(len(of.Rows)), 0.0
-		for _, v := range columnSquares(said) {
+		for _, v := range linalg.ColumnSquares(said) {
 			all += v
 		}
 		var products mat.Dense
 		products.Mul(y.T(), said)
-		for i, v := range columnSquares(y) {
+		for i, v := range linalg.ColumnSquares(y) {
 			row := products.RawRowView(i)
 			c := chance{1 / (n - 1), n}
-			if q := dot(row, row) / (v * all); q > c.mean { // of constants it is no number
+			if q := linalg.Dot(row, row) / (v * all); q > c.mean { // of constants it is no number
 				c.mean = math.Min(q, 1)
 			}
 			o := of.first + of.outputs[i]
@@ -63,8 +66,8 @@ func (l *Learner) matchChance(part fittedPart, kappa, lambda float64, in []Label
 }
 
 // probes are labels of n samples whose mean is 0 and whose mean product, but for a factor, is that of labels in any order.
-func probes(samples together, rng *rand.Rand) *mat.Dense {
-	count := samples.count()
+func probes(samples regress.Groups, rng *rand.Rand) *mat.Dense {
+	count := samples.Count()
 	of := mat.NewDense(count, min(count, mostProbes), nil)
 	for g := range count {
 		row := of.RawRowView(g)
@@ -76,11 +79,11 @@ func probes(samples together, rng *rand.Rand) *mat.Dense {
 			}
 		}
 	}
-	centreDense(of)
-	if samples.group == nil {
+	linalg.Centre(of)
+	if samples.Group == nil {
 		return of
 	}
-	return someRows(of, samples.group)
+	return linalg.SomeRows(of, samples.Group)
 }
 
 // matchSum sums the match over the outputs of the target and of each source.

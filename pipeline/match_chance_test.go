@@ -13,6 +13,7 @@ import (
 	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
+	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
 // What chance gives beyond a number is what it gives on average of pairs that have nothing to do with each other, and of directions at
@@ -98,7 +99,7 @@ func TestMatchChanceIsThatOfPermutedLabels(t *testing.T) {
 			labels.Set(i, j, float64(round.Target.Y[from]))
 		}
 	}
-	said := again.predictors(again.regression.of(labels).at(kappa, lambda))
+	said := again.predictors(again.regression.Of(labels).At(kappa, lambda))
 	must.Do(t, l.eachSource(said, round.Sources, func(of sourcePart, said, y *mat.Dense) {
 		sum, label := 0.0, mat.Col(nil, 0, y)
 		for j := range permutations {
@@ -115,23 +116,23 @@ func TestMatchChanceIsThatOfPermutedLabels(t *testing.T) {
 func TestProbes(t *testing.T) {
 	rng := testrand.New(t)
 	n := mostProbes + 40
-	few, groups := apart(mostProbes), make([]int32, n)
+	few, groups := regress.Ungrouped(mostProbes), make([]int32, n)
 	for i := range groups {
 		groups[i] = int32(i / 4)
 	}
-	for _, of := range []together{few, apart(n), groupsOf(groups)} {
+	for _, of := range []regress.Groups{few, regress.Ungrouped(n), regress.GroupsOf(groups)} {
 		x := probes(of, rng)
 		var products mat.Dense
 		products.Mul(x, x.T())
 		diagonal, rest := 0.0, 0.0
-		for i := range of.n {
-			diagonal += products.At(i, i) / float64(of.n)
-			for j := range of.n {
+		for i := range of.N {
+			diagonal += products.At(i, i) / float64(of.N)
+			for j := range of.N {
 				if i != j {
-					rest += products.At(i, j) / float64(of.n)
+					rest += products.At(i, j) / float64(of.N)
 				}
 			}
-			if g := of.group; g != nil && i%4 > 0 {
+			if g := of.Group; g != nil && i%4 > 0 {
 				must.Hold(t, products.At(i, i) == products.At(i, i-1), "samples of one group differ")
 			}
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
+	"github.com/amtrl/amtrl/pipeline/internal/linalg"
 )
 
 // The match of each source is the correlation of what the model's tensors predict for
@@ -34,9 +35,9 @@ func TestMatch(t *testing.T) {
 			for j := range x {
 				x[j] = (x[j] - tensor["representation.centre"][j]) / tensor["representation.scale"][0]
 			}
-			v := dot(x, tensor["target.delta"])
+			v := linalg.Dot(x, tensor["target.delta"])
 			for j, w := range tensor["target.weight"] {
-				v += w * dot(x, tensor["representation.weight"][j*d:(j+1)*d])
+				v += w * linalg.Dot(x, tensor["representation.weight"][j*d:(j+1)*d])
 			}
 			f, y = append(f, v), append(y, float64(task.Labels[r]))
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
+	"github.com/amtrl/amtrl/pipeline/internal/linalg"
 )
 
 // The method of moments finds the column space of B and, on the way, P.
@@ -46,8 +47,8 @@ func TestMomentsFindTheColumnSpace(t *testing.T) {
 			for task := range tasks {
 				col += heads[task*width+c] * heads[task*width+c]
 			}
-			if !near(dot(row, row), col, 1e-4) {
-				t.Errorf("K=%d: row %d of B' has the squared norm %g, column %d of W' %g", width, c, dot(row, row), c, col)
+			if !near(linalg.Dot(row, row), col, 1e-4) {
+				t.Errorf("K=%d: row %d of B' has the squared norm %g, column %d of W' %g", width, c, linalg.Dot(row, row), c, col)
 			}
 		}
 		for task := range tasks {

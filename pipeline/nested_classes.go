@@ -7,6 +7,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/amtrl/amtrl/pipeline/internal/linalg"
 )
 
 // nestedMostClasses is the most samples of classes whose score is of [Learner.nested]: of more, what choosing takes from it is little
@@ -18,7 +20,7 @@ const nestedMostClasses = 200
 func (l *Learner) nests(in Round) bool {
 	p, n := l.problem, len(in.Target.Rows)
 	return in.Epoch == p.RoundsOf(in.Method) && p.Set.Binary && p.Config.leavesOneOut() && p.Set.Model == nil && len(in.Test.Rows) == 0 &&
-		n <= nestedMostClasses && p.together(in.Target.Rows).count() > 2
+		n <= nestedMostClasses && p.together(in.Target.Rows).Count() > 2
 }
 
 // nestedFit is how the heads of the samples outside of a fold are fitted.
@@ -80,7 +82,7 @@ func (l *Learner) without(ctx context.Context, folds *sampleFolds, out *foldOut,
 	some := folds.of.some(out.kept, len(p.Target.Tasks))
 	of, err := p.fitParts(some, u, width, func(in labelGroup) ([]headFit, error) {
 		places := folds.places(in.Rows)
-		return by.heads(folds.rowsAt(p, out, places), someRows(by.phi, places), turnedUnits, in)
+		return by.heads(folds.rowsAt(p, out, places), linalg.SomeRows(by.phi, places), turnedUnits, in)
 	})
 	if err != nil || by.join == nil {
 		return of, err

@@ -95,7 +95,7 @@ func TestNestedClasses(t *testing.T) {
 					}
 				}
 				for _, rows := range out.rows {
-					must.Equal(t, rows.together.count(), distinctGroups(set.Pools[0], rows.rows), "groups that are left out of what the others choose")
+					must.Equal(t, rows.Groups.Count(), distinctGroups(set.Pools[0], rows.rows), "groups that are left out of what the others choose")
 				}
 			}
 			for _, out := range folds.out[:3] {

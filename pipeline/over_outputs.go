@@ -1,9 +1,11 @@
 package pipeline
 
 import (
-	"github.com/amtrl/amtrl/dataset"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
+
+	"github.com/amtrl/amtrl/dataset"
+	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
 // overOutputs is a mean over outputs: over those of which there are labels enough to tell something, where there are such, and else all.
@@ -41,7 +43,7 @@ func (o *overOutputs) comparable(numbers bool) float64 {
 }
 
 // squaredErrors are the mean squared residuals of predictions, by output, each in a unit of its own. Labels are row after row.
-func squaredErrors(pred [][]float32, labels []float32, unit func(output int) float64, groups together) (all overOutputs) {
+func squaredErrors(pred [][]float32, labels []float32, unit func(output int) float64, groups regress.Groups) (all overOutputs) {
 	for c, of := range pred {
 		square := 0.0
 		var labelled []int
@@ -51,7 +53,7 @@ func squaredErrors(pred [][]float32, labels []float32, unit func(output int) flo
 			}
 		}
 		if n := len(labelled); n > 0 {
-			all.add(square/float64(n), groups.some(labelled).count())
+			all.add(square/float64(n), groups.Some(labelled).Count())
 		}
 	}
 	return all
@@ -59,7 +61,7 @@ func squaredErrors(pred [][]float32, labels []float32, unit func(output int) flo
 
 // leaveOneOut is the mean square of what is left of labels by predictions without them, in the units of the data: of several numbers the
 // geometric mean over these.
-func (p *Problem) leaveOneOut(left [][]float32, labels []float32, groups together) float64 {
+func (p *Problem) leaveOneOut(left [][]float32, labels []float32, groups regress.Groups) float64 {
 	all := squaredErrors(left, labels, func(int) float64 { return 1 }, groups)
 	return all.comparable(!p.Set.Binary)
 }

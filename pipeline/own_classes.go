@@ -7,6 +7,9 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/amtrl/amtrl/pipeline/internal/linalg"
+	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
 // ownWeights are the weights of the target's rows alone that are compared, and ownVariance is the variance of the intercepts.
@@ -19,7 +22,7 @@ const ownVariance = 10
 type ownFound struct {
 	in     Labelled
 	group  []int
-	logits logits
+	logits regress.Logits
 	left   *mat.Dense  // what is said of each row left out, n by C
 	w      [][]float64 // weights of the features less their mean, divided by the s_j
 	b      []float64
@@ -29,12 +32,12 @@ type ownFound struct {
 // weight XX'/t (see [targetRows]), and their log-odds of these rows, as helps of [Learner.mix]: none of one class, and where all rows
 // are alike. The rows remember the regression.
 func (p *Problem) ownClasses(ctx context.Context, rows *targetRows, in Labelled, group []int, u units) ([][]prediction, error) {
-	if len(group) < 2 || rows.trace == 0 {
+	if len(group) < 2 || rows.Trace == 0 {
 		return nil, nil
 	}
 	at := slices.IndexFunc(rows.own, func(was *ownFound) bool { return slices.Equal(was.group, group) && sameLabelled(was.in, in) })
 	if at < 0 {
-		found, err := p.regressOwn(ctx, rows, in, group)
+		found, err := p.regressOwn(ctx, rows.Rows, in, group)
 		if err != nil {
 			return nil, err
 		}
@@ -44,42 +47,42 @@ func (p *Problem) ownClasses(ctx context.Context, rows *targetRows, in Labelled,
 		at = len(rows.own)
 		rows.own = append(rows.own, found)
 	}
-	found, gram := rows.own[at], pooledGram{centre: rows.mean}
+	found, gram := rows.own[at], pooledGram{centre: rows.Mean}
 	if found.left == nil {
 		return nil, nil
 	}
-	return [][]prediction{found.logits.predictions(found.left, func(c int) []float32 {
+	return [][]prediction{predictionsOf(found.logits, found.left, func(c int) []float32 {
 		return gram.head(p.Config.K, found.w[c], found.b[c], u)
 	})}, nil
 }
 
 // regressOwn has nothing left out where X X' is beyond the numbers.
-func (p *Problem) regressOwn(ctx context.Context, rows *targetRows, in Labelled, group []int) (*ownFound, error) {
+func (p *Problem) regressOwn(ctx context.Context, rows *regress.Rows, in Labelled, group []int) (*ownFound, error) {
 	class := in.classes(group, len(p.Target.Tasks))
 	out := &ownFound{in: in, group: group}
-	if slices.Contains(class, noClass) {
-		out.logits.rest = 1
+	if slices.Contains(class, regress.NoClass) {
+		out.logits.Rest = 1
 	}
 	var x mat.Dense
-	scale := 1 / math.Sqrt(rows.trace)
-	x.Scale(scale, rows.x)
+	scale := 1 / math.Sqrt(rows.Trace)
+	x.Scale(scale, rows.X)
 	none, variances := mat.NewDense(len(class), len(group), nil), slices.Repeat([]float64{ownVariance}, len(group))
-	m := newMultinomial(out.logits, none, class, rows.together, newThinRoot(&x), variances)
-	found, _, err := m.upwards(ctx, ownWeights, func(left *mat.Dense) float64 {
-		return p.unlikely(out.logits, left, class, rows.together)
+	m := regress.NewMultinomial(out.logits, none, class, rows.Groups, regress.NewThinRoot(&x), variances)
+	found, _, err := m.Upwards(ctx, ownWeights, func(left *mat.Dense) float64 {
+		return p.unlikely(out.logits, left, class, rows.Groups)
 	})
 	if err != nil || found == nil {
 		return out, err
 	}
 	best := found[len(found)-1]
-	eachRow(best.u, func(u []float64) {
-		w := m.root.across(u)
+	linalg.EachRow(best.U, func(u []float64) {
+		w := m.Root.Across(u)
 		floats.Scale(scale, w)
-		if rows.weight != nil {
-			floats.Mul(w, rows.weight)
+		if rows.Weight != nil {
+			floats.Mul(w, rows.Weight)
 		}
 		out.w = append(out.w, w)
 	})
-	out.left, out.b = best.left, best.b
+	out.left, out.b = best.Left, best.B
 	return out, nil
 }

@@ -12,6 +12,8 @@ import (
 
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
+	"github.com/amtrl/amtrl/pipeline/internal/linalg"
+	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
 // Classes that lie one behind the other cannot each be told from all others by a line, and a multinomial regression tells them apart:
@@ -67,21 +69,21 @@ func TestOwnClassesAreLeast(t *testing.T) {
 		for i := range samples {
 			z := residuals.RawRowView(i)
 			for c, p := range of[0] {
-				delta, centred := p.head[len(p.head)-d:], rows.x.RawRowView(i)
+				delta, centred := p.head[len(p.head)-d:], rows.X.RawRowView(i)
 				z[c] = float64(p.head[cfg.K])
 				for j, v := range delta {
-					z[c] += float64(v) / u.scale * (centred[j] + (rows.mean[j]-float64(u.centre[j]))/u.ofFeature(j)*u.scale)
+					z[c] += float64(v) / u.scale * (centred[j] + (rows.Mean[j]-float64(u.centre[j]))/u.ofFeature(j)*u.scale)
 				}
 			}
-			logits{}.loss(z, slices.Index(in.Target.Y[3*i:3*i+3], 1))
+			regress.Logits{}.Loss(z, slices.Index(in.Target.Y[3*i:3*i+3], 1))
 		}
 		for c, p := range of[0] {
 			weights = append(weights, wide(p.head[len(p.head)-d:])...)
 			var slope mat.VecDense
-			slope.MulVec(rows.x.T(), residuals.ColView(c))
+			slope.MulVec(rows.X.T(), residuals.ColView(c))
 			slopes = append(slopes, slope.RawVector().Data...)
 		}
-		cos := -dot(weights, slopes) / floats.Norm(weights, 2) / floats.Norm(slopes, 2)
+		cos := -linalg.Dot(weights, slopes) / floats.Norm(weights, 2) / floats.Norm(slopes, 2)
 		must.Hold(t, cos > 1-1e-4, "%d samples of %d features: the weights are at %g to what is least", samples, d, cos)
 	}
 }
@@ -107,33 +109,4 @@ func TestOwnClassesOnce(t *testing.T) {
 	in.Method = Target
 	_, err := l.learnAlone(ctx, Epoch{Method: Target}, in)
 	must.Hold(t, errors.Is(err, context.Canceled), "a round of target that nobody waits for ends with %v", err)
-}
-
-// Each part of the samples has the classes in the proportions of all, up to one sample of each, whatever order they come in.
-func TestStratified(t *testing.T) {
-	rng := testrand.New(t)
-	for range 100 {
-		class := make([]int, 1+rng.IntN(120))
-		for i := range class {
-			class[i] = noLabel + rng.IntN(12)
-		}
-		if rng.IntN(2) == 0 {
-			slices.Sort(class)
-		}
-		fold := stratified(class, together{})
-		folds := slices.Max(fold) + 1
-		must.Hold(t, folds == leftFolds || folds == len(class) && folds < 2*leftFolds, "%d samples in %d parts", len(class), folds)
-		sizes, of := make([]int, folds), make(map[int][]int)
-		for i, f := range fold {
-			if of[class[i]] == nil {
-				of[class[i]] = make([]int, folds)
-			}
-			sizes[f]++
-			of[class[i]][f]++
-		}
-		for c, each := range of {
-			must.Hold(t, slices.Max(each)-slices.Min(each) <= 1, "of class %d the parts have %v", c, each)
-		}
-		must.Hold(t, slices.Max(sizes)-slices.Min(sizes) <= 1, "the parts have %v", sizes)
-	}
 }

@@ -3,6 +3,8 @@ package pipeline
 import (
 	"context"
 	"slices"
+
+	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
 // learnPooled is the round of the baseline Pooled: one regression, with an intercept for each source, on the rows
@@ -58,7 +60,7 @@ func (l *Learner) learnPooled(ctx context.Context, rec Epoch, in Round) (Epoch, 
 				for j, of := range classes.with[0] {
 					heads[j] = of.logits
 				}
-				level = levelOf(heads, in.Target.classes(group, len(columns)))
+				level = regress.LevelOf(heads, in.Target.classes(group, len(columns)))
 			}
 			for j, of := range classes.with[0] {
 				of.head = slices.Clone(of.head)

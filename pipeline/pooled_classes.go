@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
 // pooledClasses are the heads of outputs of a column by multinomial logistic regression on the rows of all sources,
@@ -93,32 +94,32 @@ func (l *Learner) regressPooled(ctx context.Context, in Round, group []int, u un
 	if err != nil {
 		return nil, err
 	}
-	r.class = classesOf(y, c)
+	r.class = regress.ClassesOf(y, c)
 	r.source, r.rows = numbered(rows)
 	samples := p.samplesOf(in.Target.Rows, gram.centre, u.each)
 	class, groups := in.Target.classes(group, len(p.Target.Tasks)), p.together(in.Target.Rows)
-	if c == 1 || slices.Contains(class, noClass) || slices.Contains(r.class, noClass) {
-		r.logits.rest = 1
+	if c == 1 || slices.Contains(class, regress.NoClass) || slices.Contains(r.class, regress.NoClass) {
+		r.logits.Rest = 1
 	}
 	start := pooledStart
 	if by.from != nil { // log-odds against what is of no class, as there
-		start, r.logits.rest = by.from.lambda, by.from.rest
+		start, r.logits.Rest = by.from.lambda, by.from.rest
 	}
 	said := func(fit classesFit) pooledSaid { return r.say(fit, gram, samples) }
 	fit, lambda, err := r.search(ctx, start*gram.unit(), by.most, r.from(by.from), func(fit classesFit) float64 {
 		of := said(fit)
-		_, left := r.logits.shifts(of.z, class, of.variances, groups)
+		_, left := r.logits.Shifts(of.z, class, of.variances, groups)
 		return p.unlikely(r.logits, left, class, groups)
 	})
 	if err != nil {
 		return nil, err
 	}
 	of := said(fit)
-	shifts, left := r.logits.shifts(of.z, class, of.variances, groups)
-	found := &pooledFound{sources: r.logits.predictions(left, func(j int) []float32 {
+	shifts, left := r.logits.Shifts(of.z, class, of.variances, groups)
+	found := &pooledFound{sources: predictionsOf(r.logits, left, func(j int) []float32 {
 		return gram.head(p.Config.K, of.w[j], of.b[j]+shifts[j], u)
 	})}
-	if found.point = (&pooledPoint{lambda / gram.unit(), r.logits.rest, of.w, of.b}); onRoot(p.Set.Pools[0].Cols) {
+	if found.point = (&pooledPoint{lambda / gram.unit(), r.logits.Rest, of.w, of.b}); onRoot(p.Set.Pools[0].Cols) {
 		found.point.w = nil
 	}
 	curvature, err := r.curvature(fit)
@@ -127,7 +128,7 @@ func (l *Learner) regressPooled(ctx context.Context, in Round, group []int, u un
 	}
 	if samples := gram.added(samples, r.curved(curvature, lambda)); samples != nil {
 		added := samples.classes(r.logits, of.z, class, groups, of.variances)
-		weighted, tried, err := added.upwards(ctx, by.weights, func(left *mat.Dense) float64 {
+		weighted, tried, err := added.Upwards(ctx, by.weights, func(left *mat.Dense) float64 {
 			return p.unlikely(r.logits, left, class, groups)
 		})
 		if err != nil {
@@ -135,8 +136,8 @@ func (l *Learner) regressPooled(ctx context.Context, in Round, group []int, u un
 		}
 		found.tried = p.triedWeights(r.logits, tried, class, groups)
 		for i, with := range weighted {
-			w, b := added.weights(with.multinomialPoint)
-			found.with = append(found.with[:min(i, 1)], r.logits.predictions(with.left, func(j int) []float32 {
+			w, b := added.weights(with.MultinomialPoint)
+			found.with = append(found.with[:min(i, 1)], predictionsOf(r.logits, with.Left, func(j int) []float32 {
 				return gram.head(p.Config.K, floats.AddTo(w[j], w[j], of.w[j]), of.b[j]+b[j], u)
 			}))
 		}

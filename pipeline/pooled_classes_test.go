@@ -10,6 +10,7 @@ import (
 	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
+	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
 // alike are pools whose classes are told apart by the same weights, each with an intercept of its own, and
@@ -23,7 +24,7 @@ func alike(rng *rand.Rand) (set *dataset.Set, wrong float64) {
 		for i := range pool.Rows {
 			x := pool.F32[i*d : (i+1)*d]
 			at := 3*float64(x[0]) - 2*float64(x[1]) + own
-			y := float64(b2i(rng.Float64() < sigmoid(at)))
+			y := float64(b2i(rng.Float64() < regress.Sigmoid(at)))
 			set.Tasks[m].Labels[i] = float32(y)
 			if m == 0 && (at > 0) != (y > 0) && slices.Contains(rows, int32(i)) {
 				wrong += 1 / float64(len(rows))

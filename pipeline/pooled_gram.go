@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
 // pooledGram is X'X for rows X, n by d, less their mean. Where d is more than pooledWide, X is R, n by n with R R' = X X',
@@ -43,7 +44,7 @@ func pooledLimit(d, n int) int {
 
 // unit is the mean eigenvalue of X'X.
 func (g pooledGram) unit() float64 {
-	return math.Max(mat.Trace(g.squares)/float64(len(g.centre)), leastCurvature)
+	return math.Max(mat.Trace(g.squares)/float64(len(g.centre)), regress.LeastCurvature)
 }
 
 // weights are those of the features for weights of what the regression is on.
@@ -138,7 +139,7 @@ func (l *Learner) pooledRoot(g *pooledGram, rows []poolRow, each []float32, y *m
 	if err := backend.Get(l.queue, k.RawSymmetric().Data, products.Buf, 0); err != nil {
 		return err
 	}
-	floor := math.Max(leastCurvature, 1e-10*mat.Trace(k)/float64(n)) // centred rows depend on each other
+	floor := math.Max(regress.LeastCurvature, 1e-10*mat.Trace(k)/float64(n)) // centred rows depend on each other
 	for i := range n {
 		k.SetSym(i, i, k.At(i, i)+floor)
 	}

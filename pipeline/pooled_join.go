@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
 // joins says whether the target's predictor has the help of [Learner.join]: in the last round of a method, where some source has a class
@@ -168,7 +170,7 @@ func (l *Learner) mix(fit *headFit, target Labelled, u units, from helpsOf) (fir
 			label = u.labelOf(columns[group[0]])
 		}
 		left := func(c, row int) float64 { return float64(fit.left[c][row]) / label }
-		weights := l.untold(groups.some(target.labelled(group[0], len(columns))).count(), helps)
+		weights := l.untold(groups.Some(target.labelled(group[0], len(columns))).Count(), helps)
 		if told {
 			weights = l.joinWeights(target, group, left, found)
 		}
@@ -196,7 +198,7 @@ func (l *Learner) mix(fit *headFit, target Labelled, u units, from helpsOf) (fir
 		}
 		level := 0.0
 		if len(group) > 1 {
-			level = levelOf(heads, target.classes(group, len(columns)))
+			level = regress.LevelOf(heads, target.classes(group, len(columns)))
 		}
 		for j, c := range group {
 			of[c].final[l.problem.Config.K] += float32(level)
@@ -239,9 +241,9 @@ func (l *Learner) contradicts(fit *headFit, in Labelled, group []int, g []predic
 			byF[j], byG[j] = float64(fit.left[c][row]), g[j].left[row]
 		}
 		labels := y[row*len(group) : (row+1)*len(group)]
-		more += logOfLabels(labels, byG, 0) - logOfLabels(labels, byF, 0)
+		more += regress.LogOfLabels(labels, byG, 0) - regress.LogOfLabels(labels, byF, 0)
 	}
-	return l.problem.together(in.Rows).evidence()*more > 4
+	return l.problem.together(in.Rows).Evidence()*more > 4
 }
 
 // pooledOf is g of each output of a column; nil without rows for g.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
+	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
 // meanOver are the factors of helps in the mean over (1 - a) f + a help, weighed by how likely they make labels y, by its definition:
@@ -86,11 +87,6 @@ func meanOver(rng *rand.Rand, f [][]float64, helps [][][]float64, y [][]float64,
 		}
 	}
 	return factors
-}
-
-func isNear(t *testing.T, got, want, within float64, what string) {
-	t.Helper()
-	must.Hold(t, math.Abs(got-want) <= within, "%s is %g, expected %g", what, got, want)
 }
 
 // The predictor is the mean of the heads by squared loss or the classifiers, of the regression on all rows, and of that with the
@@ -214,7 +210,7 @@ func TestJoin(t *testing.T) {
 						if c == group[0] {
 							level = math.Round(got - want)
 						}
-						must.Hold(t, level <= -64 || slices.Contains(commonLevels, level), "the level of %v is %g", group, got-want)
+						must.Hold(t, level <= -64 || slices.Contains(regress.CommonLevels, level), "the level of %v is %g", group, got-want)
 						want += level
 					}
 					isNear(t, got, want, 1e-4*math.Max(1, math.Abs(want)), "the head")

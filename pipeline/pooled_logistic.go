@@ -15,6 +15,8 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/pipeline/internal/linalg"
+	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
 // pooledLogistic is the multinomial logistic regression of classes on the rows of all sources as those of one:
@@ -22,16 +24,16 @@ import (
 //	min over w, s, b:  sum_i -log p(y_i | z_i) + (lambda ||w||^2 + sum_mc (s_mc - b_c)^2 + ||b||^2/100)/2,
 //	z_ic = x_i'w_c + s_mc
 //
-// for row i of source m, p being that of [logits]. The intercepts s of the sources are from N(b, 1) in log-odds; the prior of b is so
-// wide that it matters only to a class without rows. It is solved for v, w_c = U^-1 v_c with
+// for row i of source m, p being that of [regress.Logits]. The intercepts s of the sources are from N(b, 1) in log-odds; the prior of b is
+// so wide that it matters only to a class without rows. It is solved for v, w_c = U^-1 v_c with
 // U'U = X'X/10 + lambda I, so that the curvature is about 1 in all directions.
 type pooledLogistic struct {
 	queue        backend.Queue
 	x            backend.Matrix // rows, n by d
 	on           backend.Matrix // w and its gradient, C by d
 	f, residuals backend.Matrix // n by C, C by n
-	class        []int          // of each row, or noClass
-	logits       logits
+	class        []int          // of each row, or NoClass
+	logits       regress.Logits
 	source       []int         // of each row, from 0
 	rows         []float64     // of each source
 	gram         *mat.SymDense // X'X
@@ -50,8 +52,6 @@ const (
 	pooledStart, pooledStarts = 0.1, 4
 	pooledSteps               = 200
 	precisionB                = 0.01
-	// leastCurvature is that of features that are the same in all rows.
-	leastCurvature = 1e-100
 	// leastShift is the least variance of the sources' intercepts.
 	leastShift = 0.01
 )
@@ -131,21 +131,21 @@ func (r *pooledLogistic) objective(fit classesFit, lambda float64, grad []float6
 		func() error { return backend.Put(r.queue, r.on.Buf, 0, toFloat32(w.RawMatrix().Data)) },
 		func() error { return r.multiply(false, r.on, r.f) },
 		func() error { return backend.Get(r.queue, f, r.f.Buf, 0) })
-	value := lambda / 2 * dot(w.RawMatrix().Data, w.RawMatrix().Data)
+	value := lambda / 2 * linalg.Dot(w.RawMatrix().Data, w.RawMatrix().Data)
 	for j := range c {
 		of := onS.RawRowView(j)
 		copy(of, s.RawRowView(j))
 		b := meanIntercept(of)
 		value += precisionB / 2 * b * b
 		floats.AddConst(-b, of)
-		value += dot(of, of) / 2 // b being the best, what it does is nothing
+		value += linalg.Dot(of, of) / 2 // b being the best, what it does is nothing
 	}
 	z := make([]float64, c)
 	for i, m := range r.source {
 		for j := range z {
 			z[j] = float64(f[i*c+j]) + s.At(j, m)
 		}
-		value += r.logits.loss(z, r.class[i])
+		value += r.logits.Loss(z, r.class[i])
 		for j, residual := range z {
 			onS.Set(j, m, onS.At(j, m)+residual)
 			residuals[j*n+i] = float32(residual)
@@ -200,7 +200,7 @@ func (r *pooledLogistic) unitsAt(lambda float64) pooledUnits {
 func (r *pooledLogistic) curved(c, lambda float64) *mat.SymDense {
 	out := new(mat.SymDense)
 	out.ScaleSym(c, r.gram)
-	floor := math.Max(leastCurvature, 1e-6*mat.Trace(out)) // less is rounding
+	floor := math.Max(regress.LeastCurvature, 1e-6*mat.Trace(out)) // less is rounding
 	for j := range out.SymmetricDim() {
 		out.SetSym(j, j, out.At(j, j)+math.Max(lambda, floor))
 	}
@@ -262,7 +262,7 @@ func (u pooledUnits) gradient(g []float64) {
 // Converged says that the square of the gradient at v tells that a step lowers the objective by a part
 // of pooledTolerance or less.
 func (u pooledUnits) Converged(at *optimize.Location) optimize.Status {
-	if at.Gradient != nil && dot(at.Gradient, at.Gradient) <= 2*pooledTolerance*at.F {
+	if at.Gradient != nil && linalg.Dot(at.Gradient, at.Gradient) <= 2*pooledTolerance*at.F {
 		return optimize.GradientThreshold
 	}
 	return optimize.NotTerminated
@@ -273,7 +273,7 @@ func (pooledUnits) Init(int) {}
 // fit solves at lambda from another fit, by L-BFGS.
 func (r *pooledLogistic) fit(ctx context.Context, lambda float64, from classesFit) (classesFit, error) {
 	u := r.unitsAt(lambda)
-	found, err := leastOf(func() error { return cmp.Or(r.failed, ctx.Err()) }, func(v, slope []float64) float64 {
+	found, err := regress.Minimise(func() error { return cmp.Or(r.failed, ctx.Err()) }, func(v, slope []float64) float64 {
 		value := r.objective(u.out(v), lambda, slope)
 		u.gradient(slope)
 		return value

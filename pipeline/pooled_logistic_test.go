@@ -13,6 +13,8 @@ import (
 	"github.com/amtrl/amtrl/backend"
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
+	"github.com/amtrl/amtrl/pipeline/internal/linalg"
+	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
 // somePooled is a regression of c classes on n rows of three sources, with columns of unlike size, and the rows.
@@ -23,7 +25,7 @@ func somePooled(t *testing.T, rng *rand.Rand, n, d, c int) (*pooledLogistic, *ma
 	t.Cleanup(tmp.Close)
 	r := must.Get(newPooledLogistic(queue, tmp, n, d, c))(t)
 	r.rows = make([]float64, 3)
-	r.logits.rest = float64(b2i(c == 1 || rng.IntN(2) == 0))
+	r.logits.Rest = float64(b2i(c == 1 || rng.IntN(2) == 0))
 	x := mat.NewDense(n, d, nil)
 	for i := range n {
 		for j := range d {
@@ -31,8 +33,8 @@ func somePooled(t *testing.T, rng *rand.Rand, n, d, c int) (*pooledLogistic, *ma
 		}
 		m := rng.IntN(3)
 		r.source, r.rows[m] = append(r.source, m), r.rows[m]+1
-		class, most := noClass, 0.4 // which is the logit of another class where there are others
-		if r.logits.rest == 0 {
+		class, most := regress.NoClass, 0.4 // which is the logit of another class where there are others
+		if r.logits.Rest == 0 {
 			most = math.Inf(-1)
 		}
 		for j := range c {
@@ -42,7 +44,7 @@ func somePooled(t *testing.T, rng *rand.Rand, n, d, c int) (*pooledLogistic, *ma
 		}
 		r.class = append(r.class, class)
 	}
-	centreDense(x)
+	linalg.Centre(x)
 	must.Do(t, backend.Put(queue, r.x.Buf, 0, toFloat32(x.RawMatrix().Data)))
 	must.Do(t, r.square())
 	return r, x
@@ -104,16 +106,16 @@ func plainPooled(r *pooledLogistic, x *mat.Dense, fit classesFit, lambda float64
 		}
 	}
 	for i, m := range r.source {
-		sum, of := r.logits.rest, 1.0
+		sum, of := r.logits.Rest, 1.0
 		for j := range r.on.Rows {
-			e := math.Exp(dot(x.RawRowView(i), w.RawRowView(j)) + s.At(j, m))
+			e := math.Exp(linalg.Dot(x.RawRowView(i), w.RawRowView(j)) + s.At(j, m))
 			if sum += e; j == r.class[i] {
 				of = e
 			}
 		}
 		value += math.Log(sum / of)
 		for j := range r.on.Rows {
-			slope := math.Exp(dot(x.RawRowView(i), w.RawRowView(j))+s.At(j, m))/sum - float64(b2i(j == r.class[i]))
+			slope := math.Exp(linalg.Dot(x.RawRowView(i), w.RawRowView(j))+s.At(j, m))/sum - float64(b2i(j == r.class[i]))
 			onS.Set(j, m, onS.At(j, m)+slope)
 			floats.AddScaled(onW.RawRowView(j), slope, x.RawRowView(i))
 		}

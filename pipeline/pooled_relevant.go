@@ -4,6 +4,8 @@ import (
 	"context"
 	"math"
 	"slices"
+
+	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
 // relevantParts are the parts of the largest relevance that the sources have at least whose rows [Learner.pooledRelevant] takes.
@@ -77,14 +79,14 @@ func (l *Learner) pooledRelevant(ctx context.Context, in Round, group []int, poo
 
 // relevanceWithout is nu by all samples, and behind it without each fold of them, with the fold of each sample.
 func (l *Learner) relevanceWithout(in Labelled, group []int) (nu [][]float64, fold []int) {
-	fold = stratified(make([]int, len(in.Rows)), l.problem.together(in.Rows))
+	fold = regress.Stratified(make([]int, len(in.Rows)), l.problem.together(in.Rows))
 	for i := range fold { // twice as large as those that a prediction is left out in: each costs regressions
 		fold[i] %= relevantFolds
 	}
 	nu = [][]float64{l.relevance(group, nil)}
 	for f := range slices.Max(fold) + 1 {
 		times := make([]float64, len(fold))
-		for _, i := range samplesWithout(fold, f) {
+		for _, i := range regress.SamplesWithout(fold, f) {
 			times[i] = 1
 		}
 		nu = append(nu, l.relevance(group, times))

@@ -10,6 +10,7 @@ import (
 	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
+	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
 // likeness are sources whose labels are what the features tell of the target times a number, or where that is 0 what they tell otherwise,
@@ -153,7 +154,7 @@ func TestRelevantLeftOut(t *testing.T) {
 		l.relevance = func(_ []int, times []float64) []float64 {
 			return nu(func(i int) bool { return times != nil && times[i] == 0 })
 		}
-		regress := func(nu []float64, part float64, from *pooledFound, steps int) *pooledFound {
+		fitted := func(nu []float64, part float64, from *pooledFound, steps int) *pooledFound {
 			some := in
 			some.Sources = slices.Clone(in.Sources)
 			for m, v := range nu {
@@ -169,7 +170,7 @@ func TestRelevantLeftOut(t *testing.T) {
 		}
 		all := must.Get(l.pooledOf(t.Context(), in, []int{0}, u))(t)
 		got := must.Get(l.pooledRelevant(t.Context(), in, []int{0}, all, u))(t)
-		fold := stratified(make([]int, len(y)), l.problem.together(in.Target.Rows))
+		fold := regress.Stratified(make([]int, len(y)), l.problem.together(in.Target.Rows))
 		before := [][]float64{}
 		for _, part := range []float64{0.8, 0.4} {
 			whole := nu(func(int) bool { return false })
@@ -199,7 +200,7 @@ func TestRelevantLeftOut(t *testing.T) {
 			must.Hold(t, len(got) > 0, "no regression on sources with %g of the largest relevance", part)
 			of := got[0]
 			got, seen = got[1:], seen+1
-			want := regress(whole, part, all, 4)
+			want := fitted(whole, part, all, 4)
 			for k, v := range want.with[0][0].head {
 				isNear(t, float64(of[0].head[k]), float64(v), 1e-9, "the head")
 			}
@@ -207,7 +208,7 @@ func TestRelevantLeftOut(t *testing.T) {
 				without := nu(func(j int) bool { return fold[j]%5 == fold[i]%5 })
 				said := want
 				if !sameSources(whole, without, part) {
-					said = regress(without, part, want, 0)
+					said = fitted(without, part, want, 0)
 				}
 				isNear(t, of[0].left[i], said.with[0][0].left[i], 1e-9, "what is said of a sample")
 			}

@@ -7,6 +7,9 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/amtrl/amtrl/pipeline/internal/linalg"
+	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
 // pooledSquared are the heads of outputs of a column by ridge regression on the rows of all sources as those of
@@ -44,7 +47,7 @@ func (l *Learner) regressSquared(in Round, group []int, u units, most int) (*poo
 		z := f.RawVector().Data
 		floats.AddConst(at, z)
 		left := slices.Clone(z)
-		shift := shiftTo(left, y, ridge.level, groups)
+		shift := regress.ShiftTo(left, y, ridge.level, groups)
 		of := prediction{head: ridge.head(p.Config.K, beta, at+shift, u), left: left}
 		found.sources = append(found.sources, of)
 		if added != nil {
@@ -56,39 +59,6 @@ func (l *Learner) regressSquared(in Round, group []int, u units, most int) (*poo
 		found.with[0] = append(found.with[0], of)
 	}
 	return found, nil
-}
-
-// shiftTo adds to predictions f what they lack on average of labels y, those of the sample itself and of its group left out, if
-// that is from N(0, rho) in units of the noise. It returns what a prediction of another row lacks. Labels that are NaN do not count.
-func shiftTo(f, y []float64, rho float64, groups together) float64 {
-	sum, n := 0.0, 1/rho
-	for i, v := range f {
-		if y[i] == y[i] {
-			sum, n = sum+y[i]-v, n+1
-		}
-	}
-	for group := range groups.several() {
-		rest, others := sum, n
-		for _, i := range group {
-			if y[i] == y[i] {
-				rest, others = rest-(y[i]-f[i]), others-1
-			}
-		}
-		for _, i := range group {
-			f[i] += rest / math.Max(others, leastCurvature)
-		}
-	}
-	for i, v := range f {
-		if !groups.alone(i) {
-			continue
-		}
-		if y[i] == y[i] {
-			f[i] += (sum - (y[i] - v)) / math.Max(n-1, leastCurvature)
-		} else {
-			f[i] += sum / n
-		}
-	}
-	return sum / n
 }
 
 // samplesOf are rows of the target less a centre, n by d.
@@ -119,7 +89,7 @@ const leastLevel = 0.1
 // beyond their own error where they are free (DerSimonian and Laird 1986), and lambda, from 1e-7 to 1e2, the one that
 // generalised cross-validation takes to be the best for all outputs together. y is overwritten.
 func (l *Learner) pooledRidge(rows []poolRow, y *mat.Dense, each []float32) (*pooledFit, error) {
-	means := centreDense(y)
+	means := linalg.Centre(y)
 	gram, err := l.pooledGram(rows, each, y)
 	if err != nil {
 		return nil, err
@@ -128,9 +98,9 @@ func (l *Learner) pooledRidge(rows []poolRow, y *mat.Dense, each []float32) (*po
 	if err != nil {
 		return nil, err
 	}
-	rho := maxRho
+	rho := regress.MaxRho
 	if len(levels.rows) > 1 {
-		rho = levels.vary(levels.given(gram, y, maxRho).search())
+		rho = levels.vary(levels.given(gram, y, regress.MaxRho).search())
 	}
 	s := levels.given(gram, y, rho)
 	found := s.search()
@@ -223,7 +193,7 @@ func (v levels) given(gram pooledGram, y *mat.Dense, rho float64) pooledSystem {
 			s.square -= by * v * v
 		}
 	}
-	if rho == maxRho {
+	if rho == regress.MaxRho {
 		s.free = float64(len(v.rows))
 	}
 	for m, n := range v.rows {
@@ -255,25 +225,25 @@ type pooledSolution struct {
 
 func (s pooledSystem) search() pooledSolution {
 	lambda, noise, d := 1e2, math.NaN(), s.squares.SymmetricDim()
-	reduced, inside := tridiagonalize(s.squares), new(mat.Dense)
-	inside.Mul(s.product, reduced.q)
+	reduced, inside := regress.Tridiagonalize(s.squares), new(mat.Dense)
+	inside.Mul(s.product, reduced.Q)
 	best := math.Inf(1)
 	for step := range 19 {
 		at := math.Pow(10, -7+float64(step)/2)
-		shift, rss := reduced.shift(at*s.unit), s.square
-		freedom := s.free + float64(d) - shift.mu*shift.inverseTrace()
+		shift, rss := reduced.Shift(at*s.unit), s.square
+		freedom := s.free + float64(d) - shift.Mu*shift.InverseTrace()
 		for c := range s.product.RawMatrix().Rows {
 			a := inside.RawRowView(c)
 			z := slices.Clone(a)
-			shift.lower(z)
-			shift.upper(z)
-			rss -= dot(a, z) + shift.mu*dot(z, z)
+			shift.Lower(z)
+			shift.Upper(z)
+			rss -= linalg.Dot(a, z) + shift.Mu*linalg.Dot(z, z)
 		}
 		if left := 1 - freedom/s.n; left > 0 && rss/left/left < best {
 			best, lambda, noise = rss/left/left, at, rss/(s.n-freedom)
 		}
 	}
-	return pooledSolution{reduced.divide(reduced.shift(lambda*s.unit), mat.DenseCopyOf(s.product)), lambda, noise}
+	return pooledSolution{reduced.Divide(reduced.Shift(lambda*s.unit), mat.DenseCopyOf(s.product)), lambda, noise}
 }
 
 // penalized are the squares with the penalty.
@@ -292,7 +262,7 @@ func (s pooledSystem) intercepts(beta *mat.Dense) []float64 {
 	out, sum := make([]float64, beta.RawMatrix().Rows), floats.Sum(s.weight)
 	for m, w := range s.weight {
 		for c := range out {
-			out[c] += w / sum * (s.y.At(m, c) - dot(s.x.RawRowView(m), beta.RawRowView(c)))
+			out[c] += w / sum * (s.y.At(m, c) - linalg.Dot(s.x.RawRowView(m), beta.RawRowView(c)))
 		}
 	}
 	return out
@@ -311,7 +281,7 @@ func (v levels) vary(free pooledSolution) float64 {
 		of := make([]float64, len(v.rows))
 		mean := 0.0
 		for m, n := range v.rows {
-			of[m] = v.y.At(m, c) - dot(v.x.RawRowView(m), free.beta.RawRowView(c))
+			of[m] = v.y.At(m, c) - linalg.Dot(v.x.RawRowView(m), free.beta.RawRowView(c))
 			mean += n / sum * of[m]
 		}
 		for m, n := range v.rows {

@@ -8,6 +8,9 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/amtrl/amtrl/pipeline/internal/linalg"
+	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
 // pooledFound is one regression on the rows of all sources: of these alone, and with the target's samples among its
@@ -47,7 +50,7 @@ type addedSamples struct {
 
 // added is nil where H is singular.
 func (g pooledGram) added(samples *mat.Dense, h *mat.SymDense) *addedSamples {
-	u, ok := factorOf(h)
+	u, ok := linalg.Factor(h)
 	if !ok {
 		return nil
 	}
@@ -76,7 +79,7 @@ func (t *addedSamples) weights(alpha []float64) []float64 {
 
 // across overwrites v and returns the weights of the features for which X has Z v.
 func (t *addedSamples) across(v []float64) []float64 {
-	solveTriangle(blas.NoTrans, t.u, v)
+	linalg.SolveTriangle(blas.NoTrans, t.u, v)
 	return t.gram.weights(v)
 }
 
@@ -90,7 +93,7 @@ func (t *addedSamples) covariance() *mat.SymDense {
 // squared adds the samples with labels y, of which NaN does not count, to ridge regression. z is what that says of them, k their
 // covariance, and level the variance of what the target's intercept differs by from that of the sources, in units of the noise. It
 // returns alpha, that difference, and what is said of each sample without it and the rest of its group.
-func (t *addedSamples) squared(k *mat.SymDense, z, y []float64, level float64, groups together) (alpha []float64, shift float64,
+func (t *addedSamples) squared(k *mat.SymDense, z, y []float64, level float64, groups regress.Groups) (alpha []float64, shift float64,
 	left []float64) {
 	var rows []int
 	for i, v := range y {
@@ -125,16 +128,16 @@ func (t *addedSamples) squared(k *mat.SymDense, z, y []float64, level float64, g
 		left[i] = z[i] + added.AtVec(i) + shift
 	}
 	for a, i := range rows {
-		left[i] = y[i] - alpha[i]/math.Max(inverse.At(a, a), leastCurvature)
+		left[i] = y[i] - alpha[i]/math.Max(inverse.At(a, a), regress.LeastCurvature)
 	}
-	if blocks := groups.some(rows).blocks(inverse.At); len(blocks) > 0 {
+	if blocks := groups.Some(rows).Blocks(inverse.At); len(blocks) > 0 {
 		residual := mat.NewDense(len(rows), 1, nil)
 		for a, i := range rows {
 			residual.Set(a, 0, alpha[i])
 		}
 		for _, b := range blocks {
-			b.divide(residual)
-			for _, a := range b.samples {
+			b.Divide(residual)
+			for _, a := range b.Samples {
 				left[rows[a]] = y[rows[a]] - residual.At(a, 0)
 			}
 		}

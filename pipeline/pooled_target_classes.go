@@ -1,6 +1,11 @@
 package pipeline
 
-import "gonum.org/v1/gonum/mat"
+import (
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/amtrl/amtrl/pipeline/internal/linalg"
+	"github.com/amtrl/amtrl/pipeline/internal/regress"
+)
 
 // addedWeights are the weights of samples that are compared, upwards as long as they make them likelier.
 var addedWeights = []float64{1, 3, 10, 30, 100, 300, 1000}
@@ -12,16 +17,16 @@ var addedWeights = []float64{1, 3, 10, 30, 100, 300, 1000}
 // with z what the regression says of the samples, n by C. (The variances of the intercepts are not of rows.)
 type addedClasses struct {
 	*addedSamples
-	*multinomial
+	*regress.Multinomial
 }
 
 // classes has no root where X H^-1 X' is beyond the numbers.
-func (t *addedSamples) classes(of logits, z *mat.Dense, class []int, groups together, variances []float64) addedClasses {
-	return addedClasses{t, newMultinomial(of, z, class, groups, newThinRoot(t.x), variances)}
+func (t *addedSamples) classes(of regress.Logits, z *mat.Dense, class []int, groups regress.Groups, variances []float64) addedClasses {
+	return addedClasses{t, regress.NewMultinomial(of, z, class, groups, regress.NewThinRoot(t.x), variances)}
 }
 
 // weights are those of the features and the intercepts that a point adds.
-func (a addedClasses) weights(at multinomialPoint) (w [][]float64, b []float64) {
-	eachRow(at.u, func(u []float64) { w = append(w, a.addedSamples.across(a.multinomial.root.across(u))) })
-	return w, at.b
+func (a addedClasses) weights(at regress.MultinomialPoint) (w [][]float64, b []float64) {
+	linalg.EachRow(at.U, func(u []float64) { w = append(w, a.addedSamples.across(a.Multinomial.Root.Across(u))) })
+	return w, at.B
 }

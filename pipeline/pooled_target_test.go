@@ -13,6 +13,8 @@ import (
 
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
+	"github.com/amtrl/amtrl/pipeline/internal/linalg"
+	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
 // Numbers of sources that are alike but for a level of each are known from one regression on all rows, and the methods lean on it in
@@ -25,7 +27,7 @@ func TestJoinOfNumbers(t *testing.T) {
 	for m, pool := range set.Pools {
 		level := 10 * rng.NormFloat64()
 		for i := range pool.Rows {
-			set.Tasks[m].Labels[i] = float32(dot(features(set, m, i), weights) + level + noise*rng.NormFloat64())
+			set.Tasks[m].Labels[i] = float32(linalg.Dot(features(set, m, i), weights) + level + noise*rng.NormFloat64())
 		}
 	}
 	cfg := defaultConfig(t)
@@ -139,14 +141,14 @@ func TestAddedSquared(t *testing.T) {
 			}
 		}
 		added := pooledGram{}.added(x, h)
-		alpha, shift, left := added.squared(added.covariance(), z, y, level, together{})
+		alpha, shift, left := added.squared(added.covariance(), z, y, level, regress.Groups{})
 		v, b := plainly(t, h, x, z, y, level, rows)
 		closeVectors(t, "the weights", added.weights(alpha), v, 1e-6, 1)
 		isNear(t, shift, b, 1e-6*math.Max(1, math.Abs(b)), "the intercept")
 		for i := range y {
 			others := slices.DeleteFunc(slices.Clone(rows), func(r int) bool { return r == i })
 			v, b := plainly(t, h, x, z, y, level, others)
-			want := z[i] + dot(x.RawRowView(i), v) + b
+			want := z[i] + linalg.Dot(x.RawRowView(i), v) + b
 			isNear(t, left[i], want, 1e-6*math.Max(1, math.Abs(want)), "what is said of a sample left out")
 		}
 	}
@@ -165,8 +167,8 @@ func TestFeaturesOfRoot(t *testing.T) {
 	rows, u := mat.NewDense(3, d, normals(rng, 3*d)), normals(rng, n)
 	w := g.weights(u)
 	for i := range 3 {
-		want := dot(rows.RawRowView(i), w)
-		isNear(t, dot(g.features(rows).RawRowView(i), u), want, 1e-8*math.Max(1, math.Abs(want)), "what is said of a row")
+		want := linalg.Dot(rows.RawRowView(i), w)
+		isNear(t, linalg.Dot(g.features(rows).RawRowView(i), u), want, 1e-8*math.Max(1, math.Abs(want)), "what is said of a row")
 	}
 }
 
@@ -177,14 +179,14 @@ func TestAddedClasses(t *testing.T) {
 	for turn := range 12 {
 		n, d, c := []int{7, 33}[turn%2], 1+rng.IntN(12), 1+rng.IntN(4)
 		x, h, z := someSamples(rng, n, d, c)
-		of := logits{float64(b2i(c == 1 || rng.IntN(2) == 0))}
+		of := regress.Logits{Rest: float64(b2i(c == 1 || rng.IntN(2) == 0))}
 		class, variances := make([]int, n), make([]float64, c)
 		for i := range class {
 			class[i] = rng.IntN(c)
-			if of.rest > 0 && rng.IntN(3) == 0 {
-				class[i] = noClass
+			if of.Rest > 0 && rng.IntN(3) == 0 {
+				class[i] = regress.NoClass
 			} else if rng.IntN(6) == 0 {
-				class[i] = noLabel
+				class[i] = regress.NoLabel
 			}
 		}
 		for j := range variances {
@@ -204,9 +206,9 @@ func TestAddedClasses(t *testing.T) {
 				}
 				said := slices.Clone(z.RawRowView(i))
 				for j := range said {
-					said[j] += dot(v.RawRowView(j), x.RawRowView(i)) + b[j]
+					said[j] += linalg.Dot(v.RawRowView(j), x.RawRowView(i)) + b[j]
 				}
-				value += of.loss(said, class[i])
+				value += of.Loss(said, class[i])
 			}
 			return value
 		}
@@ -218,20 +220,20 @@ func TestAddedClasses(t *testing.T) {
 			}, make([]float64, c*(d+1)), &optimize.Settings{GradientThreshold: 1e-5}, &optimize.BFGS{})
 			return found.X
 		}
-		added := pooledGram{}.added(x, h).classes(of, z, class, together{}, variances)
-		with := must.Get(added.fit(t.Context(), added.origin(), weight))(t)
-		left := with.left
-		w, b := added.weights(with.multinomialPoint)
+		added := pooledGram{}.added(x, h).classes(of, z, class, regress.Groups{}, variances)
+		with := must.Get(added.Fit(t.Context(), added.Origin(), weight))(t)
+		left := with.Left
+		w, b := added.weights(with.MultinomialPoint)
 		all := func(int) bool { return false }
 		want := least(all)
 		got := append(slices.Concat(w...), b...)
 		value, best := plain(got, all), plain(want, all)
 		must.Hold(t, value < best+1e-3, "the objective of %d classes is %g, the least %g", c, value, best)
-		for fold := range slices.Max(added.fold) + 1 {
-			v := least(func(i int) bool { return added.fold[i] == fold })
+		for fold := range slices.Max(added.Fold) + 1 {
+			v := least(func(i int) bool { return added.Fold[i] == fold })
 			for i := range n {
-				for j := 0; j < c && added.fold[i] == fold; j++ {
-					want := z.At(i, j) + dot(v[j*d:(j+1)*d], x.RawRowView(i)) + v[c*d+j]
+				for j := 0; j < c && added.Fold[i] == fold; j++ {
+					want := z.At(i, j) + linalg.Dot(v[j*d:(j+1)*d], x.RawRowView(i)) + v[c*d+j]
 					isNear(t, left.At(i, j), want, 0.02*math.Max(1, math.Abs(want)), "a logit left out")
 				}
 			}
@@ -261,7 +263,7 @@ func TestSamplesAmongRows(t *testing.T) {
 			found := must.Get(l.pooledClasses(t.Context(), in, []int{0, 1}, must.Get(l.model.units())(t)))(t)
 			loss := func(of []prediction) (sum float64) {
 				for i := range in.Target.Rows {
-					sum += logOfLabel(of[0].left[i], float64(in.Target.Y[2*i]))
+					sum += regress.LogOfLabel(of[0].left[i], float64(in.Target.Y[2*i]))
 				}
 				return sum
 			}

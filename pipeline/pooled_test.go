@@ -12,6 +12,8 @@ import (
 
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
+	"github.com/amtrl/amtrl/pipeline/internal/linalg"
+	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
 // levelled is ridge regression of y, n by C, on x with an intercept s_m from N(b, rho sigma^2) for each source, by its definition: least
@@ -33,7 +35,7 @@ func levelledAt(x, y *mat.Dense, source []int, rho float64) levelled {
 		rows[m]++
 	}
 	half, free := mat.NewDense(n, n, nil), 1.0 // what the intercepts take of the freedom of what is divided
-	if rho == maxRho {
+	if rho == regress.MaxRho {
 		free = float64(len(rows))
 	}
 	for i := range n {
@@ -93,7 +95,7 @@ func levelledAt(x, y *mat.Dense, source []int, rho float64) levelled {
 
 // levelledFit is levelled at the rho of DerSimonian and Laird, by the intercepts of a fit in which they are free.
 func levelledFit(x, y *mat.Dense, source []int) levelled {
-	free := levelledAt(x, y, source, maxRho)
+	free := levelledAt(x, y, source, regress.MaxRho)
 	n, outputs := y.Dims()
 	means, rows := map[int][]float64{}, map[int]float64{}
 	for i := range n {
@@ -165,19 +167,9 @@ func TestPooledRidge(t *testing.T) {
 		for c := range 2 {
 			beta := got.beta.RawRowView(c)
 			closeVectors(t, "the weights", beta, mat.Col(nil, c, want.beta), 1e-5, 0.1)
-			at := got.intercept[c] - dot(got.centre, beta)
+			at := got.intercept[c] - linalg.Dot(got.centre, beta)
 			must.Hold(t, math.Abs(at-want.intercept[c]) <= 1e-5*(1+apart), "the intercept is %g, expected %g", at, want.intercept[c])
 		}
-	}
-}
-
-// What is missing on average is what is shifted by, shrunk, and each sample is left out of it.
-func TestShiftTo(t *testing.T) {
-	y, nan := []float64{1, 2, 6, 0}, math.NaN()
-	for rho, want := range map[float64][]float64{0: {0, 0, 0, 0, 0}, maxRho: {4, 3.5, 1.5, 3, 3}, 0.5: {2, 1.75, 0.75, 1.8, 1.8}} {
-		f := make([]float64, 4)
-		by := shiftTo(f, []float64{y[0], y[1], y[2], nan}, rho, together{})
-		closeVectors(t, "predictions and shift", append(f, by), want, 1e-4, 0.01)
 	}
 }
 
@@ -251,7 +243,7 @@ func TestPooled(t *testing.T) {
 					output = j
 				}
 				says := func(row int32) float64 {
-					return fit.intercept[j] + dot(features(set, target, int(row)), mat.Col(nil, j, fit.beta))
+					return fit.intercept[j] + linalg.Dot(features(set, target, int(row)), mat.Col(nil, j, fit.beta))
 				}
 				samples := u.problem.draws.target[:cfg.TargetSamples]
 				own, centre, labelled := mat.NewDense(len(samples), d, nil), columnMeans(xs), []int{}
@@ -269,7 +261,7 @@ func TestPooled(t *testing.T) {
 				for _, row := range test {
 					at := features(set, target, int(row))
 					floats.Sub(at, centre)
-					want = append(want, says(row)+shift+dot(at, v))
+					want = append(want, says(row)+shift+linalg.Dot(at, v))
 				}
 				closeVectors(t, fmt.Sprintf("classes %v: predictions of output %d", classes, output), wide(got[output]), want, 1e-4, 0)
 			}

@@ -2,10 +2,11 @@ package pipeline
 
 import (
 	"math"
-	"math/rand/v2"
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
 const (
@@ -53,9 +54,9 @@ const joinReplicates = 100
 
 // joinWeights are the factors of helps in the mean over candidates: f, whose predictions of the samples left out are left, and for
 // each help and each a of joinParts (1 - a) f + a times the help. A candidate weighs as much as it makes the labels likely,
-// normal ones of a variance of its own where they are numbers, less [helps.less]; of pools, labels of classes
-// may be wrong (see [noiseRate]). Since the samples are few, that is the mean over replicates of the Bayesian bootstrap (pseudo-BMA+;
-// Yao, Vehtari, Simpson and Gelman 2018). That draws weights of groups, whose samples count as [together.evidence] says.
+// normal ones of a variance of its own where they are numbers, less [helps.less]; of pools, labels of classes may be wrong (see
+// [regress.NoiseRate]). Since the samples are few, that is the mean over replicates of the Bayesian bootstrap (pseudo-BMA+; Yao, Vehtari,
+// Simpson and Gelman 2018). That draws weights of groups, whose samples count as [regress.Groups.Evidence] says.
 func (l *Learner) joinWeights(in Labelled, group []int, left func(c, row int) float64, found helps) []float64 {
 	helps := found.all()
 	y := in.of(group, len(l.problem.Target.Tasks))
@@ -66,8 +67,8 @@ func (l *Learner) joinWeights(in Labelled, group []int, left func(c, row int) fl
 			labelled = append(labelled, row)
 		}
 	}
-	groups := l.problem.together(in.Rows).some(labelled)
-	n := groups.effective()
+	groups := l.problem.together(in.Rows).Some(labelled)
+	n := groups.Effective()
 	losses := func(help []prediction, a, rate float64) []float64 {
 		out, says := make([]float64, len(labelled)), make([]float64, len(group))
 		for i, row := range labelled {
@@ -75,7 +76,7 @@ func (l *Learner) joinWeights(in Labelled, group []int, left func(c, row int) fl
 				says[j] = (1-a)*left(c, row) + a*help[j].left[row]
 			}
 			if l.problem.Classifies() {
-				out[i] = logOfLabels(labels(row), says, rate)
+				out[i] = regress.LogOfLabels(labels(row), says, rate)
 			} else {
 				out[i] = (labels(row)[0] - says[0]) * (labels(row)[0] - says[0])
 			}
@@ -94,13 +95,13 @@ func (l *Learner) joinWeights(in Labelled, group []int, left func(c, row int) fl
 	handicap := l.handicap(in, group, found, n)
 	rate := 0.0
 	if l.problem.doubtsLabels() {
-		rate, _ = noiseRate(all, groups.evidence())
+		rate, _ = regress.NoiseRate(all, groups.Evidence())
 	}
 	candidates := all(rate)
 	rng := stream(l.problem.Config.Seed, "join", l.problem.TargetName())
 	weights, drawn, likely := make([]float64, len(helps)), make([]float64, len(labelled)), make([]float64, len(candidates))
 	for range joinReplicates {
-		groups.drawWeights(rng, drawn)
+		groups.DrawWeights(rng, drawn)
 		for i, c := range candidates {
 			loss := floats.Dot(drawn, c)
 			switch {
@@ -109,7 +110,7 @@ func (l *Learner) joinWeights(in Labelled, group []int, left func(c, row int) fl
 			case l.problem.Classifies():
 				likely[i] = -n * loss
 			default:
-				likely[i] = -n / 2 * math.Log(math.Max(loss, leastCurvature))
+				likely[i] = -n / 2 * math.Log(math.Max(loss, regress.LeastCurvature))
 			}
 			likely[i] -= found.less(i, handicap, len(l.problem.Sources))
 		}
@@ -121,12 +122,4 @@ func (l *Learner) joinWeights(in Labelled, group []int, left func(c, row int) fl
 		}
 	}
 	return weights
-}
-
-// drawWeights draws weights with the sum 1 from the flat Dirichlet distribution.
-func drawWeights(rng *rand.Rand, w []float64) {
-	for i := range w {
-		w[i] = rng.ExpFloat64()
-	}
-	floats.Scale(1/floats.Sum(w), w)
 }

@@ -15,6 +15,8 @@ import (
 	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
+	"github.com/amtrl/amtrl/pipeline/internal/linalg"
+	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
 var nan32 = float32(math.NaN())
@@ -38,7 +40,7 @@ func shops(rng *rand.Rand, pools, rows, d, outputs int, classes bool) *dataset.S
 			scores[c] = make([]float64, rows)
 			for i := range rows {
 				z := multiply(false, false, phi, k, wide(pool.F32[i*d:(i+1)*d]), d)
-				scores[c][i] = dot(z, w) + 0.1*rng.NormFloat64()
+				scores[c][i] = linalg.Dot(z, w) + 0.1*rng.NormFloat64()
 			}
 		}
 		for c := range outputs {
@@ -219,7 +221,7 @@ func TestPoolsRecord(t *testing.T) {
 			}
 			phi, best, class := multiply(false, false, named["representation.weight"], 3, z, 8), math.Inf(-1), 0
 			for c := range 4 {
-				v := dot(phi, named["target.weight"][3*c:3*c+3]) + dot(z, named["target.delta"][8*c:8*c+8]) + named["target.bias"][c]
+				v := linalg.Dot(phi, named["target.weight"][3*c:3*c+3]) + linalg.Dot(z, named["target.delta"][8*c:8*c+8]) + named["target.bias"][c]
 				if v > best {
 					best, class = v, c
 				}
@@ -367,12 +369,11 @@ func TestScoreOfClasses(t *testing.T) {
 	if want := [][]int{{0, 1, 2}, {3}}; !reflect.DeepEqual(groups, want) {
 		t.Errorf("groups %v, want %v", groups, want)
 	}
-	if got, losses := scorePredictions(true, false, groups, pred, y, apart(7)); got != (Score{Metric: MetricError, Value: 3. / 7}) ||
-		losses.Rows != 7 ||
-		losses.Count() != 4 {
+	got, losses := scorePredictions(true, false, groups, pred, y, regress.Ungrouped(7))
+	if got != (Score{Metric: MetricError, Value: 3. / 7}) || losses.Rows != 7 || losses.Count() != 4 {
 		t.Errorf("%+v, %+v, want 3 of 7 of 4 rows", got, losses)
 	}
-	got, losses := scorePredictions(false, false, nil, [][]float32{{1, 2}, {3, 4}}, []float32{0, nan32, 4, 4}, together{})
+	got, losses = scorePredictions(false, false, nil, [][]float32{{1, 2}, {3, 4}}, []float32{0, nan32, 4, 4}, regress.Groups{})
 	if got != (Score{Metric: MetricMSE, Value: 5. / 3}) || losses.Rows != 3 || losses.Count() != 2 ||
 		!slices.Equal(losses.Sums, []float64{1, 4}) {
 		t.Errorf("%+v, %+v, want 5/3", got, losses)

@@ -12,6 +12,7 @@ import (
 	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
+	"github.com/amtrl/amtrl/pipeline/internal/linalg"
 	"github.com/amtrl/amtrl/pipeline/pipelinetest"
 )
 
@@ -76,12 +77,12 @@ func (m hostLinear) predict(x []float64) (y, ySize, phi, phiSize []float64) {
 	}
 	for k := range m.k {
 		b := m.phi[k*m.d : (k+1)*m.d]
-		phi, phiSize = append(phi, dot(b, z)), append(phiSize, dot(absolute(b), size))
+		phi, phiSize = append(phi, linalg.Dot(b, z)), append(phiSize, linalg.Dot(absolute(b), size))
 	}
 	for c := range m.c {
 		w, delta := m.head[c*m.k:(c+1)*m.k], m.delta[c*m.d:(c+1)*m.d]
-		y = append(y, m.unit[c]*(dot(w, phi)+dot(delta, z)+m.bias[c]))
-		ySize = append(ySize, m.unit[c]*(dot(absolute(w), phiSize)+dot(absolute(delta), size)+math.Abs(m.bias[c])))
+		y = append(y, m.unit[c]*(linalg.Dot(w, phi)+linalg.Dot(delta, z)+m.bias[c]))
+		ySize = append(ySize, m.unit[c]*(linalg.Dot(absolute(w), phiSize)+linalg.Dot(absolute(delta), size)+math.Abs(m.bias[c])))
 	}
 	return y, ySize, phi, phiSize
 }

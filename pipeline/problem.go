@@ -7,6 +7,7 @@ import (
 
 	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/internal/text"
+	"github.com/amtrl/amtrl/pipeline/internal/linalg"
 )
 
 // Problem is one target of a data set under a configuration: its sources, what
@@ -97,7 +98,7 @@ func NewProblem(set *dataset.Set, cfg Config, target int) (*Problem, error) {
 		if err != nil {
 			return nil, err
 		}
-		if nonzero(nu) == 0 {
+		if linalg.Nonzero(nu) == 0 {
 			return nil, fmt.Errorf("method %s: the true relevance of every source of %s is 0, expected some that are not", Known, name)
 		}
 	}

@@ -3,6 +3,8 @@ package pipeline
 import (
 	"errors"
 	"fmt"
+
+	"github.com/amtrl/amtrl/pipeline/internal/linalg"
 )
 
 // Proposal is what a round asks for: the rows that it wants labelled. Rows are
@@ -80,7 +82,7 @@ func (p *Problem) allocate(st State, method string, e int) ([]int, error) {
 		case ScheduleTheory: // the plan is for ||nu|| = 1; nu_1 is (1/M, ..., 1/M)
 			sq := 1 / float64(len(p.Sources))
 			if e > 1 {
-				sq = dot(last.Nu, last.Nu)
+				sq = linalg.Dot(last.Nu, last.Nu)
 			}
 			cost *= sq
 		}

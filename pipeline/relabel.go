@@ -6,11 +6,13 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/pipeline/internal/linalg"
+	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
 // relabelled is the regression that heads of the target were fitted by, for other labels of the same n samples.
 type relabelled struct {
-	regression *kernelRidge
+	regression *regress.KernelRidge
 	rows       *targetRows
 	phi        *mat.Dense // n by K+1
 	a, root    *mat.Dense // A = Phi L, and L
@@ -23,12 +25,12 @@ type relabelled struct {
 type predictors struct{ w, delta, own *mat.Dense }
 
 // predictors are those of a fit, which has dual coefficients alpha, n by L.
-func (r *relabelled) predictors(fit kernelFit) predictors {
-	p := predictors{w: r.regression.shared(r.a, r.root, fit)}
-	if fit.kappa > 0 && r.rows.trace > 0 {
-		p.own = r.rows.across(fit.alpha)
-		p.own.Scale(fit.kappa/(1+fit.kappa)/r.rows.trace, p.own)
-		p.delta = r.rows.slopes(p.own)
+func (r *relabelled) predictors(fit regress.KernelFit) predictors {
+	p := predictors{w: r.regression.Shared(r.a, r.root, fit)}
+	if fit.Kappa > 0 && r.rows.Trace > 0 {
+		p.own = r.rows.Across(fit.Alpha)
+		p.own.Scale(fit.Kappa/(1+fit.Kappa)/r.rows.Trace, p.own)
+		p.delta = r.rows.Slopes(p.own)
 	}
 	return p
 }
@@ -40,7 +42,7 @@ func (l *Learner) say(p predictors, of ...poolRows) (*mat.Dense, error) {
 		return nil, err
 	}
 	if p.delta == nil {
-		return product(phi, p.w), nil
+		return linalg.Product(phi, p.w), nil
 	}
 	u, err := l.model.units()
 	if err != nil {
@@ -70,7 +72,7 @@ func (l *Learner) say(p predictors, of ...poolRows) (*mat.Dense, error) {
 	if err != nil {
 		return nil, err
 	}
-	own.Add(own, product(phi, p.w))
+	own.Add(own, linalg.Product(phi, p.w))
 	return own, nil
 }
 
@@ -80,14 +82,14 @@ func (l *Learner) eachSource(p predictors, in []Labelled, do func(part sourcePar
 	_, columns := p.w.Dims()
 	say := func(of ...poolRows) (*mat.Dense, error) { return l.say(p, of...) }
 	return l.eachPart(in, 3, columns, say, func(s sourcePart, said *mat.Dense) {
-		centreDense(said)
+		linalg.Centre(said)
 		do(s, said, s.centred(s.means()))
 	})
 }
 
 // correlations are those of the columns of y, n by C, with those of f, n by L, whose means are 0: C by L, 0 where either is constant.
 func correlations(f, y *mat.Dense) *mat.Dense {
-	r, ofF, ofY := new(mat.Dense), columnSquares(f), columnSquares(y)
+	r, ofF, ofY := new(mat.Dense), linalg.ColumnSquares(f), linalg.ColumnSquares(y)
 	r.Mul(y.T(), f)
 	for o, v := range ofY {
 		row := r.RawRowView(o)
@@ -98,16 +100,4 @@ func correlations(f, y *mat.Dense) *mat.Dense {
 		}
 	}
 	return r
-}
-
-// columnSquares are the sums of the squares of each column.
-func columnSquares(x *mat.Dense) []float64 {
-	n, c := x.Dims()
-	out := make([]float64, c)
-	for i := range n {
-		for j, v := range x.RawRowView(i) {
-			out[j] += v * v
-		}
-	}
-	return out
 }

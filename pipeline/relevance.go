@@ -6,6 +6,8 @@ import (
 	"math"
 
 	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/pipeline/internal/linalg"
+	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
 // The kinds of relevance.
@@ -102,8 +104,8 @@ func (r Relevance) solve(b backend.Queue, heads backend.Matrix, w backend.Vector
 		if err := cmp.Or(backend.Get(b, aHost, a.Buf, 0), backend.Get(b, wHost, w64.Buf, 0)); err != nil {
 			return nil, 0, err
 		}
-		nu = lasso(aHost, wHost, r.Lambda)
-		return nu, nonzero(nu), nil
+		nu = regress.Lasso(aHost, wHost, r.Lambda)
+		return nu, linalg.Nonzero(nu), nil
 	default:
 		return minNormRelevance(b, tmp, a, w64, r.Rcond)
 	}

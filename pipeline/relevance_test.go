@@ -11,6 +11,8 @@ import (
 	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
+	"github.com/amtrl/amtrl/pipeline/internal/linalg"
+	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
 // headsAmong uploads W' (M by K) as part of a longer vector, as in a model's parameters:
@@ -138,7 +140,7 @@ func TestRidgeRelevance(t *testing.T) {
 		for _, tau := range []float64{1e-3, 0.5, 10} {
 			nu, _ := must.Get2(relevanceOf(t, b, Relevance{Kind: Ridge, Tau: tau}, a, w))(t)
 			// W'(W nu - w) + tau mean nu = 0.
-			mean := dot(a, a) / float64(k)
+			mean := linalg.Dot(a, a) / float64(k)
 			res := multiply(true, false, a, m, nu, m)
 			for i := range res {
 				res[i] -= w[i]
@@ -167,10 +169,10 @@ func TestL1Relevance(t *testing.T) {
 	const m, k = 25, 6
 	a, w := float32s(normals(rng, m*k)), float32s(normals(rng, k))
 	nu, rank := must.Get2(relevanceOf(t, b, Relevance{Kind: L1, Lambda: 0.2}, a, w))(t)
-	want := lasso(a, w, 0.2)
+	want := regress.Lasso(a, w, 0.2)
 	closeVectors(t, "nu", nu, want, 0, 0)
-	if rank != nonzero(want) || rank == 0 || rank >= m {
-		t.Errorf("rank %d, want the %d sources that are not 0", rank, nonzero(want))
+	if rank != linalg.Nonzero(want) || rank == 0 || rank >= m {
+		t.Errorf("rank %d, want the %d sources that are not 0", rank, linalg.Nonzero(want))
 	}
 }
 

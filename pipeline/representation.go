@@ -96,8 +96,10 @@ type linearClass struct {
 }
 
 func (l *linearClass) parameters() backend.Vector { return l.all }
-func (l *linearClass) optimiser() backend.Vector  { return backend.Vector{} }
-func (l *linearClass) heads() backend.Matrix      { return l.linear.heads(l.theta) }
+
+func (l *linearClass) optimiser() backend.Vector { return backend.Vector{} }
+
+func (l *linearClass) heads() backend.Matrix { return l.linear.heads(l.theta) }
 
 func (l *linearClass) start(s backend.Samples, counts []int, rng *rand.Rand) error {
 	return l.erm.start(l.linear, s, counts, rng)

@@ -8,11 +8,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/pipeline/internal/linalg"
+	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
-
-// kappas are the weights of the target's own rows against the sources' heads that
-// prior residual chooses from.
-var kappas = []float64{0, 0.1, 1, 10}
 
 // headPrior is what the sources say about the target's heads: their own heads with what
 // their intercepts say (T by K+1), the prior mean of the intercept, and the prior
@@ -78,14 +76,14 @@ func (l *Learner) phi(of ...poolRows) (*mat.Dense, error) {
 // row z is phi(z)'w + z'delta + b, where delta is what the sources' heads do not
 // explain. It is the ridge regression on the kernels of A = Z W, the predictions of
 // the sources for the target's rows, and of the rows themselves, with one kernel for
-// all outputs; see [kernelRidge].
+// all outputs; see [regress.KernelRidge].
 func (l *Learner) residualHead() (headsOf, error) {
 	k := l.problem.Config.K
 	prior, err := l.headPrior()
 	if err != nil {
 		return nil, err
 	}
-	root, rank := headRoot(prior.heads)
+	root, rank := linalg.Root(prior.heads)
 	return func(rows *targetRows, phi *mat.Dense, u units, in labelGroup) ([]headFit, error) {
 		means, whole := prior.means(in), phi
 		phi, err := l.withoutLone(rows, whole, u)
@@ -95,32 +93,32 @@ func (l *Learner) residualHead() (headsOf, error) {
 		var a mat.Dense
 		a.Mul(phi, root)
 		mean := prior.mean(prior.heads, in.outputs)
-		regression, err := l.regress(targetRegression{
-			rows: rows, a: &a, y: in.centred(means), mean: product(whole, mean),
-			rho: prior.rho, least: l.problem.leastPower(), kappas: kappas, lambda: l.problem.Config.Head.Ridge,
+		regression, err := l.regress(regress.Regression{
+			Rows: rows.Rows, A: &a, Y: in.centred(means), Mean: linalg.Product(whole, mean),
+			Rho: prior.rho, Least: l.problem.leastPower(), Kappas: regress.Kappas, Lambda: l.problem.Config.Head.Ridge,
 		})
 		if err != nil {
 			return nil, err
 		}
-		fit := regression.fit
-		w := regression.shared(&a, root, fit)
+		fit := regression.Fit
+		w := regression.Shared(&a, root, fit)
 		if phi != whole { // up to what a sample itself adds to w, it is left out as it is
-			lone := product(whole, w)
-			lone.Sub(lone, product(phi, w))
-			left := mat.DenseCopyOf(fit.residual)
+			lone := linalg.Product(whole, w)
+			lone.Sub(lone, linalg.Product(phi, w))
+			left := mat.DenseCopyOf(fit.Residual)
 			left.Sub(left, lone)
-			fit.residual = left
+			fit.Residual = left
 		}
 		if mean != nil {
-			mean.Scale(regression.g, mean)
+			mean.Scale(regression.G, mean)
 			w.Add(w, mean)
 		}
-		again := &relabelled{regression.kernelRidge, rows, phi, &a, root, mean}
-		fits, own := make([]headFit, len(in.outputs)), ownPart(rows, product(phi, w), fit)
+		again := &relabelled{regression.KernelRidge, rows, phi, &a, root, mean}
+		fits, own := make([]headFit, len(in.outputs)), ownPart(rows, linalg.Product(phi, w), fit)
 		vectors := make([][]float32, len(fits))
-		for i, h := range l.atCut(fit.heads(rows, u, k), in) {
+		for i, h := range l.atCut(headVectors(fit, rows.Rows, u, k), in) {
 			fits[i] = h.headFit
-			fits[i].Rank, fits[i].Own, fits[i].ToMean, fits[i].each = rank, own, regression.g, regression.each
+			fits[i].Rank, fits[i].Own, fits[i].ToMean, fits[i].each = rank, own, regression.G, regression.Each
 			fits[i].again = again
 			for j := range k {
 				h.w[j] = float32(w.At(j, i))
@@ -129,7 +127,7 @@ func (l *Learner) residualHead() (headsOf, error) {
 			fits[i].squared, fits[i].final = vectors[i], vectors[i]
 		}
 		if l.problem.Classifies() {
-			c := &classifier{rows: rows, phi: phi, root: root, unit: regression.unit, mean: prior.mean(prior.heads, in.outputs),
+			c := &classifier{rows: rows, phi: phi, root: root, unit: regression.Unit, mean: prior.mean(prior.heads, in.outputs),
 				hasOthers: l.problem.hasOthers}
 			c.fit(in, fits, vectors, u, k)
 		}
@@ -148,15 +146,6 @@ func (l *Learner) putHeads(in labelGroup, fits []headFit) error {
 		}
 	}
 	return nil
-}
-
-// shared is the w of a fit on the kernel of A = Phi L, K+1 by C, with what the intercept has of it.
-func (k *kernelRidge) shared(a, root *mat.Dense, fit kernelFit) *mat.Dense {
-	var dual, w mat.Dense
-	dual.Mul(a.T(), fit.alpha)
-	w.Mul(root, &dual)
-	w.Scale(k.unit/(1+fit.kappa), &w)
-	return &w
 }
 
 // means are those of the labels of each output.
@@ -185,51 +174,16 @@ type headVector struct {
 	intercept float64
 }
 
-// heads returns for each output the part of the fit that is the target's own, in the
-// units u.
-func (f kernelFit) heads(rows *targetRows, u units, k int) []headVector {
-	n, d := rows.x.Dims()
-	_, outputs := f.alpha.Dims()
-	delta := rows.slopes(rows.across(f.alpha))
-	if rows.trace > 0 {
-		delta.Scale(u.scale*f.kappa/(1+f.kappa)/rows.trace, delta)
-	}
-	out := make([]headVector, outputs)
-	for c := range out {
-		h := headVector{w: make([]float32, k), delta: make([]float32, d)}
-		h.Ridge, h.Kappa, h.residuals = f.lambda, f.kappa, mat.Col(nil, c, f.residual)
-		if f.level != nil {
-			h.intercept = f.level[c]
-		}
-		for i := range n {
-			e := f.lambda * f.alpha.At(i, c) // (G + lambda I + lambda rho 11') alpha = y
-			h.Loss += e * e / float64(n)
-			h.intercept += f.rho * e
-			left := f.residual.At(i, c)
-			h.LeaveOneOut += left * left / float64(n)
-		}
-		for j, v := range rows.mean {
-			if u.centre != nil {
-				v -= float64(u.centre[j])
-			}
-			h.intercept -= v / u.ofFeature(j) * delta.At(j, c)
-			h.delta[j] = float32(delta.At(j, c))
-		}
-		out[c] = h
-	}
-	return out
-}
-
 // ownPart is the part of the variance of the predictions over the target samples that is
 // of delta; shared are the predictions without it, up to a constant.
-func ownPart(rows *targetRows, shared *mat.Dense, fit kernelFit) float64 {
-	if fit.kappa == 0 || rows.trace == 0 {
+func ownPart(rows *targetRows, shared *mat.Dense, fit regress.KernelFit) float64 {
+	if fit.Kappa == 0 || rows.Trace == 0 {
 		return 0
 	}
-	own := product(rows.x, rows.across(fit.alpha))
-	own.Scale(fit.kappa/(1+fit.kappa)/rows.trace, own)
-	centreDense(shared)
-	o, s := meanSquareNorm(own), meanSquareNorm(shared)
+	own := linalg.Product(rows.X, rows.Across(fit.Alpha))
+	own.Scale(fit.Kappa/(1+fit.Kappa)/rows.Trace, own)
+	linalg.Centre(shared)
+	o, s := linalg.MeanSquareNorm(own), linalg.MeanSquareNorm(shared)
 	if o+s == 0 {
 		return 0
 	}
@@ -248,7 +202,7 @@ func (l *Learner) atCut(heads []headVector, in labelGroup) []headVector {
 		labels[i] = float64(v)
 		predicted[i] = labels[i] - heads[0].residuals[i]
 	}
-	_, cut := discriminant(predicted, labels, l.problem.together(in.Rows))
+	_, cut := regress.Discriminant(predicted, labels, l.problem.together(in.Rows))
 	by := 0.5 - cut
 	heads[0].intercept += by
 	floats.AddConst(-by, heads[0].residuals)
@@ -275,16 +229,15 @@ func (l *Learner) targetRows(rows []int32, u units) *targetRows {
 		l.rows = l.rows[1:]
 	}
 	t := l.measuredRows(rows, u)
-	t.decompose()
+	t.Decompose()
 	l.rows = append(l.rows, t)
 	return t
 }
 
 // measuredRows are rows of the target's pool without their kernel.
 func (l *Learner) measuredRows(rows []int32, u units) *targetRows {
-	t := measureRows(l.problem.readTarget(rows), u.each, l.problem.hasColumns(u), l.problem.together(rows))
-	t.rows = slices.Clone(rows)
-	return t
+	measured := regress.Measure(l.problem.readTarget(rows), u.each, l.problem.hasColumns(u), l.problem.together(rows))
+	return &targetRows{Rows: measured, rows: slices.Clone(rows), each: u.each}
 }
 
 // readTarget are rows of the target's pool as they are.
@@ -298,30 +251,6 @@ func (p *Problem) readTarget(rows []int32) *mat.Dense {
 		}
 	}
 	return x
-}
-
-// headRoot returns L, K by r, with L L' = W W' for heads W' (M by K), and the rank
-// of W.
-func headRoot(heads *mat.Dense) (*mat.Dense, int) {
-	m, k := heads.Dims()
-	var svd mat.SVD
-	if !svd.Factorize(heads, mat.SVDThin) {
-		return mat.NewDense(k, 1, nil), 0
-	}
-	var v mat.Dense
-	svd.VTo(&v)
-	values := svd.Values(nil)
-	rank := 0
-	for rank < len(values) && values[rank] > values[0]*float64(max(m, k))*0x1p-52 {
-		rank++
-	}
-	root := mat.NewDense(k, max(1, rank), nil)
-	for j := range rank {
-		for i := range k {
-			root.Set(i, j, v.At(i, j)*values[j])
-		}
-	}
-	return root, rank
 }
 
 // download64 reads a matrix of the device.
@@ -386,4 +315,85 @@ func interceptPrior(heads *mat.Dense, b []float32, counts []int, sigma float64) 
 	// The expectation of the sum of squares is M - rank + rho (sum w - sum w^2 / sum w),
 	// up to what the regression takes of the second term.
 	return fit.At(k, 0), max(0, excess) / (sum - square/sum) * float64(len(used)) / float64(len(used)-rank)
+}
+
+// Where nu is what w comes from, the least power of ten of a lambda or mu is larger than [regress.LeastPower] at kappa 0. Of classes:
+// labels of 0 and 1 are linear in nothing, and with a lambda near 0 a few samples of them take up what is next to nothing in the sources'
+// heads, to which nu then goes. Of numbers: that ten residuals left out show next to no noise does not say that there is none.
+const (
+	leastPowerClasses = -1
+	leastPowerNumbers = -2
+)
+
+// leastPower is that of the target's heads.
+func (p *Problem) leastPower() float64 {
+	switch {
+	case !p.Set.Binary:
+		return leastPowerNumbers
+	case p.Config.Relevance.Kind != Transfer:
+		return leastPowerClasses
+	}
+	return regress.LeastPower
+}
+
+// headVectors returns for each output the part of the fit that is the target's own, in the
+// units u.
+func headVectors(f regress.KernelFit, rows *regress.Rows, u units, k int) []headVector {
+	n, d := rows.X.Dims()
+	_, outputs := f.Alpha.Dims()
+	delta := rows.Slopes(rows.Across(f.Alpha))
+	if rows.Trace > 0 {
+		delta.Scale(u.scale*f.Kappa/(1+f.Kappa)/rows.Trace, delta)
+	}
+	out := make([]headVector, outputs)
+	for c := range out {
+		h := headVector{w: make([]float32, k), delta: make([]float32, d)}
+		h.Ridge, h.Kappa, h.residuals = f.Lambda, f.Kappa, mat.Col(nil, c, f.Residual)
+		if f.Level != nil {
+			h.intercept = f.Level[c]
+		}
+		for i := range n {
+			e := f.Lambda * f.Alpha.At(i, c) // (G + lambda I + lambda rho 11') alpha = y
+			h.Loss += e * e / float64(n)
+			h.intercept += f.Rho * e
+			left := f.Residual.At(i, c)
+			h.LeaveOneOut += left * left / float64(n)
+		}
+		for j, v := range rows.Mean {
+			if u.centre != nil {
+				v -= float64(u.centre[j])
+			}
+			h.intercept -= v / u.ofFeature(j) * delta.At(j, c)
+			h.delta[j] = float32(delta.At(j, c))
+		}
+		out[c] = h
+	}
+	return out
+}
+
+// regress searches, refines what is found, and of numbers replaces the residuals. (For classes they tell the regression from a logistic
+// one, both chosen so.)
+func (l *Learner) regress(r regress.Regression) (regress.Found, error) {
+	found, err := r.Search()
+	if err != nil {
+		return found, err
+	}
+	found.Fit = r.Refined(found.KernelRidge, found.Fit)
+	if !l.problem.Set.Binary {
+		err = r.Nested(found)
+	}
+	return found, err
+}
+
+// targetRows are the target's samples as its heads see them, the same in every round of a method.
+type targetRows struct {
+	*regress.Rows
+	rows []int32   // in the target's pool
+	each []float32 // the s_j of features, or nil
+	// alone is the logistic regression of the labels aloneOf on these rows where a classifier
+	// wanted it, nil too where rounding made its systems singular.
+	alone   *regress.LogisticFit
+	aloneOf []float32
+	// own are the multinomial regressions of [Problem.ownClasses] on these rows.
+	own []*ownFound
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
+	"github.com/amtrl/amtrl/pipeline/internal/linalg"
 )
 
 // ownDirection is a problem of M sources and a target whose labels are x'B w with an
@@ -26,10 +27,10 @@ func ownDirection(t *testing.T, own float64) *dataset.Set {
 		for r := range rows {
 			x, y := normals(rng, d), 2+0.1*rng.NormFloat64()
 			for j := range k {
-				y += w[j] * dot(x, b[j*d:(j+1)*d]) / math.Sqrt(d)
+				y += w[j] * linalg.Dot(x, b[j*d:(j+1)*d]) / math.Sqrt(d)
 			}
 			if i == sources {
-				y += own * dot(x, u) / math.Sqrt(d)
+				y += own * linalg.Dot(x, u) / math.Sqrt(d)
 			}
 			p.F32, task.Labels = append(p.F32, narrow(x)...), append(task.Labels, float32(y))
 			if r < 200 {
@@ -118,9 +119,9 @@ func checkTensors(t *testing.T, scaling string) {
 			for j := range x {
 				x[j] = (x[j] - tensor["representation.centre"][j]) / scale[min(j, len(scale)-1)]
 			}
-			y := tensor["target.bias"][0] + dot(x, tensor["target.delta"])
+			y := tensor["target.bias"][0] + linalg.Dot(x, tensor["target.delta"])
 			for j, w := range tensor["target.weight"] {
-				y += w * dot(x, tensor["representation.weight"][j*20:(j+1)*20])
+				y += w * linalg.Dot(x, tensor["representation.weight"][j*20:(j+1)*20])
 			}
 			e := y*tensor["labels.scale"][0] - float64(task.Labels[r])
 			sum += e * e / float64(len(task.Test))
@@ -207,7 +208,7 @@ func TestInterceptPrior(t *testing.T) {
 	for _, spread := range []float64{0, 0.3} {
 		b := make([]float32, m)
 		for i := range b {
-			v := 7 + dot(heads.RawRowView(i), by) + spread*rng.NormFloat64() + sigma/math.Sqrt(50)*rng.NormFloat64()
+			v := 7 + linalg.Dot(heads.RawRowView(i), by) + spread*rng.NormFloat64() + sigma/math.Sqrt(50)*rng.NormFloat64()
 			b[i] = float32(v)
 		}
 		mean, rho := interceptPrior(heads, b, counts, sigma)

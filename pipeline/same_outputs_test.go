@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"testing"
 
-	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/amtrl/amtrl/dataset"
@@ -71,56 +70,6 @@ func TestSameOutputs(t *testing.T) {
 	}
 }
 
-// The fit towards a mean is the regression of what is left of the labels, at the g of
-// generalised least squares, and never the worse of the two by leave-one-out.
-func TestSearchTowards(t *testing.T) {
-	rng := testrand.New(t)
-	taken := 0
-	for range 20 {
-		n, outputs, rho := 10+rng.IntN(30), 1+rng.IntN(3), 0.3
-		x, a, f := dense(rng, n, 12), dense(rng, n, 3), dense(rng, n, outputs)
-		truth, part, y := 2*rng.Float64(), dense(rng, n, outputs), mat.DenseCopyOf(f)
-		y.Scale(truth, y)
-		part.Scale(0.2, part)
-		y.Add(y, part)
-		rows := rowsApart(mat.DenseCopyOf(x))
-		k := must.Get(newKernelRidge(rows, a, y, rho, leastPower))(t)
-		plain := must.Get(newKernelRidge(rows, a, y, rho, leastPower))(t).search(kappas, RidgeAuto)
-		from, fit, g := k.searchTowards(f, kappas, RidgeAuto)
-		if g == 0 {
-			if from != k || fit.loo != plain.loo {
-				t.Errorf("without a mean the leave-one-out residual is %g, expected %g", fit.loo, plain.loo)
-			}
-			continue
-		}
-		taken++
-		if !(fit.loo < plain.loo) {
-			t.Errorf("the leave-one-out residual is %g, without the mean %g", fit.loo, plain.loo)
-		}
-		solve := func(kappa, lambda float64, of *mat.Dense) *mat.Dense {
-			system, out := kernelOf(x, a, kappa, lambda, rho), new(mat.Dense)
-			for i := range n {
-				system.Set(i, i, system.At(i, i)+lambda)
-			}
-			must.Do(t, out.Solve(system, of))
-			return out
-		}
-		onF, left := solve(plain.kappa, plain.lambda, f), mat.DenseCopyOf(f)
-		var num, den mat.Dense
-		num.Mul(onF.T(), y)
-		den.Mul(onF.T(), f)
-		if want := mat.Trace(&num) / mat.Trace(&den); !near(g, want, 1e-5) {
-			t.Errorf("g is %g, expected %g", g, want)
-		}
-		left.Scale(-g, left)
-		left.Add(left, y)
-		closeVectors(t, "alpha", fit.alpha.RawMatrix().Data, solve(fit.kappa, fit.lambda, left).RawMatrix().Data, 1e-5, 0)
-	}
-	if taken < 10 {
-		t.Errorf("the mean was taken %d times of 20", taken)
-	}
-}
-
 // Where the classes of the pools have heads in common the target's lean on their mean,
 // and where no class of a source has the name of one of the target's they do not.
 func TestClassesInCommon(t *testing.T) {
@@ -150,30 +99,6 @@ func TestClassesInCommon(t *testing.T) {
 	}
 	if leans == 0 || errs[named] > errs[&apart]+0.03 {
 		t.Errorf("%d lean on the mean, and the error is %g, with names that say nothing %g", leans, errs[named], errs[&apart])
-	}
-}
-
-// Heads that say less of labels than float32 can add to them say nothing, whatever the unit of both.
-func TestNegligibleHeads(t *testing.T) {
-	rng := testrand.New(t)
-	const n, outputs = 20, 2
-	x, a, f, y := dense(rng, n, 12), dense(rng, n, 3), dense(rng, n, outputs), dense(rng, n, outputs)
-	times := func(by float64, m *mat.Dense) *mat.Dense {
-		out := new(mat.Dense)
-		out.Scale(by, m)
-		return out
-	}
-	for _, unit := range []float64{1, 1e-9, 1e9} {
-		y := times(unit, y)
-		alone := must.Get(newKernelRidge(rowsApart(mat.DenseCopyOf(x)), nil, y, 0.3, leastPower))(t).search(kappas, RidgeAuto)
-		for _, size := range []float64{1e-44, 1e-9} {
-			k := must.Get(newKernelRidge(rowsApart(mat.DenseCopyOf(x)), times(size*unit, a), y, 0.3, leastPower))(t)
-			_, fit, g := k.searchTowards(times(size*unit, f), kappas, RidgeAuto)
-			must.Hold(t, g == 0 && near(fit.loo, alone.loo, 1e-9), "heads of %g of the labels: factor %g, leave-one-out %g, without %g",
-				size, g, fit.loo, alone.loo)
-		}
-		k := must.Get(newKernelRidge(rowsApart(mat.DenseCopyOf(x)), times(1e-3*unit, a), y, 0.3, leastPower))(t)
-		must.Hold(t, k.unit > 0, "heads of a thousandth of labels of unit %g say nothing", unit)
 	}
 }
 

@@ -4,6 +4,9 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/amtrl/amtrl/pipeline/internal/linalg"
+	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
 // sampleFolds are the target's samples with folds of them left out in turn, remembered: they are the same for all methods.
@@ -31,15 +34,15 @@ func (l *Learner) foldsOf(in Labelled, u units) *sampleFolds {
 	if f := l.folds; f != nil && sameLabelled(f.of, in) && slices.Equal(f.each, u.each) {
 		return f
 	}
-	x := l.measuredRows(in.Rows, u).x
+	x := l.measuredRows(in.Rows, u).X
 	if n, d := x.Dims(); n < d {
-		_, r := thinQR(mat.DenseCopyOf(x.T()))
+		_, r := linalg.ThinQR(mat.DenseCopyOf(x.T()))
 		x = mat.DenseCopyOf(r.T())
 	}
-	l.folds = &sampleFolds{of: in, each: u.each, x: x, trace: meanSquareNorm(x)}
-	fold := stratified(make([]int, len(in.Rows)), l.problem.together(in.Rows))
+	l.folds = &sampleFolds{of: in, each: u.each, x: x, trace: linalg.MeanSquareNorm(x)}
+	fold := regress.Stratified(make([]int, len(in.Rows)), l.problem.together(in.Rows))
 	for f := range slices.Max(fold) + 1 {
-		out := &foldOut{kept: samplesWithout(fold, f)}
+		out := &foldOut{kept: regress.SamplesWithout(fold, f)}
 		for i, at := range fold {
 			if at == f {
 				out.left = append(out.left, i)
@@ -68,16 +71,15 @@ func (f *sampleFolds) rowsAt(p *Problem, out *foldOut, places []int) *targetRows
 	if i := slices.IndexFunc(out.rows, func(t *targetRows) bool { return slices.Equal(t.rows, rows) }); i >= 0 {
 		return out.rows[i]
 	}
-	x := someRows(f.x, places)
+	x := linalg.SomeRows(f.x, places)
 	off := mat.DenseCopyOf(x)
-	centreDense(off)
-	if meanSquareNorm(off) <= 1e-24*f.trace { // rows that are the same, turned
+	linalg.Centre(off)
+	if linalg.MeanSquareNorm(off) <= 1e-24*f.trace { // rows that are the same, turned
 		for i := range places {
 			x.SetRow(i, x.RawRowView(0))
 		}
 	}
-	t := newTargetRows(x, nil, false, p.together(rows))
-	t.rows = rows
+	t := &targetRows{Rows: regress.NewRows(x, nil, false, p.together(rows)), rows: rows}
 	out.rows = append(out.rows, t)
 	return t
 }

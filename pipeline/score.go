@@ -9,6 +9,7 @@ import (
 	"github.com/amtrl/amtrl/backend"
 	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/internal/text"
+	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
 // Score is how well the target's predictor does.
@@ -225,7 +226,7 @@ func classGroups(set *dataset.Set, s Source) [][]int {
 
 // scorePredictions compares the predictions of each output with the labels, which
 // are row after row. Of a group of classes what is predicted is [PredictedClass].
-func scorePredictions(binary, logOdds bool, groups [][]int, pred [][]float32, y []float32, of together) (Score, *Losses) {
+func scorePredictions(binary, logOdds bool, groups [][]int, pred [][]float32, y []float32, of regress.Groups) (Score, *Losses) {
 	outputs, sum := len(pred), 0.0
 	losses := newLosses(len(y)/outputs, of)
 	if !binary {

@@ -136,7 +136,8 @@ func (s Source) testRows(set *dataset.Set) []int32 {
 }
 
 func trainOf(t *dataset.Task) []int32 { return t.Train }
-func testOf(t *dataset.Task) []int32  { return t.Test }
+
+func testOf(t *dataset.Task) []int32 { return t.Test }
 
 // agree says whether all outputs share one list of rows.
 func (s Source) agree(set *dataset.Set, of func(*dataset.Task) []int32) bool {

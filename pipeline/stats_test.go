@@ -7,6 +7,7 @@ import (
 
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
+	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
 // The sign test by counting all outcomes at least as extreme.
@@ -152,7 +153,7 @@ func TestCompareLossesCovers(t *testing.T) {
 			}
 			var e [2]Epoch
 			for m := range e {
-				e[m].Score, e[m].Losses = scorePredictions(c.binary, false, [][]int{{0}}, [][]float32{pred[m]}, y, together{})
+				e[m].Score, e[m].Losses = scorePredictions(c.binary, false, [][]int{{0}}, [][]float32{pred[m]}, y, regress.Groups{})
 			}
 			got := CompareLosses(&e[0], &e[1])
 			truth := (c.other - c.only) * (1 - 2*0.05)
@@ -167,7 +168,7 @@ func TestCompareLossesCovers(t *testing.T) {
 			t.Logf("%+v: 95 %% intervals cover %.1f %%", c, 100*covered)
 		}
 	}
-	if c := CompareLosses(&Epoch{}, &Epoch{Losses: newLosses(5, together{})}); c != nil {
+	if c := CompareLosses(&Epoch{}, &Epoch{Losses: newLosses(5, regress.Groups{})}); c != nil {
 		t.Errorf("without losses: %+v", c)
 	}
 }
@@ -180,7 +181,7 @@ func TestCompareLossesAsRows(t *testing.T) {
 			for _, metric := range []string{MetricError, MetricMSE} {
 				var e [2]Epoch
 				for m := range e {
-					e[m].Score.Metric, e[m].Losses = metric, newLosses(rows, together{})
+					e[m].Score.Metric, e[m].Losses = metric, newLosses(rows, regress.Groups{})
 				}
 				sum, square := 0.0, 0.0
 				for i := range rows {
@@ -230,7 +231,7 @@ func TestCompareLossesOfFewRows(t *testing.T) {
 		for range repeats {
 			var e [2]Epoch
 			for m := range e {
-				e[m].Score.Metric, e[m].Losses = c.metric, newLosses(c.rows, together{})
+				e[m].Score.Metric, e[m].Losses = c.metric, newLosses(c.rows, regress.Groups{})
 			}
 			for i := range c.rows {
 				x, y, u := rng.NormFloat64(), rng.NormFloat64(), rng.Float64()

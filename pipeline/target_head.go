@@ -140,7 +140,7 @@ func (p *Problem) fitParts(target Labelled, u units, width int, fit func(labelGr
 			}
 			label := u.labelOf(columns[in.outputs[i]])
 			out.Loss += f.Loss
-			leftOut.add(label*label*f.LeaveOneOut, p.together(in.Rows).count())
+			leftOut.add(label*label*f.LeaveOneOut, p.together(in.Rows).Count())
 			if f.residuals != nil {
 				out.leaveOut(target, in.outputs[i], len(columns), label, f)
 			}

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/amtrl/amtrl/dataset"
+	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
 // transfer is the relevance [Transfer]: how well the heads of each source m predict the
@@ -28,7 +29,7 @@ type transfer struct {
 	// compared, as rows of the heads; named says that they are of the same column and class.
 	compared [][][]int
 	named    [][]bool
-	together together // of the samples
+	together regress.Groups // of the samples
 }
 
 func (l *Learner) newTransfer(target Labelled) (*transfer, error) {
@@ -111,7 +112,7 @@ func (t *transfer) byChance() float64 {
 					labelled = append(labelled, i)
 				}
 			}
-			n := t.together.some(labelled).effective()
+			n := t.together.Some(labelled).Effective()
 			times := float64(len(compared[c]))
 			if t.named[m][c] {
 				times = 0.5 // where it is positive

@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/amtrl/amtrl/pipeline/internal/linalg"
 )
 
 // transferAgain is [transfer.nu] for many heads and draws of the target's n samples, to rounding. With samples that are there c_i times,
@@ -81,7 +83,7 @@ func (a *transferAgain) nu(heads *mat.Dense, times []float64) []float64 {
 			for _, o := range compared[c] {
 				covariance := 0.0
 				if a.allNamed {
-					covariance = dot(a.f.RawRowView(o), a.v.RawRowView(c))
+					covariance = linalg.Dot(a.f.RawRowView(o), a.v.RawRowView(c))
 				} else {
 					covariance = a.covariance.At(o, c)
 				}

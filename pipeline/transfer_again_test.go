@@ -10,6 +10,7 @@ import (
 
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
+	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
 // The relevance of replicates is that of transfer, a correlation at a time, with labels that are missing, outputs that have names or
@@ -18,7 +19,7 @@ func TestTransferAgain(t *testing.T) {
 	rng := testrand.New(t)
 	for range 60 {
 		n, k, sources, own, of := 5+rng.IntN(30), 1+rng.IntN(5), 1+rng.IntN(4), 1+rng.IntN(4), 1+rng.IntN(3)
-		tr := &transfer{phi: mat.NewDense(n, k, normals(rng, n*k)), together: apart(n)}
+		tr := &transfer{phi: mat.NewDense(n, k, normals(rng, n*k)), together: regress.Ungrouped(n)}
 		far := math.Pow(10, float64(rng.IntN(4)))
 		for i := range n {
 			tr.phi.Set(i, 0, tr.phi.At(i, 0)+far)
@@ -49,7 +50,7 @@ func TestTransferAgain(t *testing.T) {
 		again := tr.again()
 		for range 3 {
 			heads, times := mat.NewDense(sources*of, k+1, normals(rng, sources*of*(k+1))), make([]float64, n)
-			apart(n).drawTimes(rng, times)
+			regress.Ungrouped(n).DrawTimes(rng, times)
 			if rng.IntN(2) == 0 {
 				clear(heads.RawRowView(0))
 			}
@@ -73,7 +74,7 @@ func TestUncertaintyEndsWithItsContext(t *testing.T) {
 func BenchmarkTransferAgain(b *testing.B) {
 	rng := testrand.New(b)
 	const n, k, sources, outputs = 200, 50, 5, 100
-	tr := &transfer{phi: mat.NewDense(n, k, normals(rng, n*k)), together: apart(n)}
+	tr := &transfer{phi: mat.NewDense(n, k, normals(rng, n*k)), together: regress.Ungrouped(n)}
 	for m := range sources {
 		compared, named := make([][]int, outputs), make([]bool, outputs)
 		for c := range outputs {
@@ -85,7 +86,7 @@ func BenchmarkTransferAgain(b *testing.B) {
 		tr.y, tr.outputs = append(tr.y, normals(rng, n)), append(tr.outputs, c)
 	}
 	heads, times, again := mat.NewDense(sources*outputs, k+1, normals(rng, sources*outputs*(k+1))), make([]float64, n), tr.again()
-	apart(n).drawTimes(rng, times)
+	regress.Ungrouped(n).DrawTimes(rng, times)
 	b.Run("again", func(b *testing.B) {
 		for range b.N {
 			again.nu(heads, times)

@@ -11,6 +11,7 @@ import (
 	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
+	"github.com/amtrl/amtrl/pipeline/internal/linalg"
 )
 
 // transferRound learns the first round of active with relevance transfer.
@@ -39,7 +40,7 @@ func TestTransfer(t *testing.T) {
 				var f, y []float64
 				for i := range round.Target.Rows {
 					if label := float64(round.Target.Y[3*i+c]); label == label {
-						f, y = append(f, dot(heads.RawRowView(3*m+c), phi.RawRowView(i)[:3])), append(y, label)
+						f, y = append(f, linalg.Dot(heads.RawRowView(3*m+c), phi.RawRowView(i)[:3])), append(y, label)
 					}
 				}
 				differ += float64(b2i(slices.Max(y) > slices.Min(y)))
@@ -52,7 +53,7 @@ func TestTransfer(t *testing.T) {
 				t.Errorf("classes %v: nu of source %d is %g, want %g", classes, m, got, want)
 			}
 		}
-		if e.NuRank != nonzero(e.Nu) || e.NuRank == 0 {
+		if e.NuRank != linalg.Nonzero(e.Nu) || e.NuRank == 0 {
 			t.Errorf("rank %d of %v", e.NuRank, e.Nu)
 		}
 	}
@@ -131,7 +132,7 @@ func TestTransferByChance(t *testing.T) {
 					tr.y, tr.outputs = append(tr.y, append(normals(rng, n-5), slices.Repeat([]float64{math.NaN()}, 5)...)), append(tr.outputs, c)
 				}
 				nu := tr.nu(mat.NewDense(4*outputs, 3, normals(rng, 12*outputs)), nil)
-				sum += dot(nu, nu) / repeats
+				sum += linalg.Dot(nu, nu) / repeats
 			}
 			ratio := tr.byChance() / sum
 			most := 1.15

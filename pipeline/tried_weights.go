@@ -4,6 +4,9 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/amtrl/amtrl/pipeline/internal/linalg"
+	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
 // triedWeights are predictions of samples, left out, with the samples as one row each, and as ever more of them.
@@ -13,12 +16,12 @@ type triedWeights struct {
 	unlikely func(weight int, samples []int) float64
 }
 
-func (p *Problem) triedWeights(of logits, left []*mat.Dense, class []int, groups together) (tried triedWeights) {
+func (p *Problem) triedWeights(of regress.Logits, left []*mat.Dense, class []int, groups regress.Groups) (tried triedWeights) {
 	for _, z := range left {
-		tried.said = append(tried.said, of.predictions(z, func(int) []float32 { return nil }))
+		tried.said = append(tried.said, predictionsOf(of, z, func(int) []float32 { return nil }))
 	}
 	tried.unlikely = func(weight int, samples []int) float64 {
-		return p.unlikely(of, someRows(left[weight], samples), someOf(class, samples), groups.some(samples))
+		return p.unlikely(of, linalg.SomeRows(left[weight], samples), someOf(class, samples), groups.Some(samples))
 	}
 	return tried
 }

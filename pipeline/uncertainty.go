@@ -15,6 +15,8 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/pipeline/internal/linalg"
+	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
 // Uncertainty says how sure the relevance of each of M sources is: 90 % intervals of
@@ -79,7 +81,7 @@ func (p *Problem) saysHowSure(in Round) bool {
 // g times what that mean says, and moves with it.
 type resampledPart struct {
 	outputs, at []int
-	fits        []*smoother
+	fits        []*regress.Smoother
 	toMean      float64    // g
 	phi, mean   *mat.Dense // n by K+1, and the mean of the heads as they are, K+1 by C
 }
@@ -88,7 +90,7 @@ type resampledPart struct {
 // the sources.
 func (l *Learner) uncertainty(ctx context.Context, in Round, rec *Epoch, fit headFit, rng *rand.Rand) (*Uncertainty, error) {
 	u, err := l.resampled(ctx, in, rec, fit, rng)
-	if errors.Is(err, errSmoother) {
+	if errors.Is(err, regress.ErrSmoother) {
 		return nil, nil
 	}
 	return u, err
@@ -113,7 +115,7 @@ func (l *Learner) resampled(ctx context.Context, in Round, rec *Epoch, fit headF
 	times := make([][]float64, replicates)
 	for b := range times {
 		times[b] = make([]float64, len(in.Target.Rows))
-		groups.drawTimes(rng, times[b])
+		groups.DrawTimes(rng, times[b])
 	}
 	for b := range nus {
 		if err := ctx.Err(); err != nil {
@@ -186,14 +188,14 @@ func (part *resampledPart) resample(times []float64, heads *mat.Dense, prior hea
 	for _, f := range part.fits {
 		sum := 0.0
 		for i, at := range part.at {
-			e := f.left.RawRowView(i)
-			sum += times[at] * dot(e, e)
+			e := f.Left.RawRowView(i)
+			sum += times[at] * linalg.Dot(e, e)
 		}
 		if sum < least {
 			s, least = f, sum
 		}
 	}
-	change := mat.DenseCopyOf(s.left)
+	change := mat.DenseCopyOf(s.Left)
 	for i, at := range part.at {
 		e := change.RawRowView(i)
 		for o := range e {
@@ -206,13 +208,13 @@ func (part *resampledPart) resample(times []float64, heads *mat.Dense, prior hea
 		var moved mat.Dense
 		moved.Sub(part.mean, mean)
 		moved.Scale(part.toMean, &moved)
-		change.Add(change, product(part.phi, &moved))
+		change.Add(change, linalg.Product(part.phi, &moved))
 	}
-	square, lu, err := s.factorize(heads)
+	square, lu, err := s.Factorize(heads)
 	if err != nil {
 		return err
 	}
-	own, err := s.headsFor(square, lu, change)
+	own, err := s.HeadsFor(square, lu, change)
 	if err != nil {
 		return err
 	}
@@ -264,31 +266,31 @@ func (l *Learner) resampledParts(rows []int32, prior headPrior, fitted []fittedP
 			}
 			part := resampledPart{outputs: f.outputs, at: at, toMean: f.fits[0].ToMean, phi: phi, mean: prior.mean(prior.heads, f.outputs)}
 			if part.toMean > 0 {
-				said := product(phi, part.mean)
+				said := linalg.Product(phi, part.mean)
 				said.Scale(part.toMean, said)
 				y.Sub(y, said)
 			}
 			for _, e := range f.fits[0].each {
-				if err := part.add(newSmoother(fitted, prior.heads, y, decomposed, groups, e, 1/(1+e.kappa))); err != nil {
+				if err := part.add(regress.NewSmoother(fitted, prior.heads, y, decomposed.Rows, groups, e, 1/(1+e.Kappa))); err != nil {
 					return nil, err
 				}
 			}
 			out = append(out, part)
 			continue
 		}
-		var decomposed *targetRows
+		var decomposed *regress.Rows
 		if l.alike(f.Rows) {
-			decomposed = &targetRows{} // whose spread is 0
+			decomposed = &regress.Rows{} // whose spread is 0
 		}
 		for i, h := range f.fits {
 			// The unit of this ridge is n / min(T, K) times that of prior residual.
-			e := kernelFit{lambda: math.Max(h.Ridge, 1e-10)}
+			e := regress.KernelFit{Lambda: math.Max(h.Ridge, 1e-10)}
 			if cfg.Intercept {
-				e.rho = maxRho
+				e.Rho = regress.MaxRho
 			}
 			part := resampledPart{outputs: f.outputs[i : i+1], at: at}
 			factor := float64(min(len(l.counts), cfg.K)) / float64(len(f.Rows))
-			if err := part.add(newSmoother(phi, prior.heads, mat.DenseCopyOf(y.ColView(i)), decomposed, groups, e, factor)); err != nil {
+			if err := part.add(regress.NewSmoother(phi, prior.heads, mat.DenseCopyOf(y.ColView(i)), decomposed, groups, e, factor)); err != nil {
 				return nil, err
 			}
 			out = append(out, part)
@@ -301,11 +303,11 @@ func (l *Learner) resampledParts(rows []int32, prior headPrior, fitted []fittedP
 }
 
 // add takes a smoother whose leave-one-out residuals are finite.
-func (part *resampledPart) add(s *smoother, err error) error {
+func (part *resampledPart) add(s *regress.Smoother, err error) error {
 	if err != nil {
 		return err
 	}
-	if sum := mat.Sum(s.left); !math.IsInf(sum, 0) && !math.IsNaN(sum) {
+	if sum := mat.Sum(s.Left); !math.IsInf(sum, 0) && !math.IsNaN(sum) {
 		part.fits = append(part.fits, s)
 	}
 	return nil
@@ -371,7 +373,7 @@ func (l *Learner) headNoise(sources []Labelled, lambda float64, constant bool, r
 		}
 		for _, o := range part.outputs {
 			d := mat.NewDense(width, replicates, nil)
-			eachRow(d, func(row []float64) {
+			linalg.EachRow(d, func(row []float64) {
 				for j := range row {
 					row[j] = l.sigma * rng.NormFloat64()
 				}

@@ -13,6 +13,7 @@ import (
 	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
+	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
 // The intervals of relevance and share cover what the procedure finds on average, over
@@ -102,48 +103,6 @@ func TestUncertaintyOfAlike(t *testing.T) {
 	}
 }
 
-// What a replicate computes for other heads is the head that the regression from the
-// beginning gives for them, and the residuals are those of leave-one-out.
-func TestSmoother(t *testing.T) {
-	rng := testrand.New(t)
-	const k, d, m = 3, 7, 5
-	for _, n := range []int{4, 20} {
-		for _, kappa := range []float64{0, 0.1, 10} {
-			lambda, rho := math.Pow(10, -3*rng.Float64()), 5*rng.Float64()
-			phi, heads, y := mat.NewDense(n, k+1, normals(rng, n*(k+1))), mat.NewDense(m, k+1, normals(rng, m*(k+1))), normals(rng, 2*n)
-			for i := range n {
-				phi.Set(i, k, 1)
-			}
-			labels := mat.NewDense(n, 2, y)
-			rows := rowsApart(mat.NewDense(n, d, normals(rng, n*d)))
-			reference := func(heads, labels *mat.Dense) (*mat.Dense, kernelFit) {
-				root, _ := headRoot(heads)
-				var a, dual, w mat.Dense
-				a.Mul(phi, root)
-				regression := must.Get(newKernelRidge(rows, &a, labels, rho, leastPower))(t)
-				fit := regression.at(kappa, lambda)
-				dual.Mul(a.T(), fit.alpha)
-				w.Mul(root, &dual)
-				w.Scale(regression.unit/(1+kappa), &w)
-				return &w, fit
-			}
-			_, fit := reference(heads, labels)
-			s := must.Get(newSmoother(phi, heads, labels, rows, together{}, fit, 1/(1+kappa)))(t)
-			closeVectors(t, "leave-one-out", s.left.RawMatrix().Data, fit.residual.RawMatrix().Data, 1e-6, 0)
-			for range 3 {
-				other, change := mat.NewDense(m, k+1, normals(rng, m*(k+1))), mat.NewDense(n, 2, normals(rng, 2*n))
-				square, lu, err := s.factorize(other)
-				must.Do(t, err)
-				var moved mat.Dense
-				moved.Add(labels, change)
-				want, _ := reference(other, &moved)
-				got := must.Get(s.headsFor(square, lu, change))(t)
-				closeVectors(t, "the heads", got.RawMatrix().Data, want.RawMatrix().Data, 1e-6, 0)
-			}
-		}
-	}
-}
-
 // A replicate without noise is the round itself: the same heads and relevance, of one
 // output, of classes, and of numbers some of which are missing.
 func TestReplicateIsTheRound(t *testing.T) {
@@ -179,7 +138,7 @@ func TestReplicateIsTheRound(t *testing.T) {
 				if p.Config.Head.Prior == PriorResidual {
 					i := slices.IndexFunc(fit.parts, func(f fittedPart) bool { return slices.Equal(f.outputs, part.outputs) })
 					kappa := fit.parts[i].fits[0].Kappa
-					part.fits = slices.DeleteFunc(part.fits, func(s *smoother) bool { return s.factor != 1/(1+kappa) })
+					part.fits = slices.DeleteFunc(part.fits, func(s *regress.Smoother) bool { return s.Factor != 1/(1+kappa) })
 				}
 				must.Do(t, part.resample(slices.Repeat([]float64{1}, len(round.Target.Rows)), from.heads, from, w))
 			}

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/amtrl/amtrl/dataset"
+	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
 // addUnseen gives the target an output for each class of its columns that sources have and it has not: its rows that have
@@ -112,7 +113,7 @@ func (p labelGroup) some(places []int) labelGroup {
 func (p *Problem) fitUnseen(in labelGroup, width int) []headFit {
 	fits := make([]headFit, len(in.outputs))
 	for i := range in.outputs {
-		odds := logOdds(0, p.together(in.Rows).count())
+		odds := regress.LogOdds(0, p.together(in.Rows).Count())
 		head := make([]float32, width)
 		head[p.Config.K] = float32(odds)
 		fits[i].residuals = make([]float64, len(in.Rows))
@@ -123,32 +124,32 @@ func (p *Problem) fitUnseen(in labelGroup, width int) []headFit {
 
 // scarce says whether a class, by labels of 0 and 1, has fewer than two rows, or all but one: any direction tells one row from the rest.
 // Those of a group are one.
-func scarce[E float32 | float64](y []E, of together) bool {
-	ones := of.distinct(func(i int) bool { return y[i] == 1 })
-	return ones < 2 || of.distinct(func(i int) bool { return y[i] != 1 }) < 2
+func scarce[E float32 | float64](y []E, of regress.Groups) bool {
+	ones := of.Distinct(func(i int) bool { return y[i] == 1 })
+	return ones < 2 || of.Distinct(func(i int) bool { return y[i] != 1 }) < 2
 }
 
 // scarce is that of an output of the target.
 func (p *Problem) scarce(in Labelled, output int) bool {
 	outputs := len(p.Target.Tasks)
-	return scarce(in.column(output, outputs), p.together(in.Rows).some(in.labelled(output, outputs)))
+	return scarce(in.column(output, outputs), p.together(in.Rows).Some(in.labelled(output, outputs)))
 }
 
 // byFrequency are the log-odds of a class by how many rows have the label 1, each row left out, with its group.
-func byFrequency(y []float64, width, k int, of together) prediction {
+func byFrequency(y []float64, width, k int, of regress.Groups) prediction {
 	n, ones := len(y), floats.Sum(y)
 	out := prediction{head: make([]float32, width), left: make([]float64, n)}
-	out.head[k] = float32(logOdds(ones/float64(n), of.count()))
+	out.head[k] = float32(regress.LogOdds(ones/float64(n), of.Count()))
 	for i, v := range y {
-		out.left[i] = logOdds((ones-v)/float64(max(1, n-1)), of.count()-1)
+		out.left[i] = regress.LogOdds((ones-v)/float64(max(1, n-1)), of.Count()-1)
 	}
-	for group := range of.several() {
+	for group := range of.Several() {
 		own := 0.0
 		for _, i := range group {
 			own += y[i]
 		}
 		for _, i := range group {
-			out.left[i] = logOdds((ones-own)/float64(max(1, n-len(group))), of.count()-1)
+			out.left[i] = regress.LogOdds((ones-own)/float64(max(1, n-len(group))), of.Count()-1)
 		}
 	}
 	return out

@@ -12,6 +12,7 @@ import (
 	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
+	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
 // hide takes a class from the labels of the first pool, and returns its rows.
@@ -125,7 +126,7 @@ func TestClassOfOneSample(t *testing.T) {
 		for i := range fresh.Rows {
 			likely := make([]float64, classes)
 			for c := range likely {
-				likely[c] = -logOfLabel(float64(pred[c][i]), 1)
+				likely[c] = -regress.LogOfLabel(float64(pred[c][i]), 1)
 			}
 			sum += floats.LogSumExp(likely) - likely[class]
 			rows++

@@ -132,3 +132,20 @@ func Dot(x, y []float64) float64 { return floats.Dot(x, y) }
 
 // Norm is the Euclidean norm.
 func Norm(v []float64) float64 { return floats.Norm(v, 2) }
+
+// IsNear checks that a number is within so much of another.
+func IsNear(t testing.TB, got, want, within float64, what string) {
+	t.Helper()
+	must.Hold(t, math.Abs(got-want) <= within, "%s is %g, expected %g", what, got, want)
+}
+
+// Close checks ||got - want|| <= tol (||want|| + floor).
+func Close(t testing.TB, what string, got, want []float64, tol, floor float64) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Fatalf("%s has %d elements, want %d", what, len(got), len(want))
+	}
+	if d := floats.Distance(got, want, 2); !(d <= tol*(Norm(want)+floor)) {
+		t.Fatalf("%s is off by %g of %g:\n%v, want\n%v", what, d, Norm(want), got, want)
+	}
+}

@@ -1,0 +1,125 @@
+package linalg
+
+import (
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+)
+
+// Dot is the inner product, its terms added in their order.
+func Dot(x, y []float64) float64 {
+	s := 0.0
+	for i, v := range x {
+		s += v * y[i]
+	}
+	return s
+}
+
+// Nonzero counts the elements that are not 0.
+func Nonzero(x []float64) int {
+	n := 0
+	for _, v := range x {
+		if v != 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// EachRow hands over the rows one after the other, to read or overwrite.
+func EachRow(x *mat.Dense, do func([]float64)) {
+	for i := range x.RawMatrix().Rows {
+		do(x.RawRowView(i))
+	}
+}
+
+// SomeRows are some rows of m, nil where m is.
+func SomeRows(m *mat.Dense, rows []int) *mat.Dense {
+	if m == nil {
+		return nil
+	}
+	_, c := m.Dims()
+	out := mat.NewDense(len(rows), c, nil)
+	for at, i := range rows {
+		out.SetRow(at, m.RawRowView(i))
+	}
+	return out
+}
+
+// ScaleRows multiplies row i of v by by[i].
+func ScaleRows(v *mat.Dense, by []float64) {
+	for i, s := range by {
+		floats.Scale(s, v.RawRowView(i))
+	}
+}
+
+// ScaleColumn multiplies column j.
+func ScaleColumn(x *mat.Dense, j int, by float64) {
+	n, _ := x.Dims()
+	for i := range n {
+		x.Set(i, j, by*x.At(i, j))
+	}
+}
+
+// ColumnSquares are the sums of the squares of each column.
+func ColumnSquares(x *mat.Dense) []float64 {
+	n, c := x.Dims()
+	out := make([]float64, c)
+	for i := range n {
+		for j, v := range x.RawRowView(i) {
+			out[j] += v * v
+		}
+	}
+	return out
+}
+
+// AllSame says whether all rows are the same.
+func AllSame(x *mat.Dense) bool {
+	n, _ := x.Dims()
+	for i := 1; i < n; i++ {
+		if !slices.Equal(x.RawRowView(i), x.RawRowView(0)) {
+			return false
+		}
+	}
+	return true
+}
+
+// Centre takes the mean of each column from it and returns the means.
+func Centre(x *mat.Dense) []float64 {
+	n, d := x.Dims()
+	mean := make([]float64, d)
+	for i := range n {
+		for j, v := range x.RawRowView(i) {
+			mean[j] += v / float64(n)
+		}
+	}
+	for i := range n {
+		row := x.RawRowView(i)
+		for j := range row {
+			row[j] -= mean[j]
+		}
+	}
+	return mean
+}
+
+// MeanSquareNorm is the mean over rows of their squared norms.
+func MeanSquareNorm(x *mat.Dense) float64 {
+	n, _ := x.Dims()
+	sum := 0.0
+	for i := range n {
+		v := x.RawRowView(i)
+		sum += Dot(v, v)
+	}
+	return sum / float64(n)
+}
+
+// Product is a b, nil where b is.
+func Product(a, b *mat.Dense) *mat.Dense {
+	if b == nil {
+		return nil
+	}
+	out := new(mat.Dense)
+	out.Mul(a, b)
+	return out
+}

@@ -1,0 +1,92 @@
+package linalg
+
+import (
+	"errors"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/lapack/lapack64"
+	"gonum.org/v1/gonum/mat"
+)
+
+// ThinQR returns P with orthonormal columns and R with m = P R. P is nil for the identity,
+// which it is where m has no more rows than columns.
+func ThinQR(m *mat.Dense) (p, r *mat.Dense) {
+	rows, cols := m.Dims()
+	if rows <= cols {
+		return nil, m
+	}
+	p, r = mat.DenseCopyOf(m), mat.NewDense(cols, cols, nil)
+	tau, work := make([]float64, cols), make([]float64, 32*cols) // of 32 columns at a time
+	lapack64.Geqrf(p.RawMatrix(), tau, work, len(work))
+	for i := range cols {
+		copy(r.RawRowView(i)[i:], p.RawRowView(i)[i:])
+	}
+	lapack64.Orgqr(p.RawMatrix(), tau, work, len(work))
+	return p, r
+}
+
+// Orthonormalize makes columns orthonormal to rounding that are so by a millionth: what
+// lambda 1e-6 divides by must be.
+func Orthonormalize(q *mat.Dense) error {
+	_, r := q.Dims()
+	gram := mat.NewSymDense(r, nil)
+	gram.SymOuterK(1, q.T())
+	upper, ok := lapack64.Potrf(gram.RawSymmetric())
+	if !ok {
+		return ErrBasis
+	}
+	blas64.Trsm(blas.Right, blas.NoTrans, 1, upper, q.RawMatrix())
+	return nil
+}
+
+var ErrBasis = errors.New("the decomposition of the target's features did not converge")
+
+// SolveTriangle overwrites v with R^-1 v, or R'^-1 v.
+func SolveTriangle(transposed blas.Transpose, r blas64.Triangular, v []float64) {
+	blas64.Trsv(transposed, r, blas64.Vector{N: len(v), Data: v, Inc: 1})
+}
+
+// Factor is the upper Cholesky factor of A, which it keeps, and false where that is not positive definite.
+func Factor(a *mat.SymDense) (u blas64.Triangular, ok bool) {
+	own := mat.NewSymDense(a.SymmetricDim(), nil)
+	own.CopySym(a)
+	return lapack64.Potrf(own.RawSymmetric())
+}
+
+// Solved is A^-1 v of an A that the prior makes positive definite. It is no number where A is beyond these.
+func Solved(a *mat.SymDense, v *mat.VecDense) []float64 {
+	factor, ok := Factor(a)
+	if !ok {
+		return slices.Repeat([]float64{math.NaN()}, v.Len())
+	}
+	out := mat.DenseCopyOf(v).RawMatrix()
+	lapack64.Potrs(factor, out)
+	return out.Data
+}
+
+// Root returns L, K by r, with L L' = W W' for heads W' (M by K), and the rank
+// of W.
+func Root(heads *mat.Dense) (*mat.Dense, int) {
+	m, k := heads.Dims()
+	var svd mat.SVD
+	if !svd.Factorize(heads, mat.SVDThin) {
+		return mat.NewDense(k, 1, nil), 0
+	}
+	var v mat.Dense
+	svd.VTo(&v)
+	values := svd.Values(nil)
+	rank := 0
+	for rank < len(values) && values[rank] > values[0]*float64(max(m, k))*0x1p-52 {
+		rank++
+	}
+	root := mat.NewDense(k, max(1, rank), nil)
+	for j := range rank {
+		for i := range k {
+			root.Set(i, j, v.At(i, j)*values[j])
+		}
+	}
+	return root, rank
+}

@@ -1,0 +1,136 @@
+package linalg
+
+import (
+	"math"
+	"testing"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/internal/testrand"
+	"github.com/amtrl/amtrl/pipeline/pipelinetest"
+)
+
+// near compares matrices in their norm.
+func near(t *testing.T, got, want mat.Matrix, what string) {
+	t.Helper()
+	var d mat.Dense
+	d.Sub(got, want)
+	must.Hold(t, mat.Norm(&d, 2) <= 1e-10*(1+mat.Norm(want, 2)), "%s: %v, expected %v", what, mat.Formatted(got), mat.Formatted(want))
+}
+
+func identity(n int) mat.Matrix {
+	d := make([]float64, n)
+	for i := range d {
+		d[i] = 1
+	}
+	return mat.NewDiagDense(n, d)
+}
+
+// A factor times its other part is the matrix, which is as it was, and solutions by the factor solve the system.
+func TestFactor(t *testing.T) {
+	rng := testrand.New(t)
+	for range 20 {
+		n := 1 + rng.IntN(40)
+		x := mat.NewDense(n, n+2, pipelinetest.Normals(rng, n*(n+2)))
+		a := mat.NewSymDense(n, nil)
+		a.SymOuterK(1, x)
+		was, v := mat.DenseCopyOf(a), mat.NewVecDense(n, pipelinetest.Normals(rng, n))
+		u, ok := Factor(a)
+		must.Hold(t, ok, "a positive definite matrix is not factorised")
+		var upper mat.TriDense
+		var product mat.Dense
+		upper.SetRawTriangular(u)
+		product.Mul(upper.T(), &upper)
+		near(t, &product, was, "U'U")
+		near(t, a, was, "what was factorised")
+		var want mat.VecDense
+		must.Do(t, want.SolveVec(was, v))
+		must.Hold(t, floats.EqualApprox(Solved(a, v), want.RawVector().Data, 1e-6*(1+mat.Norm(&want, 2))), "the solution is %v, expected %v",
+			Solved(a, v), want.RawVector().Data)
+		SolveTriangle(blas.Trans, u, v.RawVector().Data)
+		SolveTriangle(blas.NoTrans, u, v.RawVector().Data)
+		must.Hold(t, floats.EqualApprox(v.RawVector().Data, want.RawVector().Data, 1e-6*(1+mat.Norm(&want, 2))), "by the factor it is %v", v)
+		a.SetSym(0, 0, -1)
+		_, ok = Factor(a)
+		must.Hold(t, !ok && math.IsNaN(Solved(a, v)[0]), "a matrix that is not positive definite has a factor")
+	}
+}
+
+// Columns are made orthonormal within their span, and m is P R.
+func TestThinQR(t *testing.T) {
+	rng := testrand.New(t)
+	for range 20 {
+		n, d := 1+rng.IntN(30), 1+rng.IntN(30)
+		m := mat.NewDense(n, d, pipelinetest.Normals(rng, n*d))
+		p, r := ThinQR(mat.DenseCopyOf(m))
+		if n <= d {
+			must.Hold(t, p == nil, "%d by %d has a P", n, d)
+			near(t, r, m, "R")
+			continue
+		}
+		var product, gram mat.Dense
+		product.Mul(p, r)
+		gram.Mul(p.T(), p)
+		near(t, &product, m, "P R")
+		near(t, &gram, identity(d), "P'P")
+		for i := range n { // off by a millionth
+			for j := range d {
+				p.Set(i, j, p.At(i, j)*(1+1e-6*float64((i+j)%3-1)))
+			}
+		}
+		must.Do(t, Orthonormalize(p))
+		gram.Mul(p.T(), p)
+		near(t, &gram, identity(d), "what is orthonormal again")
+		p.Zero()
+		must.Fail(t, "no columns", Orthonormalize(p))
+	}
+}
+
+// A root has the outer product of heads, and no more columns than their rank.
+func TestRoot(t *testing.T) {
+	rng := testrand.New(t)
+	for range 20 {
+		m, k, rank := 1+rng.IntN(12), 1+rng.IntN(12), 1+rng.IntN(5)
+		left, right := mat.NewDense(m, rank, pipelinetest.Normals(rng, m*rank)), mat.NewDense(rank, k, pipelinetest.Normals(rng, rank*k))
+		var heads, want, got mat.Dense
+		heads.Mul(left, right)
+		root, found := Root(&heads)
+		want.Mul(heads.T(), &heads)
+		got.Mul(root, root.T())
+		near(t, &got, &want, "L L'")
+		must.Hold(t, found == min(m, k, rank), "the rank is %d, expected %d", found, min(m, k, rank))
+	}
+	root, rank := Root(mat.NewDense(3, 2, nil))
+	near(t, root, mat.NewDense(2, 1, nil), "the root of nothing")
+	must.Hold(t, rank == 0, "nothing has the rank %d", rank)
+}
+
+// What is of rows and columns is what loops say.
+func TestRowsAndColumns(t *testing.T) {
+	rng := testrand.New(t)
+	n, d := 2+rng.IntN(10), 2+rng.IntN(10)
+	x, by := mat.NewDense(n, d, pipelinetest.Normals(rng, n*d)), pipelinetest.Normals(rng, n)
+	was, mean := mat.DenseCopyOf(x), Centre(mat.DenseCopyOf(x))
+	ScaleRows(x, by)
+	ScaleColumn(x, 1, 3)
+	want, square := mat.NewDense(n, d, nil), 0.0
+	for i := range n {
+		for j := range d {
+			want.Set(i, j, by[i]*was.At(i, j)*[]float64{1, 3}[pipelinetest.Int(j == 1)])
+			square += want.At(i, j) * want.At(i, j) / float64(n)
+		}
+	}
+	near(t, x, want, "scaled rows and columns")
+	must.Hold(t, pipelinetest.Near(MeanSquareNorm(x), square, 1e-12), "the mean squared norm is %g, expected %g", MeanSquareNorm(x), square)
+	must.Hold(t, pipelinetest.Near(floats.Sum(ColumnSquares(x)), square*float64(n), 1e-12), "squares of columns are %v", ColumnSquares(x))
+	for j := range d {
+		column := mat.Col(nil, j, was)
+		must.Hold(t, pipelinetest.Near(mean[j], floats.Sum(column)/float64(n), 1e-12), "the mean of column %d is %g", j, mean[j])
+	}
+	must.Hold(t, AllSame(SomeRows(x, []int{1, 1, 1})) && !AllSame(x) && SomeRows(nil, []int{1}) == nil, "rows are the same, or not")
+	must.Hold(t, Product(x, nil) == nil, "a product with nothing")
+	must.Hold(t, Nonzero([]float64{0, -1, math.NaN(), 0}) == 2, "numbers that are not 0")
+}

@@ -1,0 +1,162 @@
+package regress
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/internal/testrand"
+)
+
+// What a logistic regression says of a group left out is the step of Newton's method from it that has no row of the group, and near what
+// a fit without the group says.
+func TestLogisticOfGroups(t *testing.T) {
+	rng := testrand.New(t)
+	const n = 40
+	for turn := range 12 {
+		d := []int{4, 60}[turn%2]
+		x := mat.NewDense(n, d, normals(rng, n*d))
+		x.Scale(1/math.Sqrt(float64(d)), x)
+		var gram mat.Dense
+		gram.Mul(x, x.T())
+		r := &Logistic{Kernel: KernelMatrix{Z: x}, Free: OnlyConstant(n), Y: make([]float64, n), Groups: someGroups(rng, n)}
+		if d > n {
+			r.Kernel = KernelMatrix{G: &gram}
+		}
+		for i := range r.Y {
+			r.Y[i] = float64(b2i(x.At(i, 0)+0.3*rng.NormFloat64() > 0.1))
+		}
+		if r.OneClass() {
+			continue
+		}
+		lambda := []float64{0.1, 1, 10}[rng.IntN(3)]
+		fit := r.fit(lambda, nil, 1e-12)
+		must.Hold(t, fit != nil, "no fit at %g", lambda)
+		for i := range n {
+			keep := othersOf(r.Groups, i)
+			size := len(keep)
+			// (G + lambda W^-1) alpha + b 1 = f + e/w, 1'alpha = 0, over the others.
+			system, rhs := mat.NewDense(size+1, size+1, nil), mat.NewVecDense(size+1, nil)
+			for a, p := range keep {
+				w := Sigmoid(fit.f[p]) * (1 - Sigmoid(fit.f[p]))
+				for b, q := range keep {
+					system.Set(a, b, gram.At(p, q))
+				}
+				system.Set(a, a, system.At(a, a)+lambda/w)
+				system.Set(a, size, 1)
+				system.Set(size, a, 1)
+				rhs.SetVec(a, fit.f[p]+(r.Y[p]-Sigmoid(fit.f[p]))/w)
+			}
+			var alpha mat.VecDense
+			must.Do(t, alpha.SolveVec(system, rhs))
+			want := alpha.AtVec(size)
+			for a, p := range keep {
+				want += gram.At(i, p) * alpha.AtVec(a)
+			}
+			isNear(t, fit.Left[i], want, 1e-3*(1+math.Abs(want)), "the log-odds of a row left out with its group")
+		}
+	}
+}
+
+// The log-odds of a group are those by the discriminant of the other rows; a class of one group is none.
+func TestDiscriminantOfGroups(t *testing.T) {
+	rng := testrand.New(t)
+	for range 50 {
+		n := 6 + rng.IntN(30)
+		f, y, of := normals(rng, n), make([]float64, n), someGroups(rng, n)
+		for i := range y {
+			y[i] = float64(rng.IntN(2))
+			f[i] += 2 * y[i]
+		}
+		for i, got := range DiscriminantLeft(f, y, of) {
+			var said, labels []float64
+			others := othersOf(of, i)
+			for _, j := range others {
+				said, labels = append(said, f[j]), append(labels, y[j])
+			}
+			ones, want := floats.Sum(labels), 0.0
+			if slope, cut := Discriminant(said, labels, of.Some(others)); slope > 0 {
+				want = slope * (f[i] - cut)
+			} else if len(others) > 0 {
+				want = LogOdds(ones/float64(len(others)), len(others))
+			}
+			if ones > 0 && ones < float64(len(others)) {
+				isNear(t, got, want, 1e-9*(1+math.Abs(want)), "log-odds")
+			}
+			must.Hold(t, got-got == 0, "log-odds of %g", got)
+		}
+	}
+	f, y := []float64{0, 0.1, 0.2, 0.3, 1, 1.1}, []float64{0, 0, 0, 0, 1, 1}
+	slope, _ := Discriminant(f, y, GroupsOf([]int32{0, 1, 2, 3, 4, 4}))
+	must.Hold(t, slope == 0, "a class of one group has the slope %g", slope)
+	twice, _ := Discriminant(slices.Concat(f, f), slices.Concat(y, y), GroupsOf([]int32{0, 1, 2, 3, 4, 5, 0, 1, 2, 3, 4, 5}))
+	once, _ := Discriminant(f, y, Groups{})
+	must.Hold(t, twice > 0 && twice < 1.5*once, "copies make the slope %g, without it is %g", twice, once)
+}
+
+// What rounding leaves of a difference, where a group is taken out that had the only one, tells no classes apart.
+func TestDiscriminantOfTheOnlyGroupThatDiffers(t *testing.T) {
+	f, y := []float64{0, 0, 0, 0, 0, 0, 0.1, 0.3, 0.7}, []float64{0, 0, 0, 1, 1, 1, 0, 1, 1}
+	left := DiscriminantLeft(f, y, GroupsOf([]int32{0, 1, 2, 3, 4, 5, 6, 6, 6}))
+	for _, i := range []int{6, 7, 8} {
+		must.Equal(t, left[i], 0, "log-odds of row %d", i)
+	}
+}
+
+// Logits and predictions are shifted to the samples of the other groups: of logits within a step of Newton's method.
+func TestShiftsOfGroups(t *testing.T) {
+	rng := testrand.New(t)
+	for turn := range 40 {
+		n, c, l := 20+rng.IntN(20), 1+turn%4, Logits{Rest: float64(turn % 2)}
+		if c == 1 {
+			l.Rest = 1
+		}
+		of, z, class, variance := someGroups(rng, n), mat.NewDense(n, c, normals(rng, n*c)), make([]int, n), make([]float64, c)
+		for k := range variance {
+			variance[k] = 0.1 + rng.Float64()
+		}
+		for i := range class {
+			if class[i] = rng.IntN(c); l.Rest > 0 && rng.IntN(3) == 0 {
+				class[i] = NoClass
+			} else if rng.IntN(6) == 0 {
+				class[i] = NoLabel
+			}
+		}
+		b, left := l.Shifts(z, class, variance, of)
+		for _, samples := range of.Members {
+			others := slices.Clone(class)
+			labelled := false
+			for _, i := range samples {
+				labelled = labelled || class[i] != NoLabel
+				others[i] = NoLabel
+			}
+			without, _ := l.Shifts(z, others, variance, Groups{})
+			change := floats.Distance(without, b, 2)
+			for _, i := range samples {
+				for k, v := range without {
+					got := left.At(i, k) - z.At(i, k)
+					must.Hold(t, math.Abs(got-v) <= 1.5*change*change+1e-6, "class %d without row %d: %g, expected %g of %g", k, i, got, v, b[k])
+				}
+				must.Hold(t, labelled || floats.EqualApprox(left.RawRowView(i), floats.AddTo(make([]float64, c), z.RawRowView(i), b), 1e-9),
+					"a group without a label moves")
+			}
+		}
+		f, y, rho := normals(rng, n), normals(rng, n), 0.1+rng.Float64()
+		y[rng.IntN(n)] = math.NaN()
+		said := slices.Clone(f)
+		ShiftTo(said, y, rho, of)
+		for i := range f {
+			sum, count := 0.0, 1/rho
+			for _, j := range othersOf(of, i) {
+				if y[j] == y[j] {
+					sum, count = sum+y[j]-f[j], count+1
+				}
+			}
+			isNear(t, said[i], f[i]+sum/count, 1e-9, "a prediction shifted to the other groups")
+		}
+	}
+}

@@ -1,0 +1,105 @@
+package regress
+
+import (
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/amtrl/amtrl/pipeline/internal/linalg"
+)
+
+// nestedMost is the most samples whose residuals are those of [Regression.Nested]: of more, what the choice of three
+// numbers takes from them is little beside their own error.
+const nestedMost = 500
+
+// Regression is what [KernelRidge] is of: the rows, A and the labels, and what the sources' heads say of the rows, nil for nothing; with
+// what is chosen from: of Kappas and, where Lambda is [Chosen], of lambdas from the power of ten Least on.
+type Regression struct {
+	Rows       *Rows
+	A, Y, Mean *mat.Dense
+	Rho, Least float64
+	Kappas     []float64
+	Lambda     float64
+}
+
+// Found is the fit of a regression, of labels less g times the mean.
+type Found struct {
+	*KernelRidge
+	Fit KernelFit
+	G   float64
+}
+
+// Search chooses kappa, lambda and g by leaving out the samples.
+func (r *Regression) Search() (Found, error) {
+	k, err := NewKernelRidge(r.Rows, r.A, r.Y, r.Rho, r.Least)
+	if err != nil {
+		return Found{}, err
+	}
+	k, fit, g := k.searchTowards(r.Mean, r.Kappas, r.Lambda)
+	return Found{k, fit, g}, nil
+}
+
+// Nested overwrites the residuals of a search, which have chosen its kappa, lambda and g and are too small by that, with those of nested
+// cross-validation (Varma and Simon 2006): each sample is left out of the fit at what the samples of all other folds choose. A group is
+// in one fold.
+func (r *Regression) Nested(found Found) error {
+	n, _ := r.Y.Dims()
+	if n > nestedMost || r.Rows.Groups.Count() < 3 {
+		return nil
+	}
+	fold := Stratified(make([]int, n), r.Rows.Groups)
+	out := mat.DenseCopyOf(found.Fit.Residual)
+	for f, rows := range r.Rows.withoutEach(fold) {
+		inner := r.of(SamplesWithout(fold, f), rows)
+		chosen, err := inner.Search()
+		if err != nil {
+			return err
+		}
+		left := r.Y
+		if chosen.G != 0 {
+			left = mat.DenseCopyOf(r.Mean)
+			left.Scale(-chosen.G, left)
+			left.Add(left, r.Y)
+		}
+		regression := found.Of(left)
+		residual := r.Refined(regression, regression.At(chosen.Fit.Kappa, chosen.Fit.Lambda)).Residual
+		if residual == nil {
+			continue
+		}
+		for i, of := range fold {
+			if of == f {
+				out.SetRow(i, residual.RawRowView(i))
+			}
+		}
+	}
+	found.Fit.Residual.Copy(out)
+	return nil
+}
+
+// of is the regression of some of the samples, whose rows are given.
+func (r *Regression) of(samples []int, rows *Rows) Regression {
+	some := *r
+	some.Rows, some.A, some.Y, some.Mean = rows, linalg.SomeRows(r.A, samples), linalg.SomeRows(r.Y, samples), linalg.SomeRows(r.Mean, samples)
+	return some
+}
+
+// withoutEach are the rows without those of each fold, remembered: they are the same in all rounds.
+func (t *Rows) withoutEach(fold []int) []*Rows {
+	for f := len(t.without); f <= slices.Max(fold); f++ {
+		samples := SamplesWithout(fold, f)
+		some := NewRows(linalg.SomeRows(t.X, samples), nil, false, t.Groups.Some(samples))
+		some.X = nil // of which the kernel is made
+		t.without = append(t.without, some)
+	}
+	return t.without
+}
+
+// SamplesWithout are those that are in other folds than f.
+func SamplesWithout(fold []int, f int) (samples []int) {
+	for i, of := range fold {
+		if of != f {
+			samples = append(samples, i)
+		}
+	}
+	return samples
+}

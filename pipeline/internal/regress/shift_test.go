@@ -1,0 +1,16 @@
+package regress
+
+import (
+	"math"
+	"testing"
+)
+
+// What is missing on average is what is shifted by, shrunk, and each sample is left out of it.
+func TestShiftTo(t *testing.T) {
+	y, nan := []float64{1, 2, 6, 0}, math.NaN()
+	for rho, want := range map[float64][]float64{0: {0, 0, 0, 0, 0}, MaxRho: {4, 3.5, 1.5, 3, 3}, 0.5: {2, 1.75, 0.75, 1.8, 1.8}} {
+		f := make([]float64, 4)
+		by := ShiftTo(f, []float64{y[0], y[1], y[2], nan}, rho, Groups{})
+		closeVectors(t, "predictions and shift", append(f, by), want, 1e-4, 0.01)
+	}
+}

@@ -1,0 +1,165 @@
+package regress
+
+import (
+	"errors"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/amtrl/amtrl/pipeline/internal/linalg"
+)
+
+// Smoother is the fitted heads of the target, for each output K numbers and the sources'
+// part of the intercept, as a function of the sources' heads W' (T by K+1) and of the
+// labels y (n by C). At a kappa, lambda and rho, with phi (n by K+1) and
+//
+//	N = kappa/(1+kappa) XX'/t + lambda I + lambda rho 11',  S = W W',
+//
+// the regression of [KernelRidge] is (s phi S phi' + N) alpha = y, w = s S phi'alpha, or
+//
+//	w = s S (I + s P S)^-1 phi'N^-1 y,  P = phi'N^-1 phi.
+//
+// What takes n rows is the same for all W and y, and a pair of them takes work K^3.
+type Smoother struct {
+	dual *mat.Dense // N^-1 phi, n by K+1
+	p    *mat.Dense // P
+	// spread is the covariance of the rows of phi; s = factor / tr(S spread), and 0 where that trace is least at most,
+	// [negligible] beside y.
+	spread        *mat.Dense
+	Factor, least float64
+	// target is phi'N^-1 y, and left are the leave-one-out residuals, those of a group left out
+	// together, both for the heads and the labels of the fit.
+	target, Left *mat.Dense
+}
+
+// NewSmoother prepares the regression of y on phi with these heads at fit's kappa,
+// lambda and rho. Only a kappa above 0 needs the decomposed rows. factor is that of
+// the unit of lambda.
+func NewSmoother(phi, heads, y *mat.Dense, rows *Rows, groups Groups, fit KernelFit, factor float64) (*Smoother, error) {
+	n, c := phi.Dims()
+	_, outputs := y.Dims()
+	// All of [phi, y, 1] is divided by N: first without its constant part.
+	wide, solved := mat.NewDense(n, c+outputs+1, nil), mat.NewDense(n, c+outputs+1, nil)
+	for i := range n {
+		row := wide.RawRowView(i)
+		copy(row[copy(row, phi.RawRowView(i)):], y.RawRowView(i))
+		row[c+outputs] = 1
+	}
+	diagonal := slices.Repeat([]float64{1 / fit.Lambda}, n)
+	solved.Scale(1/fit.Lambda, wide)
+	within := groups.Blocks(func(i, j int) float64 {
+		if i == j {
+			return 1 / fit.Lambda
+		}
+		return 0
+	})
+	if fit.Kappa > 0 {
+		own := fit.Kappa / (1 + fit.Kappa)
+		shift := rows.kernel.Shift(fit.Lambda / own)
+		diagonal = rows.kernel.inverseDiagonal(shift)
+		floats.Scale(1/own, diagonal)
+		within = rows.kernel.inverseBlocks(shift, groups)
+		for _, b := range within {
+			b.ScaleSym(1/own, b.SymDense)
+		}
+		solved.Copy(rows.kernel.Divide(shift, mat.DenseCopyOf(wide.T())).T())
+		solved.Scale(1/own, solved)
+	}
+	one, onto := mat.VecDenseCopyOf(solved.ColView(c+outputs)), new(mat.VecDense)
+	onto.MulVec(wide.T(), one)
+	weight := fit.Lambda * fit.Rho / (1 + fit.Lambda*fit.Rho*onto.AtVec(c+outputs))
+	solved.RankOne(solved, -weight, one, onto)
+
+	centred := mat.DenseCopyOf(phi)
+	if fit.Rho > 0 || rows != nil { // prior residual measures A less its mean, whatever rho
+		linalg.Centre(centred)
+	}
+	if rows != nil && rows.Trace == 0 { // what is left is rounding
+		centred.Zero()
+	}
+	s := &Smoother{dual: mat.DenseCopyOf(solved.Slice(0, n, 0, c)), p: new(mat.Dense), spread: new(mat.Dense), Factor: factor,
+		least: negligible * negligible * linalg.MeanSquareNorm(y), target: new(mat.Dense), Left: mat.NewDense(n, outputs, nil)}
+	s.p.Mul(phi.T(), s.dual)
+	s.spread.Mul(centred.T(), centred)
+	s.spread.Scale(1/float64(n), s.spread)
+	s.target.Mul(s.dual.T(), y)
+
+	// The inverse of s phi S phi' + N is N^-1 - dual T dual' with T = s S (I + s P S)^-1.
+	square, lu, err := s.Factorize(heads)
+	if err != nil {
+		return nil, err
+	}
+	var inner, t, through mat.Dense
+	if lu.SolveTo(&inner, false, mat.NewDiagDense(c, slices.Repeat([]float64{1}, c))) != nil {
+		return nil, ErrSmoother
+	}
+	t.Mul(square, &inner)
+	through.Mul(s.dual, &t)
+	for i := range n {
+		row, v := s.dual.RawRowView(i), one.AtVec(i)
+		rest := diagonal[i] - weight*v*v - linalg.Dot(through.RawRowView(i), row)
+		for o := range outputs {
+			alpha := solved.At(i, c+o)
+			for j, t := range through.RawRowView(i) {
+				alpha -= t * s.target.At(j, o)
+			}
+			s.Left.Set(i, o, alpha/rest)
+			if !groups.Alone(i) {
+				s.Left.Set(i, o, alpha)
+			}
+		}
+	}
+	for _, b := range within {
+		for at, i := range b.Samples {
+			for before, j := range b.Samples[:at+1] {
+				taken := weight*one.AtVec(i)*one.AtVec(j) + linalg.Dot(through.RawRowView(i), s.dual.RawRowView(j))
+				b.SetSym(at, before, b.At(at, before)-taken)
+			}
+		}
+		b.Divide(s.Left)
+	}
+	return s, nil
+}
+
+var ErrSmoother = errors.New("the system of the target's head is singular for resampled heads of the sources")
+
+// Factorize returns s S and the factors of I + s P S for heads W' (T by K+1).
+func (s *Smoother) Factorize(heads *mat.Dense) (*mat.Dense, *mat.LU, error) {
+	_, c := heads.Dims()
+	square, inner := new(mat.Dense), new(mat.Dense)
+	square.Mul(heads.T(), heads)
+	trace := 0.0
+	for i := range c {
+		trace += linalg.Dot(square.RawRowView(i), s.spread.RawRowView(i))
+	}
+	unit := 0.0
+	if trace > s.least {
+		unit = s.Factor / trace
+	}
+	square.Scale(unit, square)
+	inner.Mul(s.p, square)
+	for i := range c {
+		inner.Set(i, i, 1+inner.At(i, i))
+	}
+	lu := new(mat.LU)
+	lu.Factorize(inner)
+	if math.IsInf(lu.Cond(), 1) || math.IsNaN(lu.Cond()) {
+		return nil, nil, ErrSmoother
+	}
+	return square, lu, nil
+}
+
+// HeadsFor are the target's heads (K+1 by C) for other heads of the sources, at the
+// factors for these, with change added to the labels.
+func (s *Smoother) HeadsFor(square *mat.Dense, lu *mat.LU, change *mat.Dense) (*mat.Dense, error) {
+	var target, w mat.Dense
+	target.Mul(s.dual.T(), change)
+	target.Add(&target, s.target)
+	if lu.SolveTo(&target, false, &target) != nil {
+		return nil, ErrSmoother
+	}
+	w.Mul(square, &target)
+	return &w, nil
+}

@@ -1,0 +1,37 @@
+package pipeline
+
+import (
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/amtrl/amtrl/pipeline/internal/regress"
+)
+
+// doubtsLabels says whether labels of the target's samples may be wrong: those of somebody's rows. Of a task all rows of other classes
+// are one class.
+func (p *Problem) doubtsLabels() bool { return p.Config.Sources == SourcesPools && p.Classifies() }
+
+// unlikely is -log of how likely logits z make the classes of samples, of which labels may be wrong.
+func (p *Problem) unlikely(of regress.Logits, z *mat.Dense, class []int, groups regress.Groups) float64 {
+	var losses []float64
+	var labelled []int
+	for i, at := range class {
+		if at != regress.NoLabel {
+			labelled, losses = append(labelled, i), append(losses, of.Loss(slices.Clone(z.RawRowView(i)), at))
+		}
+	}
+	if !p.doubtsLabels() {
+		return floats.Sum(losses)
+	}
+	_, c := z.Dims()
+	_, sum := regress.NoiseRate(func(rate float64) [][]float64 {
+		at := make([]float64, len(losses))
+		for i, v := range losses {
+			at[i] = regress.Noisy(v, rate, float64(c)+of.Rest)
+		}
+		return [][]float64{at}
+	}, groups.Some(labelled).Evidence())
+	return sum
+}
