@@ -2,7 +2,10 @@ package pipeline
 
 import (
 	"fmt"
+	"math"
 	"slices"
+
+	"github.com/amtrl/amtrl/dataset"
 )
 
 // checkDrawn refuses a round in which a row of a source or of the target is there twice, such as where the rows of earlier rounds were
@@ -68,4 +71,71 @@ func common(a, b []int32) int32 {
 		}
 	}
 	return -1
+}
+
+// checkRound refuses labelled rows that are not those of the round after st.
+func (l *Learner) checkRound(st State, in Round) error {
+	p := l.problem
+	if method, e := p.round(len(st.Epochs)); in.Method != method || in.Epoch != e || e == 0 {
+		return fmt.Errorf("target %s: expected epoch %d of %s, found epoch %d of %s", p.TargetName(), e, method, in.Epoch, in.Method)
+	}
+	if len(in.Sources) != len(p.Sources) {
+		return p.inRound(in.Method, in.Epoch, fmt.Errorf("expected rows of %d sources, found %d", len(p.Sources), len(in.Sources)))
+	}
+	total := 0
+	for m, s := range in.Sources {
+		if limit := len(p.draws.source[m]); len(s.Rows) > limit {
+			return p.inRound(in.Method, in.Epoch, fmt.Errorf("source %d: expected at most %d rows, found %d", m, limit, len(s.Rows)))
+		}
+		total += len(s.Rows)
+	}
+	for i, l := range slices.Concat(in.Sources, []Labelled{in.Target, in.Test}) {
+		name, source := "the target", p.Target
+		if i < len(p.Sources) {
+			name, source = p.Sources[i].Name, p.Sources[i]
+		}
+		if err := l.check(p.Set, source); err != nil {
+			return p.inRound(in.Method, in.Epoch, fmt.Errorf("rows of %s: %w", name, err))
+		}
+	}
+	if err := p.checkDrawn(in); err != nil {
+		return p.inRound(in.Method, in.Epoch, err)
+	}
+	if isBaseline(in.Method) {
+		total = 1
+	}
+	exact := p.Set.Model != nil && p.Config.Representation == ClassLinear
+	if total == 0 || len(in.Target.Rows) == 0 || len(in.Test.Rows) == 0 && !exact && !p.Config.leavesOneOut() {
+		return p.inRound(in.Method, in.Epoch, fmt.Errorf("expected labelled rows of sources, target and test, found %d, %d and %d",
+			total, len(in.Target.Rows), len(in.Test.Rows)))
+	}
+	return nil
+}
+
+// check refuses rows that a source does not have or that have no label, and labels that are
+// no numbers, or no classes.
+func (l Labelled) check(set *dataset.Set, of Source) error {
+	outputs, rows := len(of.Tasks), set.Pools[of.Pool].Rows
+	if n := len(l.Rows) * outputs; n != len(l.Y) {
+		return fmt.Errorf("expected %d labels, one for each row and each of the outputs %s, found %d", n, of.outputNames(set), len(l.Y))
+	}
+	for i, row := range l.Rows {
+		if row < 0 || int(row) >= rows {
+			return fmt.Errorf("expected rows 0 to %d of pool %s, found row %d", rows-1, set.Pools[of.Pool].Name, row)
+		}
+		missing := 0
+		for c, y := range l.Y[i*outputs : (i+1)*outputs] {
+			if v := float64(y); math.IsInf(v, 0) || math.IsNaN(v) && outputs == 1 {
+				return fmt.Errorf("the label of row %d of output %s is %g, expected a finite number", row, set.Tasks[of.Tasks[c]].Name, y)
+			} else if math.IsNaN(v) {
+				missing++
+			} else if set.Binary && y != 0 && y != 1 {
+				return fmt.Errorf("the label of row %d of output %s is %g, expected 0 or 1", row, set.Tasks[of.Tasks[c]].Name, y)
+			}
+		}
+		if missing == outputs {
+			return fmt.Errorf("row %d has no label of the outputs %s, expected at least one", row, of.outputNames(set))
+		}
+	}
+	return nil
 }

@@ -9,7 +9,6 @@ import (
 	"strconv"
 
 	"github.com/amtrl/amtrl/backend"
-	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/pipeline/internal/linalg"
 	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
@@ -136,120 +135,86 @@ func (l *Learner) Learn(ctx context.Context, st State, in Round) (State, error) 
 	return after, nil
 }
 
-// checkRound refuses labelled rows that are not those of the round after st.
-func (l *Learner) checkRound(st State, in Round) error {
-	p := l.problem
-	if method, e := p.round(len(st.Epochs)); in.Method != method || in.Epoch != e || e == 0 {
-		return fmt.Errorf("target %s: expected epoch %d of %s, found epoch %d of %s", p.TargetName(), e, method, in.Epoch, in.Method)
-	}
-	if len(in.Sources) != len(p.Sources) {
-		return p.inRound(in.Method, in.Epoch, fmt.Errorf("expected rows of %d sources, found %d", len(p.Sources), len(in.Sources)))
-	}
-	total := 0
-	for m, s := range in.Sources {
-		if limit := len(p.draws.source[m]); len(s.Rows) > limit {
-			return p.inRound(in.Method, in.Epoch, fmt.Errorf("source %d: expected at most %d rows, found %d", m, limit, len(s.Rows)))
-		}
-		total += len(s.Rows)
-	}
-	for i, l := range slices.Concat(in.Sources, []Labelled{in.Target, in.Test}) {
-		name, source := "the target", p.Target
-		if i < len(p.Sources) {
-			name, source = p.Sources[i].Name, p.Sources[i]
-		}
-		if err := l.check(p.Set, source); err != nil {
-			return p.inRound(in.Method, in.Epoch, fmt.Errorf("rows of %s: %w", name, err))
-		}
-	}
-	if err := p.checkDrawn(in); err != nil {
-		return p.inRound(in.Method, in.Epoch, err)
-	}
-	if isBaseline(in.Method) {
-		total = 1
-	}
-	exact := p.Set.Model != nil && p.Config.Representation == ClassLinear
-	if total == 0 || len(in.Target.Rows) == 0 || len(in.Test.Rows) == 0 && !exact && !p.Config.leavesOneOut() {
-		return p.inRound(in.Method, in.Epoch, fmt.Errorf("expected labelled rows of sources, target and test, found %d, %d and %d",
-			total, len(in.Target.Rows), len(in.Test.Rows)))
-	}
-	return nil
-}
-
-// check refuses rows that a source does not have or that have no label, and labels that are
-// no numbers, or no classes.
-func (l Labelled) check(set *dataset.Set, of Source) error {
-	outputs, rows := len(of.Tasks), set.Pools[of.Pool].Rows
-	if n := len(l.Rows) * outputs; n != len(l.Y) {
-		return fmt.Errorf("expected %d labels, one for each row and each of the outputs %s, found %d", n, of.outputNames(set), len(l.Y))
-	}
-	for i, row := range l.Rows {
-		if row < 0 || int(row) >= rows {
-			return fmt.Errorf("expected rows 0 to %d of pool %s, found row %d", rows-1, set.Pools[of.Pool].Name, row)
-		}
-		missing := 0
-		for c, y := range l.Y[i*outputs : (i+1)*outputs] {
-			if v := float64(y); math.IsInf(v, 0) || math.IsNaN(v) && outputs == 1 {
-				return fmt.Errorf("the label of row %d of output %s is %g, expected a finite number", row, set.Tasks[of.Tasks[c]].Name, y)
-			} else if math.IsNaN(v) {
-				missing++
-			} else if set.Binary && y != 0 && y != 1 {
-				return fmt.Errorf("the label of row %d of output %s is %g, expected 0 or 1", row, set.Tasks[of.Tasks[c]].Name, y)
-			}
-		}
-		if missing == outputs {
-			return fmt.Errorf("row %d has no label of the outputs %s, expected at least one", row, of.outputNames(set))
-		}
-	}
-	return nil
-}
-
 // learn is one round without the transfer of its parameters.
 func (l *Learner) learn(ctx context.Context, st State, in Round) (Epoch, error) {
 	p := l.problem
 	l.measured, l.relevance = measured{}, nil
 	last, before := p.before(st, in.Epoch)
+	rec := newEpoch(in, before, p.Costs)
+	if last != nil && (p.Config.warmStart() || p.Config.Intercept) { // for the parameters, or the units among them
+		if err := l.restore(st); err != nil {
+			return rec, err
+		}
+	}
+	if isRidge(in.Method) { // which have no parameters but the units
+		if err := l.clear(); err != nil {
+			return rec, err
+		}
+	}
+	in, err := l.inUnits(in, last == nil)
+	switch {
+	case err != nil:
+		return rec, err
+	case isBaseline(in.Method):
+		return l.learnAlone(ctx, rec, in)
+	case in.Method == Pooled:
+		return l.learnPooled(ctx, rec, in)
+	}
+	samples, err := l.sourceSamples(in)
+	if err != nil {
+		return rec, err
+	}
+	defer samples.Free()
+	if err := l.fitSources(ctx, &rec, in, samples, last, st); err != nil {
+		return rec, err
+	}
+	fit, err := l.fitHead(in.Target)
+	if err != nil {
+		return rec, err
+	}
+	rec.record(fit)
+	if err := l.findRelevance(ctx, &rec, in, samples, fit); err != nil {
+		return rec, err
+	}
+	if err := l.finalHead(ctx, &rec, in, &fit); err != nil {
+		return rec, err
+	}
+	err = l.measure(&rec, in, fit)
+	return rec, err
+}
+
+// newEpoch records what a round has samples of, before being those of each source in the round before.
+func newEpoch(in Round, before []int, costs []float64) Epoch {
 	rec := Epoch{Method: in.Method, Epoch: in.Epoch, Counts: make([]int, len(in.Sources))}
 	for m, s := range in.Sources {
 		n := len(s.Rows)
 		rec.Counts[m] = n
 		rec.Samples += n
 		rec.Drawn += n - before[m]
-		rec.Cost += p.Costs[m] * float64(n)
+		rec.Cost += costs[m] * float64(n)
 	}
-	if last != nil && (p.Config.warmStart() || p.Config.Intercept) { // for the parameters, or the units among them
-		if err := l.restore(st); err != nil {
-			return Epoch{}, err
-		}
-	}
-	if isRidge(in.Method) { // which have no parameters but the units
-		if err := l.clear(); err != nil {
-			return Epoch{}, err
-		}
-	}
-	in, err := l.inUnits(in, last == nil)
-	if err != nil {
-		return Epoch{}, err
-	}
-	if isBaseline(in.Method) {
-		return l.learnAlone(ctx, rec, in)
-	}
-	if in.Method == Pooled {
-		return l.learnPooled(ctx, rec, in)
-	}
+	return rec
+}
+
+// random are numbers for one purpose in a round.
+func (l *Learner) random(in Round, what string) *rand.Rand {
+	return stream(l.problem.Config.Seed, what, l.problem.TargetName(), in.Method, strconv.Itoa(in.Epoch))
+}
+
+// sourceSamples are the labelled rows of the sources on the device, with the labels that the fit sees.
+func (l *Learner) sourceSamples(in Round) (backend.Samples, error) {
 	fromOrigins, err := l.fromOrigins(in.Sources)
 	if err != nil {
-		return Epoch{}, err
+		return nil, err
 	}
-	samples, err := l.data.samples(l.queue, p.Sources, fromOrigins)
-	if err != nil {
-		return Epoch{}, err
-	}
-	defer samples.Free()
-	random := func(what string) *rand.Rand {
-		return stream(p.Config.Seed, what, p.TargetName(), in.Method, strconv.Itoa(in.Epoch))
-	}
+	return l.data.samples(l.queue, l.problem.Sources, fromOrigins)
+}
+
+// fitSources fits the representation with the sources' heads (eq. 1), where it can from those of the round before, last, of st.
+func (l *Learner) fitSources(ctx context.Context, rec *Epoch, in Round, samples backend.Samples, last *Epoch, st State) (err error) {
+	p := l.problem
 	run := fitRun{
-		counts: rec.Counts, labels: labelCounts(p.Sources, in.Sources), rng: random("fit"),
+		counts: rec.Counts, labels: labelCounts(p.Sources, in.Sources), rng: l.random(in, "fit"),
 		warm: last != nil && p.Config.warmStart(), sigma: spread(p.Sources, in.Sources, func(int) bool { return true }), scale: 1,
 	}
 	if !p.Config.Intercept {
@@ -257,82 +222,76 @@ func (l *Learner) learn(ctx context.Context, st State, in Round) (Epoch, error) 
 	} else if p.Config.Scaling == ScalingNone {
 		u, err := l.model.units()
 		if err != nil {
-			return Epoch{}, err
+			return err
 		}
 		run.scale = featureScale(p.Set, p.Sources, in.Sources, u.centre)
 	}
-	if !run.warm {
-		if err := l.model.start(samples, run.labels, random("init")); err != nil {
-			return Epoch{}, err
-		}
-	} else {
+	if run.warm {
 		run.steps, run.sigma = stepsBefore(st.Epochs, in.Method), math.Sqrt(last.Fit.Loss)
+	} else if err := l.model.start(samples, run.labels, l.random(in, "init")); err != nil {
+		return err
 	}
-	if rec.Fit, err = l.model.fit(ctx, samples, run); err != nil {
-		return Epoch{}, err
-	}
+	rec.Fit, err = l.model.fit(ctx, samples, run)
 	l.counts, l.sigma = run.labels, math.Sqrt(rec.Fit.Loss)
-	fit, err := l.fitHead(in.Target)
-	if err != nil {
-		return Epoch{}, err
-	}
-	rec.record(fit)
-	var heads []backend.Vector
-	for c := range p.Target.Tasks {
-		heads = append(heads, section(l.headOf(c), 0, p.Config.K))
-	}
+	return err
+}
+
+// findRelevance estimates the relevance of each source (eq. 3), what the sources leave unexplained, and how sure both are.
+func (l *Learner) findRelevance(ctx context.Context, rec *Epoch, in Round, samples backend.Samples, fit headFit) (err error) {
+	p := l.problem
 	if p.Config.Relevance.Kind == Transfer {
 		rec.Nu, rec.NuByChance, err = l.transfer(in.Target)
 		rec.NuRank = linalg.Nonzero(rec.Nu)
 	} else {
+		var heads []backend.Vector
+		for c := range p.Target.Tasks {
+			heads = append(heads, section(l.headOf(c), 0, p.Config.K))
+		}
 		rec.Nu, rec.NuRank, err = p.Config.Relevance.estimate(l.queue, l.model.heads(), heads, outputsOf(p.Sources))
 	}
-	if err != nil {
-		return Epoch{}, err
+	if err == nil && p.Config.Allocation.Mix == MixAuto {
+		rec.Match, rec.MatchByChance, err = l.explore(samples, in.Sources, fit, l.random(in, "exploration"))
 	}
-	if p.Config.Allocation.Mix == MixAuto {
-		if rec.Match, rec.MatchByChance, err = l.explore(samples, in.Sources, fit, random("exploration")); err != nil {
-			return Epoch{}, err
-		}
+	if err == nil && p.saysHowSure(in) {
+		rec.Uncertainty, err = l.uncertainty(ctx, in, rec, fit, l.random(in, "uncertainty"))
 	}
-	if p.saysHowSure(in) {
-		if rec.Uncertainty, err = l.uncertainty(ctx, in, &rec, fit, random("uncertainty")); err != nil {
-			return Epoch{}, err
-		}
-	}
+	return err
+}
+
+// finalHead leaves the head that predicts on the device: in the last round joined with what helps, and with what is stated of it.
+func (l *Learner) finalHead(ctx context.Context, rec *Epoch, in Round, fit *headFit) (err error) {
+	p := l.problem
 	if l.joins(in) {
-		if err := l.join(ctx, &fit, in); err != nil {
-			return Epoch{}, err
+		if err := l.join(ctx, fit, in); err != nil {
+			return err
 		}
 		rec.HeadPooled, rec.HeadAdapted, rec.HeadRelevant, rec.HeadAlone = fit.Pooled, fit.Adapted, fit.Relevant, fit.Alone
 		rec.LeaveOneOut = fit.LeaveOneOut
 	}
-	if err := l.finish(fit); err != nil {
-		return Epoch{}, err
+	if err := l.finish(*fit); err != nil {
+		return err
 	}
 	if rec.HeadPooled+rec.HeadRelevant > 0 && !p.Classifies() {
 		if _, rec.TargetLoss, err = l.inside(in.Target.Rows, fit.labels); err != nil {
-			return Epoch{}, err
+			return err
 		}
 	}
-	if l.nests(in) {
-		phi, err := l.phi(poolRows{p.Target.Pool, in.Target.Rows})
-		if err != nil {
-			return Epoch{}, err
-		}
-		u, err := l.model.units()
-		if err != nil {
-			return Epoch{}, err
-		}
-		if fit.by.phi, err = l.withoutLone(l.measuredRows(in.Target.Rows, u), phi, u); err != nil {
-			return Epoch{}, err
-		}
-		if fit.stated, err = l.nested(ctx, in.Target, fit); err != nil {
-			return Epoch{}, err
-		}
+	if !l.nests(in) {
+		return nil
 	}
-	err = l.measure(&rec, in, fit)
-	return rec, err
+	phi, err := l.phi(poolRows{p.Target.Pool, in.Target.Rows})
+	if err != nil {
+		return err
+	}
+	u, err := l.model.units()
+	if err != nil {
+		return err
+	}
+	if fit.by.phi, err = l.withoutLone(l.measuredRows(in.Target.Rows, u), phi, u); err != nil {
+		return err
+	}
+	fit.stated, err = l.nested(ctx, in.Target, *fit)
+	return err
 }
 
 // measure scores the target's predictor. With the last round of a method stay the
