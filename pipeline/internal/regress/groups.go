@@ -11,7 +11,7 @@ import (
 // its whole group out, since the others tell it.
 type Groups struct {
 	N int
-	// Group is the number of the group of each sample, from 0 in the order of their first samples, and members are the samples of each.
+	// Group is the number of the group of each sample, from 0 in the order of their first samples, and Members are the samples of each.
 	// Both are nil where each sample is on its own.
 	Group   []int
 	Members [][]int

@@ -25,11 +25,11 @@ import (
 type Smoother struct {
 	dual *mat.Dense // N^-1 phi, n by K+1
 	p    *mat.Dense // P
-	// spread is the covariance of the rows of phi; s = factor / tr(S spread), and 0 where that trace is least at most,
+	// spread is the covariance of the rows of phi; s = Factor / tr(S spread), and 0 where that trace is least at most,
 	// [negligible] beside y.
 	spread        *mat.Dense
 	Factor, least float64
-	// target is phi'N^-1 y, and left are the leave-one-out residuals, those of a group left out
+	// target is phi'N^-1 y, and Left are the leave-one-out residuals, those of a group left out
 	// together, both for the heads and the labels of the fit.
 	target, Left *mat.Dense
 }
