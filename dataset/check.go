@@ -69,7 +69,8 @@ func (s *Set) Oddities() []Oddity {
 	out = append(append(out, w.oddity()...), s.alike()...)
 	if !s.Binary {
 		columns, values := s.labelNumbers()
-		out = append(append(out, tailedLabels(columns, values)...), s.farLabels(columns, values)...)
+		far := s.farLabels(columns, values)
+		out = append(append(out, tailedLabels(columns, values)...), far...)
 	}
 	if c.far != nil {
 		out = append(out, c.far.oddities(s)...)

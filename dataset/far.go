@@ -59,20 +59,33 @@ func (s *Set) labelNumbers() (columns []string, values map[string][]float64) {
 	return columns, values
 }
 
-// farLabels lists by pool the labels of regression that are far from the others of
-// their column. It sorts the values.
+// farLabels lists by pool the labels of regression that are far from the others of their column, and takes those that are probably slips
+// from the values, which it sorts, where these have no heavy tail without them too.
 func (s *Set) farLabels(columns []string, values map[string][]float64) []Oddity {
 	var out []Oddity
 	for _, column := range columns {
-		u := usualOf(values[column])
 		of := "labels"
 		if column != "" {
 			of += " of " + column
 		}
+		u := usualOf(values[column])
 		if code, coded, from, to := table.CodeOf(values[column]); coded > 0 {
 			out = append(out, Oddity{"", fmt.Sprintf("%.6g in %d of %d %s, all others are from %.6g to %.6g", code, coded, len(values[column]), of,
 				from, to), "name it under missing of the label where it stands for none"})
 			continue
+		}
+		slips, without := s.slipsOf(column), slices.Clone(values[column])
+		for i, rows := range slips {
+			for _, r := range rows {
+				if at, found := slices.BinarySearch(without, float64(s.Tasks[i].Labels[r])); found {
+					without = slices.Delete(without, at, at+1)
+				}
+			}
+		}
+		if tailed(without) { // and what is far out is of the tail
+			slips = nil
+		} else {
+			values[column] = without
 		}
 		for i := range s.Tasks {
 			t := &s.Tasks[i]
@@ -81,7 +94,7 @@ func (s *Set) farLabels(columns []string, values map[string][]float64) []Oddity 
 			}
 			far, first := 0, int32(0)
 			for r := range t.labelledRows {
-				if y := float64(t.Labels[r]); y < u.low || y > u.high {
+				if y := float64(t.Labels[r]); y < u.low || y > u.high || slices.Contains(slips[i], r) {
 					if far++; far == 1 {
 						first = r
 					}
@@ -89,9 +102,36 @@ func (s *Set) farLabels(columns []string, values map[string][]float64) []Oddity 
 			}
 			if p := s.Pools[t.Pool]; far > 0 {
 				found := fmt.Sprintf("%d of %d %s far from the others, the first %.6g in %s: %s", far, len(t.Train)+len(t.Test), of,
-					t.Labels[first], p.where(int(first)), u)
-				out = append(out, Oddity{p.Name, found, "correct them, or name them under missing where they stand for no label"})
+					t.Labels[first], p.place(int(first)), u)
+				out = append(out, Oddity{p.Name, found, "correct them, or name them under missing where they stand for no label: " +
+					"a few such labels decide what is learned"})
 			}
+		}
+	}
+	return out
+}
+
+// slipsOf are the rows of each task of a column whose labels are probably slips.
+func (s *Set) slipsOf(column string) map[int][]int32 {
+	var tasks []int
+	var rows [][]int32
+	var numbers [][]float64
+	for i := range s.Tasks {
+		t := &s.Tasks[i]
+		if t.Output.Name != column {
+			continue
+		}
+		var of []float64
+		list := slices.Collect(t.labelledRows)
+		for _, r := range list {
+			of = append(of, float64(t.Labels[r]))
+		}
+		tasks, rows, numbers = append(tasks, i), append(rows, list), append(numbers, of)
+	}
+	out := map[int][]int32{}
+	for at, places := range Slips(numbers) {
+		for _, place := range places {
+			out[tasks[at]] = append(out[tasks[at]], rows[at][place])
 		}
 	}
 	return out

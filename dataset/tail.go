@@ -15,45 +15,23 @@ const (
 	tailLeast = 100
 	tailPart  = 100
 	tailMost  = 0.5
+	// farMost is the most labels that are looked at before a run.
+	farMost = 1 << 22
 )
 
-// Tailed lists the columns of labels whose squared error is of a few rows alone, as [Set.Oddities] does.
-func (s *Set) Tailed() []Oddity {
-	if s.Binary || !s.mayBeTailed() {
+// FarLabels lists labels that are far from the others, and the columns of labels whose squared error is of a few rows alone, as
+// [Set.Oddities] does, but of too many to sort before each run none.
+func (s *Set) FarLabels() []Oddity {
+	labels := 0
+	for i := range s.Tasks {
+		labels += len(s.Tasks[i].Train) + len(s.Tasks[i].Test)
+	}
+	if s.Binary || labels > farMost {
 		return nil
 	}
-	return tailedLabels(s.labelNumbers())
-}
-
-// mayBeTailed says, without the memory and the time that sorting takes, whether the labels of some column can have a heavy tail. The
-// largest k of n numbers have at most (k sum d^4)^1/2 of the squared deviations d^2 from the mean (Cauchy and Schwarz).
-func (s *Set) mayBeTailed() bool {
-	type sums struct{ n, y, squares, fourths float64 }
-	of := map[string]*sums{}
-	each := func(do func(c *sums, y float64)) {
-		for i := range s.Tasks {
-			t := &s.Tasks[i]
-			c := of[t.Output.Name]
-			if c == nil {
-				c = new(sums)
-				of[t.Output.Name] = c
-			}
-			for r := range t.labelledRows {
-				do(c, float64(t.Labels[r]))
-			}
-		}
-	}
-	each(func(c *sums, y float64) { c.n, c.y = c.n+1, c.y+y })
-	each(func(c *sums, y float64) {
-		d := (y - c.y/c.n) * (y - c.y/c.n)
-		c.squares, c.fourths = c.squares+d, c.fourths+d*d
-	})
-	for _, c := range of {
-		if top := math.Ceil(c.n / tailPart); top*c.fourths > tailMost*tailMost*c.squares*c.squares {
-			return true
-		}
-	}
-	return false
+	columns, values := s.labelNumbers()
+	far := s.farLabels(columns, values)
+	return append(tailedLabels(columns, values), far...)
 }
 
 // tailedLabels lists the columns of numbers that have a heavy tail. It sorts the values.
@@ -61,14 +39,11 @@ func tailedLabels(columns []string, values map[string][]float64) []Oddity {
 	var out []Oddity
 	for _, column := range columns {
 		v := values[column]
-		if slices.Sort(v); len(v) < tailLeast || v[0] <= 0 {
+		if slices.Sort(v); !tailed(v) {
 			continue
 		}
-		top, n := (len(v)+tailPart-1)/tailPart, len(v)
+		top, n := topOf(v), len(v)
 		share := deviationsOfTop(v, top, func(x float64) float64 { return x })
-		if !(share > tailMost) || deviationsOfTop(v, top, math.Log) > share/2 {
-			continue
-		}
 		of := "labels"
 		if column != "" {
 			of += " of " + text.OneLine(column, 80)
@@ -79,6 +54,18 @@ func tailedLabels(columns []string, values map[string][]float64) []Oddity {
 	}
 	return out
 }
+
+// tailed says whether sorted labels have a heavy tail.
+func tailed(v []float64) bool {
+	if len(v) < tailLeast || v[0] <= 0 {
+		return false
+	}
+	share := deviationsOfTop(v, topOf(v), func(x float64) float64 { return x })
+	return share > tailMost && !(deviationsOfTop(v, topOf(v), math.Log) > share/2)
+}
+
+// topOf is how many the largest hundredth are.
+func topOf(v []float64) int { return (len(v) + tailPart - 1) / tailPart }
 
 // deviationsOfTop is the part of the squared deviations from the mean that the last values of a list have.
 func deviationsOfTop(values []float64, top int, f func(float64) float64) float64 {

@@ -171,7 +171,7 @@ func (o *output) noteLogs(set *dataset.Set) {
 // noteLabels says what data check says of labels that should be others, or features that should not be there, and of what errors are.
 func (o *output) noteLabels(set *dataset.Set) {
 	o.noteLogs(set)
-	for _, odd := range append(set.Telling(), set.Tailed()...) {
+	for _, odd := range append(set.Telling(), set.FarLabels()...) {
 		o.note("note: %s: %s", odd.Found, odd.Advice)
 	}
 }

@@ -19,6 +19,8 @@ type Told struct {
 	Unasked  int `json:"unasked"`
 	Known    int `json:"known"`
 	Pending  int `json:"pending"`
+	// Far names the numbers among these labels that are so far from the others of their source that they are probably slips.
+	Far []string `json:"far,omitempty"`
 }
 
 // Tell takes the answers of a file, all of them or none. A label that differs from one that was told, or is in the data,
@@ -56,6 +58,9 @@ func (s *Study) Tell(ctx context.Context, path string, replace bool) (Told, erro
 			return Told{}, err
 		}
 		if err := st.apply(&j.events[len(j.events)-1]); err != nil {
+			return Told{}, err
+		}
+		if told.Far, err = st.slips(e); err != nil {
 			return Told{}, err
 		}
 	}

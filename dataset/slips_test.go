@@ -1,0 +1,99 @@
+package dataset
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/internal/testrand"
+)
+
+// somewhere are numbers of sources of all sizes, each at a place of its own.
+func somewhere(rng *rand.Rand, draw func() float64) (numbers [][]float64) {
+	for range 3 + rng.IntN(8) {
+		of, centre := make([]float64, 10+rng.IntN(300)), 50*rng.NormFloat64()
+		for i := range of {
+			of[i] = centre + draw()
+		}
+		numbers = append(numbers, of)
+	}
+	return numbers
+}
+
+// A few numbers of which a point was lost are found with their places, and nothing is among normal ones, in whatever unit.
+func TestSlips(t *testing.T) {
+	rng := testrand.New(t)
+	missed := 0
+	for range 100 {
+		unit := math.Exp(20 * rng.NormFloat64())
+		numbers := somewhere(rng, func() float64 { return rng.NormFloat64() })
+		want, left := make([][]int, len(numbers)), 1
+		for i := range numbers {
+			for at := range numbers[i] {
+				numbers[i][at] *= unit
+			}
+		}
+		for i, of := range Slips(numbers) {
+			must.Hold(t, of == nil, "of normal numbers %v of source %d are slips", of, i)
+		}
+		for i := range numbers {
+			if left > 0 && rng.IntN(2) == 0 {
+				left--
+				at := rng.IntN(len(numbers[i]))
+				numbers[i][at] += unit * (20 + 1000*rng.Float64()) * []float64{1, -1}[rng.IntN(2)]
+				want[i] = []int{at}
+			}
+		}
+		for i, of := range Slips(numbers) {
+			if of == nil && want[i] != nil { // beside a normal number that is far out by chance
+				missed++
+				continue
+			}
+			must.Hold(t, slices.Equal(of, want[i]), "slips of source %d are at %v, expected %v", i, of, want[i])
+		}
+	}
+	must.Hold(t, missed <= 6, "%d slips of 100 sets are not found", missed)
+}
+
+// A tail is none: the further out, the fewer there are. By chance one number of a set is so far from the next that it looks like a slip.
+func TestTailsAreNoSlips(t *testing.T) {
+	rng := testrand.New(t)
+	for name, c := range map[string]struct {
+		most int
+		draw func() float64
+	}{
+		"log-normal": {10, func() float64 { return math.Exp(rng.NormFloat64()) }},
+		"t of 1":     {50, func() float64 { return math.Tan(math.Pi * (rng.Float64() - 0.5)) }},
+		"t of 3": {30, func() float64 {
+			normal := rng.NormFloat64()
+			return rng.NormFloat64() / math.Sqrt((2*rng.ExpFloat64()+normal*normal)/3)
+		}},
+	} {
+		found := 0
+		for range 100 {
+			if slices.ContainsFunc(Slips(somewhere(rng, c.draw)), func(of []int) bool { return of != nil }) {
+				found++
+			}
+		}
+		must.Hold(t, found <= c.most, "%s: %d of 100 sets have slips", name, found)
+	}
+	must.Hold(t, Slips([][]float64{make([]float64, 30), nil})[0] == nil, "numbers that are the same")
+	few := make([]float64, farLeast-1)
+	few[3] = 1e9
+	must.Hold(t, Slips([][]float64{few})[0] == nil, "numbers that are too few to tell")
+}
+
+// A label of the target with its point lost is named by data check and by run, and is no tail.
+func TestSlipOfTheTarget(t *testing.T) {
+	set := measured(testrand.New(t))
+	must.Hold(t, len(set.FarLabels()) == 0, "of labels as they are: %v", set.FarLabels())
+	set.Tasks[2].Labels[17] *= 100
+	for what, of := range map[string][]Oddity{"check": set.Oddities(), "run": set.FarLabels()} {
+		must.Equal(t, len(of), 1, "%s says %v", what, of)
+		must.Hold(t, of[0].Pool == "target" && strings.Contains(of[0].Found, "1 of 60 labels of yield far from the others") &&
+			strings.Contains(of[0].Found, "in row 17: "), "%s says %v", what, of[0])
+	}
+}
