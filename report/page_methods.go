@@ -30,7 +30,11 @@ func (r *runPage) choice(m *runs.MethodResult) Sentence {
 	line = append(line, say("the ", name, ", ", loss(by.Of(m)), ", is ")...)
 	switch {
 	case m != least:
-		line = append(line, say("the first method's. That of ", least.Method, ", ", loss(by.Of(least)),
+		whose := "the first method's"
+		if m != &r.Result.Methods[0] {
+			whose = "better than the first method's"
+		}
+		line = append(line, say(whose+". That of ", least.Method, ", ", loss(by.Of(least)),
 			", is better by too little to take its place.")...)
 	case pooled != nil:
 		line = append(line, plain("the least of all methods but pooled."))

@@ -131,7 +131,7 @@ func TestRecommendByGroups(t *testing.T) {
 	for _, by := range []Criterion{ByLogLoss, BySquares} {
 		of := func(copies float64) *Result {
 			r := &Result{Methods: []MethodResult{{Method: "active", LogLoss: 20 * copies, LeaveOneOut: 1},
-				{Method: "target", LogLoss: 19.5 * copies, LeaveOneOut: 0.95}}}
+				{Method: "uniform", LogLoss: 19.5 * copies, LeaveOneOut: 0.95}}}
 			return r
 		}
 		r := of(5)
@@ -139,6 +139,6 @@ func TestRecommendByGroups(t *testing.T) {
 		must.Equal(t, r.Recommended, "active", "by %s, of copies", by)
 		r = of(5)
 		r.recommend("", by, samples{100, 0, 100}, false)
-		must.Equal(t, r.Recommended, "target", "by %s, of samples on their own", by)
+		must.Equal(t, r.Recommended, "uniform", "by %s, of samples on their own", by)
 	}
 }

@@ -66,7 +66,23 @@ func (s samples) evidence() float64 {
 }
 
 // enough is how many nats less it takes that a method is recommended in the place of the first one: the labels e times as likely.
-const enough = 1
+// [pipeline.Target] takes enoughAlone, some twenty times: the heads of the others have a part of the target's own, and where sources say
+// nothing do as well as it, so that what it is better by is mostly chance.
+const (
+	enough      = 1
+	enoughAlone = 3
+)
+
+// handicap is how many nats a method counts more by than the first one.
+func (r *Result) handicap(m *MethodResult) float64 {
+	switch {
+	case m == r.first():
+		return 0
+	case m.Method == pipeline.Target:
+		return enoughAlone
+	}
+	return enough
+}
 
 // ByLeaveOneOut says whether the target's samples, each left out, chose Recommended.
 func (r *Result) ByLeaveOneOut() bool { return r.Recommended != "" && !r.TooFew }
@@ -97,9 +113,13 @@ func (r *Result) recommend(few string, by Criterion, of samples, numbers bool) {
 			of.effective)
 	}
 	best, least := r.first(), r.Least()
-	if by.nats(least, of) < by.nats(best, of)-enough {
-		best = least
-	} else if least != best {
+	for i := range r.Methods {
+		m := &r.Methods[i]
+		if r.compares(m) && by.nats(m, of)+r.handicap(m) < by.nats(best, of)+r.handicap(best) {
+			best = m
+		}
+	}
+	if least != best {
 		r.Reason += fmt.Sprintf("; that of %s is better by too little to take its place", least.Method)
 	}
 	if pooled := r.PooledApart(); pooled != nil {

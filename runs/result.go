@@ -26,7 +26,7 @@ type Result struct {
 	// Methods are in the order of Config.Methods.
 	Methods []MethodResult `json:"methods"`
 	// Recommended is the first method, unless another makes the labels of the target's samples, left out one at a time,
-	// e times as likely: then the one that makes them likeliest. Reason says how well each does, by Criterion. Of too few
+	// e times as likely, or Target e^3 times: then the one that makes them likeliest. Reason says how well each does, by Criterion. Of too few
 	// samples it is the first method, and Reason says so. Model.safetensors is its model. All are empty,
 	// and the model that of the first method, where heads are fitted in a way that has
 	// no leave-one-out residuals.

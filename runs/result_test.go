@@ -47,12 +47,12 @@ func TestByLeaveOneOut(t *testing.T) {
 	must.Hold(t, !new(Result).ByLeaveOneOut(), "nothing is recommended")
 }
 
-// A method is recommended in the place of the first where it makes the labels e times as likely.
+// A method is recommended in the place of the first where it makes the labels e times as likely, and target where twenty times.
 func TestRecommend(t *testing.T) {
 	method := func(name string, left, loss float64) MethodResult {
 		return MethodResult{Method: name, LeaveOneOut: left, LogLoss: loss}
 	}
-	active, uniform, pooled := pipeline.Active, pipeline.Uniform, pipeline.Pooled
+	active, uniform, pooled, target := pipeline.Active, pipeline.Uniform, pipeline.Pooled, pipeline.Target
 	for _, test := range []struct {
 		want    string
 		by      Criterion
@@ -62,6 +62,11 @@ func TestRecommend(t *testing.T) {
 		{active, BySquares, []MethodResult{method(active, 0.1, 0), method(uniform, 0.0906, 0)}},
 		{uniform, BySquares, []MethodResult{method(active, 0.1, 0), method(uniform, 0.0904, 0)}},
 		{active, BySquares, []MethodResult{method(active, 0, 0), method(uniform, 0, 0)}},
+		// And e^3 times by one of 0.741.
+		{active, BySquares, []MethodResult{method(active, 0.1, 0), method(target, 0.0742, 0)}},
+		{target, BySquares, []MethodResult{method(active, 0.1, 0), method(target, 0.0740, 0)}},
+		{uniform, BySquares, []MethodResult{method(active, 0.1, 0), method(uniform, 0.09, 0), method(target, 0.0742, 0)}},
+		{target, BySquares, []MethodResult{method(target, 0.1, 0), method(pooled, 0.0906, 0)}},
 		{active, BySquares, []MethodResult{method(active, 0.1, 9), method(uniform, 0.2, 4), method(pooled, 0.01, 8.1)}},
 		{pooled, BySquares, []MethodResult{method(active, 0.1, 9), method(uniform, 0.2, 4), method(pooled, 0.3, 7.9)}},
 		{uniform, BySquares, []MethodResult{method(active, 0.2, 4), method(uniform, 0.1, 9), method(pooled, 0.3, 9)}},
@@ -73,8 +78,10 @@ func TestRecommend(t *testing.T) {
 		r := Result{Methods: test.methods}
 		r.recommend("", test.by, samples{20, 0, 20}, false)
 		must.Equal(t, r.Recommended, test.want, "%s", r.Reason)
-		must.Hold(t, r.ByLeaveOneOut() && strings.HasSuffix(r.Reason, "did not help here") == (test.want != active), "%s", r.Reason)
-		must.Hold(t, strings.Contains(r.Reason, "better by too little") == (test.want == active && r.Least().Method != active), "%s", r.Reason)
+		must.Hold(t, r.ByLeaveOneOut() && strings.HasSuffix(r.Reason, "did not help here") == (test.want != active && r.Method(active) != nil),
+			"%s", r.Reason)
+		must.Hold(t, strings.Contains(r.Reason, "better by too little") == (r.PooledApart() == nil && r.Least().Method != test.want ||
+			r.PooledApart() != nil && test.want == active && r.Least().Method != active), "%s", r.Reason)
 	}
 }
 
