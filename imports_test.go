@@ -55,7 +55,7 @@ var allowed = map[string][]string{
 	"pipeline/internal/regress": {"pipeline/internal/linalg"},
 	"runs": {"backend", "dataset", "dataset/manifest", "dataset/table", "internal/atomicfile", "internal/filelock",
 		"internal/jsonfile", "internal/safetensors", "internal/text", "pipeline"},
-	"runs/study": {"backend", "dataset/columnar", "dataset/manifest", "dataset/table", "internal/atomicfile", "internal/jsonfile",
+	"runs/study": {"backend", "dataset", "dataset/columnar", "dataset/manifest", "dataset/table", "internal/atomicfile", "internal/jsonfile",
 		"internal/lease", "internal/text", "pipeline", "runs"},
 	"report":       {"internal/atomicfile", "internal/text", "pipeline", "report/chart", "runs", "runs/study"},
 	"report/chart": nil,

@@ -152,7 +152,7 @@ func (l *Learner) regressPooled(ctx context.Context, in Round, group []int, u un
 func (l *Learner) putRows(r *pooledLogistic, rows []poolRow, each []float32) (pooledGram, error) {
 	g := pooledGram{centre: l.problem.meanRow(rows)}
 	if onRoot(len(g.centre)) {
-		if err := l.pooledRoot(&g, rows, each, nil); err != nil {
+		if err := l.pooledRoot(&g, rows, nil, each, nil); err != nil {
 			return g, err
 		}
 		r.gram = g.squares

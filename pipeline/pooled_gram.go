@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -12,14 +13,15 @@ import (
 	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
-// pooledGram is X'X for rows X, n by d, less their mean. Where d is more than pooledWide, X is R, n by n with R R' = X X',
-// in its place: a regression with a penalty on ||w||^2 has w = X'R'^-1 u for its weights u of R.
+// pooledGram is X'X for rows X, n by d, less their mean. Where d is more than pooledWide, or far more than there are rows, X is the rows of
+// these in R in its place, square with R R' = X X' for X with the samples behind it that are to be predicted: a regression with a penalty
+// on ||w||^2 has w = X'R'^-1 u for its weights u of R.
 type pooledGram struct {
 	centre  []float64
 	squares *mat.SymDense
 	// products is X'y, or R'y, for labels y, where there were any.
 	products *mat.Dense
-	// wide is X, and root is R, where there is R.
+	// wide is X with the samples, and root is R, where there is R.
 	wide *mat.Dense
 	root *mat.TriDense
 }
@@ -29,6 +31,8 @@ const (
 	pooledBlock = 1024
 	// pooledWide is the most features whose products are decomposed, and the most rows of more.
 	pooledWide = 2048
+	// pooledBehind is the most samples that are behind the rows of more features.
+	pooledBehind = 512
 )
 
 // onRoot says whether a regression on rows of d features is on R in their place, see [pooledGram].
@@ -76,12 +80,15 @@ func (g pooledGram) head(k int, beta []float64, atCentre float64, u units) []flo
 	return h.vector(atCentre)
 }
 
-// pooledGram computes that of rows with labels y, a column for each output.
-func (l *Learner) pooledGram(rows []poolRow, each []float32, y *mat.Dense) (pooledGram, error) {
+// pooledGram computes that of rows with labels y, a column for each output, to predict samples.
+func (l *Learner) pooledGram(rows, samples []poolRow, each []float32, y *mat.Dense) (pooledGram, error) {
 	g := pooledGram{centre: l.problem.meanRow(rows)}
 	d := len(g.centre)
-	if onRoot(d) {
-		err := l.pooledRoot(&g, rows, each, y)
+	if onRoot(d) && len(samples) > pooledBehind {
+		samples = nil // of which a prediction is without what is not in the span of the rows
+	}
+	if onRoot(d) || 4*(len(rows)+len(samples)) <= 3*d {
+		err := l.pooledRoot(&g, rows, samples, each, y)
 		return g, err
 	}
 	_, outputs := y.Dims()
@@ -122,9 +129,9 @@ func (p *Problem) meanRow(rows []poolRow) []float64 {
 }
 
 // pooledRoot is pooledGram with R; y may be nil.
-func (l *Learner) pooledRoot(g *pooledGram, rows []poolRow, each []float32, y *mat.Dense) error {
-	n := len(rows)
-	g.wide = mat.NewDense(n, len(g.centre), l.problem.centred(nil, rows, g.centre, each))
+func (l *Learner) pooledRoot(g *pooledGram, rows, samples []poolRow, each []float32, y *mat.Dense) error {
+	n := len(rows) + len(samples)
+	g.wide = mat.NewDense(n, len(g.centre), l.problem.centred(nil, slices.Concat(rows, samples), g.centre, each))
 	tmp := backend.NewScope(l.queue)
 	defer tmp.Close()
 	x := backend.Upload(tmp, backend.Float64, g.wide.RawMatrix().Data)
@@ -148,10 +155,11 @@ func (l *Learner) pooledRoot(g *pooledGram, rows []poolRow, each []float32, y *m
 	upper.SetRawTriangular(factor)
 	g.root, g.squares = mat.NewTriDense(n, mat.Lower, nil), mat.NewSymDense(n, nil)
 	g.root.Copy(upper.TTri())
-	g.squares.SymOuterK(1, g.root.TTri())
+	of := mat.DenseCopyOf(g.root).Slice(0, len(rows), 0, n).(*mat.Dense)
+	g.squares.SymOuterK(1, of.T())
 	if y != nil {
-		g.products = mat.DenseCopyOf(y)
-		blas64.Trmm(blas.Left, blas.Trans, 1, g.root.RawTriangular(), g.products.RawMatrix())
+		g.products = new(mat.Dense)
+		g.products.Mul(of.T(), y)
 	}
 	return nil
 }

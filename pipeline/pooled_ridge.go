@@ -28,7 +28,7 @@ func (l *Learner) regressSquared(in Round, group []int, u units, most int) (*poo
 	if len(rows) < 2 {
 		return nil, nil
 	}
-	ridge, err := l.pooledRidge(rows, mat.NewDense(len(rows), len(group), y), u.each)
+	ridge, err := l.pooledRidge(rows, p.targetPoolRows(in.Target.Rows), mat.NewDense(len(rows), len(group), y), u.each)
 	if err != nil {
 		return nil, err
 	}
@@ -63,11 +63,15 @@ func (l *Learner) regressSquared(in Round, group []int, u units, most int) (*poo
 
 // samplesOf are rows of the target less a centre, n by d.
 func (p *Problem) samplesOf(rows []int32, centre []float64, each []float32) *mat.Dense {
+	return mat.NewDense(len(rows), len(centre), p.centred(nil, p.targetPoolRows(rows), centre, each))
+}
+
+func (p *Problem) targetPoolRows(rows []int32) []poolRow {
 	own := make([]poolRow, len(rows))
 	for i, row := range rows {
 		own[i] = poolRow{p.Target.Pool, int(row)}
 	}
-	return mat.NewDense(len(own), len(centre), p.centred(nil, own, centre, each))
+	return own
 }
 
 // pooledFit is ridge regression on the rows of all sources, in which each source m has an intercept
@@ -85,12 +89,12 @@ type pooledFit struct {
 // leastLevel is the least rho that the target's intercept is taken to have: that few sources are alike does not show that it is.
 const leastLevel = 0.1
 
-// pooledRidge regresses the labels y, a column for each output, on rows. rho is what the sources' intercepts vary by
+// pooledRidge regresses the labels y, a column for each output, on rows, to predict samples. rho is what the sources' intercepts vary by
 // beyond their own error where they are free (DerSimonian and Laird 1986), and lambda, from 1e-7 to 1e2, the one that
 // generalised cross-validation takes to be the best for all outputs together. y is overwritten.
-func (l *Learner) pooledRidge(rows []poolRow, y *mat.Dense, each []float32) (*pooledFit, error) {
+func (l *Learner) pooledRidge(rows, samples []poolRow, y *mat.Dense, each []float32) (*pooledFit, error) {
 	means := linalg.Centre(y)
-	gram, err := l.pooledGram(rows, each, y)
+	gram, err := l.pooledGram(rows, samples, each, y)
 	if err != nil {
 		return nil, err
 	}
@@ -206,7 +210,7 @@ func (v levels) given(gram pooledGram, y *mat.Dense, rho float64) pooledSystem {
 	floats.Scale(1/sum, meanX)
 	floats.Scale(1/sum, meanY)
 	take(sum, meanX, meanY)
-	s.unit = math.Max(mat.Trace(s.squares), 1e-12*mat.Trace(gram.squares)) / float64(d) // less is rounding
+	s.unit = math.Max(mat.Trace(s.squares), 1e-12*mat.Trace(gram.squares)) / float64(len(gram.centre)) // less is rounding
 	if !(mat.Trace(gram.squares) > v.least) {
 		s.squares.Zero()
 		s.product.Zero()

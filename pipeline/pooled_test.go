@@ -157,7 +157,7 @@ func TestPooledRidge(t *testing.T) {
 			}
 		}
 		want := levelledFit(x, y, source)
-		got := must.Get(l.pooledRidge(rows, mat.DenseCopyOf(y), nil))(t)
+		got := must.Get(l.pooledRidge(rows, nil, mat.DenseCopyOf(y), nil))(t)
 		must.Hold(t, math.Abs(got.rho-want.rho) <= 1e-5*want.rho+1e-9, "levels %g apart of %d sources have rho %g, expected %g",
 			apart, pools, got.rho, want.rho)
 		must.Hold(t, math.Abs(got.lambda-want.lambda) <= 1e-9, "lambda %g, expected %g", got.lambda, want.lambda)
@@ -307,9 +307,22 @@ func TestPooledWide(t *testing.T) {
 		}
 		some[1] = some[0]
 		y, lambda := mat.NewDense(rows, 2, normals(rng, 2*rows)), 0.1
-		plain := must.Get(l.pooledGram(some, each, y))(t)
+		plain := pooledGram{centre: l.problem.meanRow(some)}
+		of := mat.NewDense(rows, d, l.problem.centred(nil, some, plain.centre, each))
+		plain.squares, plain.products = mat.NewSymDense(d, nil), new(mat.Dense)
+		plain.squares.SymOuterK(1, of.T())
+		plain.products.Mul(of.T(), y)
 		wide := pooledGram{centre: plain.centre}
-		must.Do(t, l.pooledRoot(&wide, some, each, y))
+		samples := l.problem.targetPoolRows([]int32{3, 1, 4, 59}[:rng.IntN(5)])
+		must.Do(t, l.pooledRoot(&wide, some, samples, each, y))
+		if len(samples) > 0 { // what the rows say of samples, also of what is outside of their span
+			x := mat.NewDense(len(samples), d, l.problem.centred(nil, samples, plain.centre, each))
+			penalized := func(g pooledGram) *mat.SymDense { return pooledSystem{squares: g.squares, unit: 1}.penalized(lambda) }
+			want := plain.added(x, penalized(plain)).covariance()
+			var off mat.Dense
+			off.Sub(wide.added(x, penalized(wide)).covariance(), want)
+			must.Hold(t, mat.Norm(&off, 2) < 1e-5*mat.Norm(want, 2), "the covariance of samples is off by %g", mat.Norm(&off, 2))
+		}
 		solve := func(g pooledGram, c int) []float64 {
 			m := g.squares.SymmetricDim()
 			system := mat.DenseCopyOf(g.squares)
