@@ -153,7 +153,7 @@ func TestStudyAnswers(t *testing.T) {
 		{4, "id,label\n" + other + first[len(first)-1] + "," + wrong(c.labels[first[len(first)-1]][0]) + "\n", "is there twice"},
 		{4, "id,label\nzoo/0," + wrong(c.labels["zoo/0"][0]) + "\n", "zoo/0"},
 		{1, "id,label\n" + other + "nobody,good\n", `wrong.csv: line 3, column id: expected the id of a row of the data, found "nobody"`},
-		{1, "id,label\nno one,good\n" + other + "nobody,good\n", `found "no one": so it is in 2 rows of the file`},
+		{1, "id,label\nno one,good\n" + other + "nobody,good\n", `found "no one", and 2 rows of the file have no id of the data`},
 		{1, "id,label\n" + other + first[1] + ",excellent\n",
 			`line 3, column label: expected one of the classes bad, fair, good, found "excellent"`},
 		{1, "id,source,label\n" + other[:strings.Index(other, ",")] + ",moon,good\n", `column source: expected shop`},

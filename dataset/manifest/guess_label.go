@@ -111,10 +111,14 @@ func (g *guesser) candidates(inputs []Input, source *column, fits func(*column) 
 	return ", such as " + text.OneLine(strings.Join(names[:min(mostMaybe, len(names))], " or "), 100) + why
 }
 
-// labelType tells numbers from classes.
+// labelType tells numbers from classes, of which there are few, and each is there several times.
 func (g *guesser) labelType(name string) string {
-	const most = 20
-	if c := g.column(name); c != nil && c.numeric() && (c.ints < c.numbers || len(c.distinct) > most) && len(c.distinct) > 2 {
+	const most, few = 20, 10
+	c := g.column(name)
+	if c == nil || !c.numeric() || len(c.distinct) <= 2 {
+		return Classes
+	}
+	if values := len(c.distinct); c.ints < c.numbers || values > most || values > few && 2*values > c.has() {
 		return Number
 	}
 	return Classes

@@ -25,6 +25,29 @@ func TestLookAtRatings(t *testing.T) {
 	}
 }
 
+// Whole numbers of which hardly any is there twice are no classes, however few rows have them; classes with numbers for names are.
+func TestLookAtCounts(t *testing.T) {
+	rng := testrand.New(t)
+	for kind, cell := range map[string]func() string{
+		Number:  func() string { return fmt.Sprint(rng.IntN(60)) },
+		Classes: func() string { return fmt.Sprint(101 + 7*rng.IntN(12)) },
+	} {
+		file := filepath.Join(t.TempDir(), "rows.csv")
+		labelled := map[string]int{Number: 24, Classes: 60}[kind]
+		writeTable(t, file, 200, columnOf{"id", func(i int) string { return fmt.Sprint("r", i) }},
+			columnOf{"site", func(i int) string { return fmt.Sprint("s", i*4/200) }},
+			columnOf{"x", func(int) string { return fmt.Sprint(rng.NormFloat64()) }},
+			columnOf{"events", func(i int) string {
+				if i >= labelled {
+					return ""
+				}
+				return cell()
+			}})
+		g := must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{Labels: []string{"events"}}))(t)
+		must.Equal(t, g.Labels[0].Type, kind, "%d labelled rows", labelled)
+	}
+}
+
 // A name that features have too makes a column the label where it lacks values or comes last, else one that lacks values does, and the last
 // column is said to be another guess.
 func TestLookForLabels(t *testing.T) {

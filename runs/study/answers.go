@@ -111,7 +111,9 @@ func (s *Study) answerColumns(path string, columns []table.Column) (q table.Quer
 		found = found || at.labels[len(at.labels)-1] >= 0
 	}
 	if !found {
-		_, err = table.Find(path, columns, s.data.Outputs[0].Name)
+		if _, err = table.Find(path, columns, s.data.Outputs[0].Name); len(s.data.Outputs) == 1 && s.data.Outputs[0].Name != "label" {
+			err = fmt.Errorf("%w (it may also be called label)", err)
+		}
 	}
 	at.names = q.Scalars
 	return q, at, err
@@ -163,6 +165,9 @@ func (s *Study) readLabel(o columnar.Output, word string) (float32, error) {
 		return float32(math.NaN()), nil
 	}
 	v, err := valueOf(o, word)
+	if err != nil && text.NoWord(word) { // as in the data
+		return float32(math.NaN()), nil
+	}
 	if trimmed := strings.TrimSpace(word); err != nil && trimmed != word { // as people type
 		return s.readLabel(o, trimmed)
 	}
@@ -180,6 +185,12 @@ func (s *Study) readLabel(o columnar.Output, word string) (float32, error) {
 				near = text.OneLine(near, 80)
 			}
 			hints = append(hints, fmt.Sprintf("write %q if it is that", near))
+		}
+		if _, noNumber := strconv.ParseFloat(word, 32); noNumber == nil && !slices.ContainsFunc(o.Classes, func(class string) bool {
+			_, err := strconv.ParseFloat(class, 32)
+			return err != nil
+		}) {
+			hints = append(hints, "if these are numbers whose order counts, make a study anew of a manifest that says type: number, and tell it this")
 		}
 		if o.Type == manifest.Classes && s.Settings.Data.Classes != nil {
 			hints = append(hints, fmt.Sprintf("add it to classes in %s and tell again, or give the row up by status %s",

@@ -1,6 +1,7 @@
 package study
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"slices"
@@ -86,11 +87,18 @@ func (s *Study) tellEvent(st *state, answers []answer, replace bool) (*TellEvent
 		a := &answers[i]
 		at := places[a.id]
 		if at.pool < 0 {
-			others := ""
+			why := ""
 			if n := unknown(answers, places); n > 1 {
-				others = fmt.Sprintf(": so it is in %d rows of the file", n)
+				why = fmt.Sprintf(", and %d rows of the file have no id of the data", n)
 			}
-			return nil, told, fmt.Errorf("%s, column id: expected the id of a row of the data, found %q%s", a.where, text.OneLine(a.id, 80), others)
+			padded, err := s.padded(a.id)
+			if err != nil {
+				return nil, told, err
+			}
+			if padded != "" {
+				why = fmt.Sprintf(", where the data have %s: leading zeros were lost, as spreadsheets do%s", text.OneLine(padded, 80), why)
+			}
+			return nil, told, fmt.Errorf("%s, column id: expected the id of a row of the data, found %q%s", a.where, text.OneLine(a.id, 80), why)
 		}
 		if name := s.data.Set.Pools[at.pool].Name; a.source != "" && a.source != name {
 			return nil, told, fmt.Errorf("%s, column source: expected %s, which has the row %s, found %q", a.where, name, text.OneLine(a.id, 80),
@@ -194,6 +202,17 @@ func trimUnknown(answers []answer, places map[string]place) (some bool) {
 		}
 	}
 	return some
+}
+
+// padded is the id of a row that is this one with zeros in front, empty where there is none.
+func (s *Study) padded(id string) (found string, err error) {
+	err = s.data.ScanIDs(func(_, _ int, of []byte) bool {
+		if trimmed := bytes.TrimLeft(of, "0"); len(trimmed) < len(of) && string(trimmed) == id && id != "" {
+			found = string(of)
+		}
+		return found == ""
+	})
+	return found, err
 }
 
 // unknown counts the answers whose id no row has.
