@@ -28,8 +28,9 @@ const otherUnits = 10
 // all else; features that are the same in all rows, go one way from row to row, or tell a label alone; rows that are there twice in a
 // source, or in a source and in the target; sources without a label, or whose features are of another size; a target
 // of fewer rows than outputs, or without classes that sources have, or whose rows belong together in few groups, or with those of
-// a source; names that are words for none, or nearly alike;
-// numbers that are far from all others, or a code for none; and labels of which the largest decide squared errors alone. It keeps 32
+// a source; sources that are copies of others; names that are words for none, or nearly alike;
+// numbers that are far from all others, or a code for none; columns that the target has outside of what the sources have, or the same in
+// all its rows; and labels of which the largest decide squared errors alone. It keeps 32
 // bytes for each row of the largest source, 24 for each of the targets, and 8 for each label that is a number.
 func (s *Set) Oddities() []Oddity {
 	if err := s.Validate(); err != nil {
@@ -103,7 +104,7 @@ func (s *Set) Oddities() []Oddity {
 				"if it numbers the rows, or tells when they came, leave it out of columns: features; new rows lie beyond all of these"})
 		}
 	}
-	return append(append(out, s.unusedCodes()...), s.tellingOddities()...)
+	return append(append(append(out, s.shifted()...), s.unusedCodes()...), s.tellingOddities()...)
 }
 
 // unusedCodes are columns that lack no cell though numbers stand for none in them, which a digit may be wrong of.

@@ -109,7 +109,11 @@ func (m *Manifest) unused(c *column) string {
 	case c.numeric():
 		return "numbers beside the features"
 	case 2*c.numbers > c.has():
-		return fmt.Sprintf("numbers with text among them: %q", text.OneLine(c.word, 20))
+		words, advice := c.has()-c.numbers, ""
+		if words <= max(1, c.has()/100) {
+			advice = "; correct them and look again, or name them under missing"
+		}
+		return fmt.Sprintf("numbers with text among them: %q, %d of %d cells%s", text.OneLine(c.word, 20), words, c.has(), advice)
 	case len(c.distinct) > 100:
 		return "text of many values"
 	}

@@ -29,7 +29,7 @@ func TestLookSaysWhyNot(t *testing.T) {
 		{"note", "text of many values", unique},
 		{"shift", "text of 3 values", of("early", "late", "night")},
 		{"gaps", "288 of 300 cells are missing", gap},
-		{"mixed", `numbers with text among them: "> 5"`, func(i int) string { return []string{fmt.Sprint(i, ".5"), "> 5"}[b2i(i%9 == 3)] }},
+		{"mixed", `numbers with text among them: "> 5", 33 of 300 cells`, func(i int) string { return []string{fmt.Sprint(i, ".5"), "> 5"}[b2i(i%9 == 3)] }},
 		{"comma", "numbers with decimal commas", of("1,5", "2,5")},
 		{"same", "the same in all rows", of("1")},
 		{"nothing", "no values", of("")},

@@ -1,0 +1,38 @@
+package dataset
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/internal/testrand"
+)
+
+// A source that is another one again, in another order and with rows of its own, is named; the same rows with other labels are not.
+func TestCopiesOfSources(t *testing.T) {
+	rng := testrand.New(t)
+	copied := func(change func(set *Set)) (found []string) {
+		set := measured(rng)
+		order := rng.Perm(60)
+		of, from := set.Pools[1], set.Pools[0]
+		for to, row := range order[:45] {
+			copy(of.F32[to*of.Cols:(to+1)*of.Cols], from.F32[row*of.Cols:])
+			set.Tasks[1].Labels[to] = set.Tasks[0].Labels[row]
+		}
+		change(set)
+		for _, o := range set.Oddities() {
+			if strings.Contains(o.Found, "are those of") {
+				found = append(found, o.Pool+" "+o.Found)
+			}
+		}
+		return found
+	}
+	must.Equal(t, strings.Join(copied(func(*Set) {}), "; "), "b 75 % of its rows, with their labels, are those of a", "of a copy")
+	must.Equal(t, len(copied(func(set *Set) {
+		for i := range set.Tasks[1].Labels {
+			set.Tasks[1].Labels[i] += float32(rng.NormFloat64())
+		}
+	})), 0, "of the same rows with labels of others")
+	must.Equal(t, len(copied(func(set *Set) { copy(set.Pools[1].F32, slices.Repeat([]float32{1}, 30*3)) })), 0, "of a quarter")
+}
