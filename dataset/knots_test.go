@@ -71,7 +71,8 @@ func TestOdditiesOfKnots(t *testing.T) {
 		}
 		all := strings.Join(found, "; ")
 		must.Hold(t, !strings.Contains(all, "|"), "%s: %s", name, all)
-		must.Hold(t, strings.Contains(all, c.want) && (c.want == "" || len(found) == 1 || name == "far" || name == "one way"), "%s: %s, want %s", name, all, c.want)
+		must.Hold(t, strings.Contains(all, c.want) && (c.want == "" || len(found) == 1 || name == "far" || name == "one way"), "%s: %s, want %s",
+			name, all, c.want)
 		must.Hold(t, c.want != "" || len(found) == 0, "%s: %s", name, all)
 	}
 }

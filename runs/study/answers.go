@@ -190,7 +190,8 @@ func (s *Study) readLabel(o columnar.Output, word string) (float32, error) {
 			_, err := strconv.ParseFloat(class, 32)
 			return err != nil
 		}) {
-			hints = append(hints, "if these are numbers whose order counts, make a study anew of a manifest that says type: number, and tell it this")
+			hints = append(hints, "if these are numbers whose order counts, make a study anew of a manifest that says type: number, and tell it "+
+				"this")
 		}
 		if o.Type == manifest.Classes && s.Settings.Data.Classes != nil {
 			hints = append(hints, fmt.Sprintf("add it to classes in %s and tell again, or give the row up by status %s",
