@@ -106,11 +106,20 @@ class Study:
             rows += [{"round": found["round"], **source} for source in found["result"]["sources"]]
         return _table(rows)
 
-    def predict(self, rows: Table) -> Any:
-        """The label of each row and the score of each class, or the number, by the model of the last round."""
+    def predict(self, rows: Table, vectors: Any = None, **settings: Any) -> Any:
+        """The label of each row and the score of each class, or the number, by the model of the last round.
+
+        vectors are the features where these are a file of their own: an NPY file, or an array of numpy with a row for each of
+        rows. settings are other flags of amtrl predict, such as method="target".
+        """
         with tempfile.TemporaryDirectory() as folder:
             out = Path(folder) / "predicted.jsonl"
-            _run(self.program, "predict", self.folder, _write(rows, Path(folder)), "--out", out, "--quiet")
+            if vectors is not None and not isinstance(vectors, (str, Path)):
+                import numpy  # of whoever has an array
+                numpy.save(Path(folder) / "vectors.npy", vectors)
+                vectors = Path(folder) / "vectors.npy"
+            flags = _flags(dict(settings, vectors=vectors))
+            _run(self.program, "predict", self.folder, _write(rows, Path(folder)), "--out", out, "--quiet", *flags)
             with open(out, encoding="utf-8") as file:
                 found = [json.loads(line, parse_int=float) for line in file]
         return _table([{name: float("nan") if v is None else v for name, v in row.items()} for row in found])

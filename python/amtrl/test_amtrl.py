@@ -4,6 +4,7 @@ import csv
 import json
 import os
 import random
+import struct
 import subprocess
 import sys
 import tempfile
@@ -133,6 +134,43 @@ class Names(unittest.TestCase):
         env = dict(os.environ, LC_ALL="C", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0", PYTHONPATH=os.pathsep.join(sys.path))
         done = subprocess.run([sys.executable, "-c", code], cwd=self.folder, env=env, capture_output=True, encoding="utf-8", check=False)
         self.assertEqual((done.stderr, done.stdout.strip()), ("", ascii(["Казань", "target"])))
+
+
+class Vectors(unittest.TestCase):
+    """A study whose features are a file of their own."""
+
+    def test_predict(self):
+        with tempfile.TemporaryDirectory() as folder:
+            folder = Path(folder)
+            os.environ["XDG_CACHE_HOME"] = str(folder / "cache")
+            rng = random.Random(3)
+            sides = [rng.choice([-1, 1]) for _ in range(120)]
+            x = [[2 * side + rng.gauss(0, 1), rng.gauss(0, 1)] for side in sides]
+            npy(folder / "x.npy", x)
+            with open(folder / "rows.csv", "w", encoding="utf-8") as file:
+                file.write("id,source,label\n")
+                for i, side in enumerate(sides):
+                    file.write(f"r{i},{['near', 'far', 'target'][i % 3]},{('no', 'yes')[side > 0] if i % 3 == 2 and i < 60 else ''}\n")
+            (folder / "data.yaml").write_text(
+                "files: rows.csv\ncolumns: {id: id, source: source, features: {file: x.npy, join: row}}\n"
+                "labels: [{column: label, classes: ['no', 'yes']}]\ntarget: {source: target}\n", encoding="utf-8")
+            study = amtrl.Study.create(folder / "S", folder / "data.yaml", round_budget=24, k=2)
+            asked = study.ask()
+            asked = asked if isinstance(asked, list) else asked.to_dict("records")
+            study.tell([dict(id=row["id"], label=("no", "yes")[sides[int(row["id"][1:])] > 0]) for row in asked])
+            study.fit()
+            predicted = study.predict([dict(id=f"r{i}") for i in range(120)], vectors=folder / "x.npy")
+            predicted = predicted if isinstance(predicted, list) else predicted.to_dict("records")
+            right = sum(row["label"] == ("no", "yes")[side > 0] for row, side in zip(predicted, sides))
+            self.assertGreater(right, 0.8 * 120)
+
+
+def npy(path, rows):
+    """Write rows of numbers as a file of numpy."""
+    head = str({"descr": "<f8", "fortran_order": False, "shape": (len(rows), len(rows[0]))}).encode()
+    head += b" " * (-(len(head) + 11) % 64) + b"\n"
+    numbers = [v for row in rows for v in row]
+    path.write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head + struct.pack(f"<{len(numbers)}d", *numbers))
 
 
 class WithoutPandas(Campaign):
