@@ -62,11 +62,16 @@ func (s *Set) labelNumbers() (columns []string, values map[string][]float64) {
 // farLabels lists by pool the labels of regression that are far from the others of their column, and takes those that are probably slips
 // from the values, which it sorts, where these have no heavy tail without them too.
 func (s *Set) farLabels(columns []string, values map[string][]float64) []Oddity {
+	const advice = "see whether they are right, since a few such labels decide what is learned: correct them, or name them under missing " +
+		"where they stand for no label"
 	var out []Oddity
 	for _, column := range columns {
-		of := "labels"
+		of, plain := "labels", func(y float64) float64 { return y }
 		if column != "" {
-			of += " of " + column
+			of += " of " + text.OneLine(column, 80)
+		}
+		if name := s.logOf(column); name != "" { // the label as the data have it
+			of, plain = "labels of "+text.OneLine(name, 80), math.Exp
 		}
 		u := usualOf(values[column])
 		if code, coded, from, to := table.CodeOf(values[column]); coded > 0 {
@@ -74,15 +79,14 @@ func (s *Set) farLabels(columns []string, values map[string][]float64) []Oddity 
 				from, to), "name it under missing of the label where it stands for none"})
 			continue
 		}
-		slips, without := s.slipsOf(column), slices.Clone(values[column])
+		slips := s.slipsOf(column)
+		var wrong []float64
 		for i, rows := range slips {
 			for _, r := range rows {
-				if at, found := slices.BinarySearch(without, float64(s.Tasks[i].Labels[r])); found {
-					without = slices.Delete(without, at, at+1)
-				}
+				wrong = append(wrong, float64(s.Tasks[i].Labels[r]))
 			}
 		}
-		if tailed(without) { // and what is far out is of the tail
+		if without := less(values[column], wrong); tailed(without) { // and what is far out is of the tail
 			slips = nil
 		} else {
 			values[column] = without
@@ -94,19 +98,53 @@ func (s *Set) farLabels(columns []string, values map[string][]float64) []Oddity 
 			}
 			far, first := 0, int32(0)
 			for r := range t.labelledRows {
-				if y := float64(t.Labels[r]); y < u.low || y > u.high || slices.Contains(slips[i], r) {
+				if y := float64(t.Labels[r]); y < u.low || y > u.high {
 					if far++; far == 1 {
 						first = r
 					}
 				}
 			}
-			if p := s.Pools[t.Pool]; far > 0 {
-				found := fmt.Sprintf("%d of %d %s far from the others, the first %.6g in %s: %s", far, len(t.Train)+len(t.Test), of,
-					t.Labels[first], p.place(int(first)), u)
-				out = append(out, Oddity{p.Name, found, "correct them, or name them under missing where they stand for no label: " +
-					"a few such labels decide what is learned"})
+			p, all, around := s.Pools[t.Pool], len(t.Train)+len(t.Test), fmt.Sprintf("half of all are from %.6g to %.6g", plain(u.q1), plain(u.q3))
+			if len(slips[i]) > far {
+				far, first = len(slips[i]), slips[i][0]
+				own := make([]float64, 0, all)
+				for r := range t.labelledRows {
+					own = append(own, float64(t.Labels[r]))
+				}
+				slices.Sort(own)
+				around = fmt.Sprintf("half of those of the source are from %.6g to %.6g", plain(own[len(own)/4]), plain(own[len(own)-1-len(own)/4]))
+			}
+			if far > 0 {
+				out = append(out, Oddity{p.Name, fmt.Sprintf("%d of %d %s far from the others, the first %.6g in %s: %s", far, all, of,
+					plain(float64(t.Labels[first])), p.place(int(first)), around), advice})
 			}
 		}
+	}
+	return out
+}
+
+// logOf is the column whose logarithm the labels of a column are, empty for others.
+func (s *Set) logOf(column string) string {
+	if s.Columns != nil {
+		for _, l := range s.Columns.Labels {
+			if l.Name == column {
+				return l.LogOf
+			}
+		}
+	}
+	return ""
+}
+
+// less are sorted values without some of them.
+func less(values, some []float64) []float64 {
+	slices.Sort(some)
+	out := make([]float64, 0, len(values))
+	for _, v := range values {
+		if len(some) > 0 && v == some[0] {
+			some = some[1:]
+			continue
+		}
+		out = append(out, v)
 	}
 	return out
 }

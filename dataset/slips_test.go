@@ -86,6 +86,37 @@ func TestTailsAreNoSlips(t *testing.T) {
 	must.Hold(t, Slips([][]float64{few})[0] == nil, "numbers that are too few to tell")
 }
 
+// What a source has otherwise than others are no slips: its level where it has few numbers, its spread, two modes of them, or events.
+func TestOtherSourcesAreNoSlips(t *testing.T) {
+	rng := testrand.New(t)
+	normals := func(n int, centre, spread float64) []float64 {
+		of := make([]float64, n)
+		for i := range of {
+			of[i] = centre + spread*rng.NormFloat64()
+		}
+		return of
+	}
+	for what, other := range map[string]func() []float64{
+		"few":         func() []float64 { return normals(1+rng.IntN(slipLeast-1), 100, 1) },
+		"wide":        func() []float64 { return normals(15, 100, 30) },
+		"a bit wider": func() []float64 { return normals(15, 100, 10) },
+		"two levels":  func() []float64 { return append(normals(6, 0, 1), normals(6, 50, 1)...) },
+		"events":      func() []float64 { return append(normals(1000, 0, 1), normals(12, 20, 1)...) },
+	} {
+		found := 0
+		for range 50 {
+			numbers := [][]float64{other()}
+			for range 6 {
+				numbers = append(numbers, normals(50+rng.IntN(200), 60*rng.NormFloat64(), 1))
+			}
+			if slices.ContainsFunc(Slips(numbers), func(of []int) bool { return of != nil }) {
+				found++
+			}
+		}
+		must.Hold(t, found <= 3, "%s: %d of 50 sets have slips", what, found)
+	}
+}
+
 // A label of the target with its point lost is named by data check and by run, and is no tail.
 func TestSlipOfTheTarget(t *testing.T) {
 	set := measured(testrand.New(t))
