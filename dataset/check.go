@@ -38,7 +38,11 @@ func (s *Set) Oddities() []Oddity {
 	}
 	cols := s.Pools[0].Cols
 	c := checker{seed: maphash.MakeSeed(), same: slices.Repeat([]bool{true}, cols)}
-	sizes, w := make([]float64, len(s.Pools)), twins{}
+	rows := 0
+	for _, p := range s.Pools {
+		rows += p.Rows
+	}
+	sizes, w := make([]float64, len(s.Pools)), twins{copies: newCopies(rows)}
 	for i, p := range s.Pools {
 		if p.Target {
 			rows, _ := c.scan(i, p, s.labelHashes(i, c.seed))

@@ -10,54 +10,64 @@ import (
 	"github.com/amtrl/amtrl/internal/text"
 )
 
-// shiftedRows is how many rows of a source are looked at, spread over all.
-const shiftedRows = 10_000
+const (
+	// shiftedCells is about how many cells of the target, and of all sources together, are looked at, in rows spread over all.
+	shiftedCells = 1 << 22
+	// shiftedChance is how probable it may be that rows like those of the sources have the value that all rows of the target have.
+	shiftedChance = 1e-3
+)
 
-// shifted lists columns of a table that are the same in all rows of a target, though not in the sources, and those in which more than three
-// quarters of its rows lie outside of all that sources have: what sources say of a column is of no use to the target then.
+// shifted lists columns of a table that are the same in all rows of a target, though not in the sources, and those in which three quarters
+// of its rows or more lie outside of what 98 of 100 rows of the sources have: what these say of a column is of little use to the target.
 func (s *Set) shifted() (out []Oddity) {
 	if s.newFarFeatures() == nil {
 		return nil
 	}
 	read := s.Columns.read() - table.CountWords(s.Columns.Words)
-	each := func(p *Pool, do func(j int, x float64)) {
-		step := max(1, p.Rows/shiftedRows)
-		for r := 0; r < p.Rows; r += step {
-			for j := range read {
-				do(j, float64(p.feature(r*p.Cols+j)))
-			}
-		}
-	}
-	low, high := slices.Repeat([]float64{math.Inf(1)}, read), slices.Repeat([]float64{math.Inf(-1)}, read)
+	var sources []*Pool
 	for _, p := range s.Pools {
 		if !p.Target {
-			each(p, func(j int, x float64) { low[j], high[j] = min(low[j], x), max(high[j], x) })
+			sources = append(sources, p)
 		}
 	}
-	unit := func(j int, x float64) float64 {
-		if len(s.Columns.Centre) == 0 {
-			return x
-		}
-		spread := s.Columns.Spread[j]
-		return readable(x*spread+s.Columns.Centre[j], (high[j]-low[j])*spread)
-	}
+	there := columnsOf(sources, read)
 	for _, p := range s.Pools {
 		if !p.Target || p.Rows < slipLeast {
 			continue
 		}
-		values := make([][]float64, read)
-		each(p, func(j int, x float64) { values[j] = append(values[j], x) })
 		var same, outside []string
-		for j, of := range values {
-			slices.Sort(of)
-			name, at := text.OneLine(s.Columns.Features[j], 80), func(share float64) float64 { return of[int(share*float64(len(of)-1))] }
-			switch {
-			case !(low[j] < high[j]):
-			case at(0) == at(1):
-				same = append(same, name)
-			case at(0.25) > high[j] || at(0.75) < low[j]:
-				outside = append(outside, fmt.Sprintf("%s (half are from %.6g to %.6g, those of sources from %.6g to %.6g)", name,
-					unit(j, at(0.25)), unit(j, at(0.75)), unit(j, low[j]), unit(j, high[j])))
+		for j, of := range columnsOf([]*Pool{p}, read) {
+			all := there[j]
+			if len(all) == 0 {
+				return nil
+			}
+			name, q := text.OneLine(s.Columns.Features[j], 80), func(values []float64, share float64) float64 {
+				return values[int(share*float64(len(values)-1))]
+			}
+			low, high := q(all, 0.01), q(all, 0.99)
+			switch value := of[0]; {
+			case all[0] == all[len(all)-1]:
+			case value == of[len(of)-1]:
+				from, _ := slices.BinarySearch(all, value)
+				to, _ := slices.BinarySearchFunc(all, value, func(x, value float64) int {
+					if x > value {
+						return 1
+					}
+					return -1
+				})
+				if float64(p.Rows)*math.Log(float64(to-from)/float64(len(all))) < math.Log(shiftedChance) {
+					same = append(same, name)
+				}
+			case q(of, 0.25) > high || q(of, 0.75) < low:
+				unit := func(x float64) float64 {
+					if len(s.Columns.Centre) == 0 {
+						return x
+					}
+					spread := s.Columns.Spread[j]
+					return readable(x*spread+s.Columns.Centre[j], (high-low)*spread)
+				}
+				outside = append(outside, fmt.Sprintf("%s (half are from %.6g to %.6g, of the sources' 98 of 100 from %.6g to %.6g)", name,
+					unit(q(of, 0.25)), unit(q(of, 0.75)), unit(low), unit(high)))
 			}
 		}
 		if len(same) > 0 {
@@ -66,11 +76,31 @@ func (s *Set) shifted() (out []Oddity) {
 				"if no row of the target has them, leave them out of columns: features"})
 		}
 		if len(outside) > 0 {
-			out = append(out, Oddity{p.Name, fmt.Sprintf("%s outside of all that sources have: %s",
+			out = append(out, Oddity{p.Name, fmt.Sprintf("%s outside of what the sources have: %s",
 				text.Several(len(outside), "feature"), fewNames(outside)), "bring them to the units of the sources, if these are others"})
 		}
 	}
 	return out
+}
+
+// columnsOf are the first columns of pools, sorted, in rows that are spread over all.
+func columnsOf(pools []*Pool, columns int) [][]float64 {
+	rows := 0
+	for _, p := range pools {
+		rows += p.Rows
+	}
+	values, step := make([][]float64, columns), max(1, rows*columns/shiftedCells)
+	for _, p := range pools {
+		for r := 0; r < p.Rows; r += step {
+			for j := range columns {
+				values[j] = append(values[j], float64(p.feature(r*p.Cols+j)))
+			}
+		}
+	}
+	for _, of := range values {
+		slices.Sort(of)
+	}
+	return values
 }
 
 // fewNames shortens a list.

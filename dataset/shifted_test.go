@@ -21,14 +21,34 @@ func TestShifted(t *testing.T) {
 			for i := 2; i < len(p.F32); i += 3 {
 				p.F32[i] = 10*p.F32[i] + 1000
 			}
-		}, "1 feature outside of all that sources have: heat (half are from -1.0"},
+		}, "1 feature outside of what the sources have: heat (half are from -1.0"},
 		"none": {func(p *Pool) {
 			for i := 0; i < len(p.F32); i += 3 {
 				p.F32[i], p.F32[i+1] = 0, 0.5
 			}
 		}, "2 features are the same in all rows, though not in the sources: ph, flow"},
+		"a rare flag": {func(p *Pool) {
+			for i := 0; i < len(p.F32); i += 3 {
+				p.F32[i] = -1
+			}
+		}, ""},
+		"no flag": {func(p *Pool) {
+			for i := 1; i < len(p.F32); i += 3 {
+				p.F32[i] = 7
+			}
+		}, "1 feature is the same in all rows, though not in the sources: flow"},
 	} {
 		set := measured(rng)
+		for _, p := range set.Pools[:2] { // ph is nearly always -1, and flow 7 in half of all rows
+			for i := 0; i < len(p.F32) && name != "as they are"; i += 3 {
+				if i > 0 && strings.Contains(name, "flag") {
+					p.F32[i] = -1
+				}
+				if i%2 == 0 && strings.Contains(name, "flag") {
+					p.F32[i+1] = 7
+				}
+			}
+		}
 		c.change(set.Pools[2])
 		found := ""
 		for _, o := range set.shifted() {

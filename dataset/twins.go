@@ -24,24 +24,8 @@ type twins struct {
 	pairs   int // pairs of such rows that both have labels
 	all     int // rows
 	earlier int // those that have the features of one before in their source
-	// of is the first source that has a row, by its features and labels, of those of each source whose features have the least
-	// hashes: such rows are the same in sources that are copies.
-	of     map[uint64]int32
-	copies []copyOf // by pool
+	copies  copies
 }
-
-// copyOf is a source that has rows of another one before it, and the part of those that were looked at.
-type copyOf struct {
-	pool int32
-	part float64
-}
-
-const (
-	// copiedRows is how many rows of a source are looked for in others, and copiedLeast the fewest that tell.
-	copiedRows, copiedLeast = 256, 10
-	// copiedPart is the least part of them that makes it a copy.
-	copiedPart = 0.5
-)
 
 // twinCount are the rows of a source that have the features of a row before, and of a row of the target.
 type twinCount struct{ before, target alikeRows }
@@ -94,42 +78,9 @@ func (w *twins) add(p *Pool, rows []rowHash) {
 			w.pair(r, w.target[at])
 		}
 	}
-	w.copies = append(w.copies, w.copied(p, rows))
+	w.copies.add(p, rows)
 	w.counts = append(w.counts, c)
 	w.all, w.earlier = w.all+len(rows), w.earlier+c.before.n
-}
-
-// copied says which source the rows of the next pool, sorted by their features, are mostly those of.
-func (w *twins) copied(p *Pool, rows []rowHash) copyOf {
-	if p.Target {
-		return copyOf{}
-	}
-	if w.of == nil {
-		w.of = map[uint64]int32{}
-	}
-	looked, found := 0, map[int32]int{}
-	for i, r := range rows {
-		if i > 0 && r.features == rows[i-1].features {
-			continue
-		}
-		if looked++; looked > copiedRows {
-			looked--
-			break
-		}
-		key := r.features ^ r.labels*0x9e3779b97f4a7c15 // a hash of both
-		if pool, known := w.of[key]; known {
-			found[pool]++
-		} else {
-			w.of[key] = r.pool
-		}
-	}
-	var most copyOf
-	for pool, n := range found {
-		if part := float64(n) / float64(looked); looked >= copiedLeast && part >= copiedPart && part > most.part {
-			most = copyOf{pool, part}
-		}
-	}
-	return most
 }
 
 func (w *twins) pair(a, b rowHash) {
@@ -149,9 +100,9 @@ func (w *twins) oddities(s *Set, pool int) (out []Oddity) {
 	if w.alike() {
 		return nil
 	}
-	if c := w.copies[pool]; c.part > 0 {
-		out = append(out, Oddity{s.Pools[pool].Name, fmt.Sprintf("%.0f %% of its rows, with their labels, are those of %s", 100*c.part,
-			text.OneLine(s.Pools[c.pool].Name, 80)), "exclude one of the two: what is drawn from both is paid twice and says nothing new"})
+	if c := w.copies.of(int32(pool)); c.part > 0 {
+		out = append(out, Oddity{s.Pools[pool].Name, fmt.Sprintf("%.0f %% of its labelled rows are those of %s, with the same labels", 100*c.part,
+			text.OneLine(s.Pools[c.pool].Name, 80)), "exclude one of the two, or what both have: it is paid twice and says nothing new"})
 	}
 	if c := w.counts[pool].before; c.n > 0 {
 		advice := text.Form(c.n, "take it out if it is a copy, which is paid twice and says nothing new",

@@ -28,11 +28,20 @@ func TestCopiesOfSources(t *testing.T) {
 		}
 		return found
 	}
-	must.Equal(t, strings.Join(copied(func(*Set) {}), "; "), "b 75 % of its rows, with their labels, are those of a", "of a copy")
+	must.Equal(t, strings.Join(copied(func(*Set) {}), "; "), "b 75 % of its labelled rows are those of a, with the same labels", "of a copy")
 	must.Equal(t, len(copied(func(set *Set) {
 		for i := range set.Tasks[1].Labels {
 			set.Tasks[1].Labels[i] += float32(rng.NormFloat64())
 		}
 	})), 0, "of the same rows with labels of others")
+	must.Equal(t, strings.Join(copied(func(set *Set) { set.Tasks[1].Train, set.Tasks[1].Test = upTo(20), nil }), "; "),
+		"b 100 % of its labelled rows are those of a, with the same labels", "of a part")
+	must.Equal(t, len(copied(func(set *Set) { set.Tasks[1].Train, set.Tasks[1].Test = upTo(60)[40:], nil })), 0,
+		"of the same rows without labels")
+	must.Equal(t, len(copied(func(set *Set) {
+		for i := range 5 {
+			set.Tasks[1].Labels[9*i]++
+		}
+	})), 0, "of the same rows by another who labels")
 	must.Equal(t, len(copied(func(set *Set) { copy(set.Pools[1].F32, slices.Repeat([]float32{1}, 30*3)) })), 0, "of a quarter")
 }

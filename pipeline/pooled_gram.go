@@ -146,7 +146,11 @@ func (l *Learner) pooledRoot(g *pooledGram, rows, samples []poolRow, each []floa
 	if err := backend.Get(l.queue, k.RawSymmetric().Data, products.Buf, 0); err != nil {
 		return err
 	}
-	floor := math.Max(regress.LeastCurvature, 1e-10*mat.Trace(k)/float64(n)) // centred rows depend on each other
+	floor := 0.0 // centred rows depend on each other
+	for i := range rows {
+		floor += 1e-10 * k.At(i, i) / float64(len(rows))
+	}
+	floor = math.Max(regress.LeastCurvature, floor)
 	for i := range n {
 		k.SetSym(i, i, k.At(i, i)+floor)
 	}

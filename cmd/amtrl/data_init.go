@@ -145,6 +145,8 @@ func labelText(g *manifest.Guess) string {
 		order := ""
 		if g.Ordered(i) {
 			order = "; type: number where their order counts"
+		} else if slices.Contains(g.Counts, l.Column) {
+			order = "; type: classes where its values are names"
 		}
 		parts = append(parts, l.Column+" ("+l.Type+order+")")
 	}

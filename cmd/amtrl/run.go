@@ -171,8 +171,18 @@ func (o *output) noteLogs(set *dataset.Set) {
 // noteLabels says what data check says of labels that should be others, or features that should not be there, and of what errors are.
 func (o *output) noteLabels(set *dataset.Set) {
 	o.noteLogs(set)
-	for _, odd := range append(set.Telling(), set.FarLabels()...) {
-		o.note("note: %s: %s", odd.Found, odd.Advice)
+	const most = 8
+	all := append(set.Telling(), set.FarLabels()...)
+	for i, odd := range all {
+		if i == most {
+			o.note("note: and %d more, which amtrl data check has", len(all)-most)
+			break
+		}
+		of := ""
+		if odd.Pool != "" {
+			of = text.OneLine(odd.Pool, 80) + ": "
+		}
+		o.note("note: %s%s: %s", of, odd.Found, odd.Advice)
 	}
 }
 

@@ -32,6 +32,8 @@ type Guess struct {
 	Coded []string
 	// Maybe are other columns that the label could be, where its name does not say so.
 	Maybe []string
+	// Counts are labels taken for numbers whose few values could be names of classes.
+	Counts []string
 	// MaybeSource is another column that the source could be, or empty.
 	MaybeSource string
 }
@@ -54,6 +56,8 @@ type guesser struct {
 	scalars []string
 	// maybe are other columns that the label could be.
 	maybe []string
+	// counts are labels taken for numbers whose few values could be names of classes.
+	counts []string
 	// maybeSource is the column that the source could be too.
 	maybeSource string
 	// few says that features are few columns that are no vector.
@@ -194,7 +198,7 @@ func Look(ctx context.Context, manifestPath string, files []string, known Known)
 		}
 	}
 	g.guessCodes(out)
-	out.Maybe, out.MaybeSource = slices.DeleteFunc(g.maybe, m.is), g.maybeSource
+	out.Maybe, out.MaybeSource, out.Counts = slices.DeleteFunc(g.maybe, m.is), g.maybeSource, g.counts
 	return out, m.check()
 }
 

@@ -118,7 +118,12 @@ func (g *guesser) labelType(name string) string {
 	if c == nil || !c.numeric() || len(c.distinct) <= 2 {
 		return Classes
 	}
-	if values := len(c.distinct); c.ints < c.numbers || values > most || values > few && 2*values > c.has() {
+	values := len(c.distinct)
+	switch {
+	case c.ints < c.numbers || values > most:
+		return Number
+	case values > few && 2*values > c.has():
+		g.counts = append(g.counts, name)
 		return Number
 	}
 	return Classes

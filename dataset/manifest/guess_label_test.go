@@ -45,6 +45,8 @@ func TestLookAtCounts(t *testing.T) {
 			}})
 		g := must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{Labels: []string{"events"}}))(t)
 		must.Equal(t, g.Labels[0].Type, kind, "%d labelled rows", labelled)
+		must.Equal(t, strings.Contains(g.Text(), "classes where its values are names"), kind == Number && len(g.Counts) > 0, "the manifest")
+		must.Hold(t, kind == Number || len(g.Counts) == 0, "classes are %v", g.Counts)
 	}
 }
 

@@ -96,6 +96,8 @@ func (g *Guess) Text() string {
 		order := ""
 		if g.Ordered(i) {
 			order = "; number where the order of its values counts, as that of ratings does"
+		} else if slices.Contains(g.Counts, l.Column) {
+			order = "; classes where its values are names"
 		}
 		line("    type: %s  # classes, binary or number%s", l.Type, order)
 		if l.Type != Number {

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import warnings
 from pathlib import Path
 
 import amtrl
@@ -163,6 +164,39 @@ class Vectors(unittest.TestCase):
             predicted = predicted if isinstance(predicted, list) else predicted.to_dict("records")
             right = sum(row["label"] == ("no", "yes")[side > 0] for row, side in zip(predicted, sides))
             self.assertGreater(right, 0.8 * 120)
+
+
+class Slips(unittest.TestCase):
+    """A study of numbers, of which a point gets lost."""
+
+    def test_tell(self):
+        with tempfile.TemporaryDirectory() as folder:
+            folder = Path(folder)
+            os.environ["XDG_CACHE_HOME"] = str(folder / "cache")
+            rng = random.Random(4)
+            labels = {f"r{i}": 20 + rng.gauss(0, 1) for i in range(150)}
+            with open(folder / "rows.csv", "w", encoding="utf-8") as file:
+                file.write("id,source,y,x0,x1\n")
+                for i in range(150):
+                    source = ("near", "far", "target")[i % 3]
+                    label = labels[f"r{i}"] if source == "target" else ""
+                    file.write(f"r{i},{source},{label},{rng.gauss(0, 1)},{rng.gauss(0, 1)}\n")
+            (folder / "data.yaml").write_text(
+                "files: rows.csv\ncolumns: {id: id, source: source, features: [x0, x1]}\n"
+                "labels: [{column: y, type: number}]\ntarget: {source: target}\n", encoding="utf-8")
+            study = amtrl.Study.create(folder / "S", folder / "data.yaml", round_budget=60, k=2)
+            asked = study.ask()
+            asked = asked if isinstance(asked, list) else asked.to_dict("records")
+            answers = [dict(id=row["id"], y=labels[row["id"]]) for row in asked]
+            slip = answers[3]["id"]
+            answers[3]["y"] *= 100
+            with self.assertWarnsRegex(UserWarning, f"of row {slip} of "):
+                told = study.tell(answers)
+            self.assertEqual(len(told["far"]), 1)
+            answers[3]["y"] = labels[slip]
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                self.assertNotIn("far", study.tell(answers, replace=True))
 
 
 def npy(path, rows):

@@ -2,6 +2,7 @@ package study
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -61,8 +62,8 @@ func (s *Study) Tell(ctx context.Context, path string, replace bool) (Told, erro
 		if err := st.apply(&j.events[len(j.events)-1]); err != nil {
 			return Told{}, err
 		}
-		if told.Far, err = st.slips(e); err != nil {
-			return Told{}, err
+		if far, err := st.slips(e); err == nil { // the answers are taken, whether or not their ids can be read
+			told.Far = far
 		}
 	}
 	told.Pending = st.pending()
@@ -207,7 +208,7 @@ func trimUnknown(answers []answer, places map[string]place) (some bool) {
 // padded is the id of a row that is this one with zeros in front, empty where there is none.
 func (s *Study) padded(id string) (found string, err error) {
 	err = s.data.ScanIDs(func(_, _ int, of []byte) bool {
-		if trimmed := bytes.TrimLeft(of, "0"); len(trimmed) < len(of) && string(trimmed) == id && id != "" {
+		if trimmed := bytes.TrimLeft(of, "0"); len(trimmed) < len(of) && cmp.Or(string(trimmed), "0") == id && string(of) != id {
 			found = string(of)
 		}
 		return found == ""
