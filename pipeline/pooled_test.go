@@ -338,6 +338,34 @@ func TestPooledWide(t *testing.T) {
 	}
 }
 
+// Of fewer rows than features, what samples among the rows say of features that the rows do not have is not lost.
+func TestPooledOnRows(t *testing.T) {
+	rng := testrand.New(t)
+	const d, own = 24, 20
+	set := shops(rng, 3, 60, d, 1, false)
+	for m, pool := range set.Pools {
+		for i := range pool.Rows {
+			x := pool.F32[i*d : (i+1)*d]
+			if clear(x[own/2:]); m == 0 {
+				x[own] = float32(rng.NormFloat64())
+			}
+		}
+	}
+	l := must.Get(newLearner(openDevice(t, 1, set), defaultConfig(t), 0))(t)
+	defer l.Close()
+	in := Round{Sources: make([]Labelled, len(l.problem.Sources))}
+	for i := range 5 {
+		for m := range in.Sources {
+			in.Sources[m].Rows, in.Sources[m].Y = append(in.Sources[m].Rows, int32(i)), append(in.Sources[m].Y, float32(rng.NormFloat64()))
+		}
+		in.Target.Rows, in.Target.Y = append(in.Target.Rows, int32(i)), append(in.Target.Y, 50*set.Pools[0].F32[i*d+own])
+	}
+	found := must.Get(l.regressSquared(in, []int{0}, units{scale: 1}, math.MaxInt))(t)
+	of := func(p prediction) float64 { return float64(p.head[len(p.head)-d+own]) }
+	must.Hold(t, of(found.sources[0]) == 0 && of(found.with[0][0]) > 0, "the slope of the sources is %g, with the samples %g",
+		of(found.sources[0]), of(found.with[0][0]))
+}
+
 // With more features than are decomposed, pooled knows what all sources have in common.
 func TestPooledOfManyFeatures(t *testing.T) {
 	rng := testrand.New(t)
