@@ -1,7 +1,6 @@
 package pipeline
 
 import (
-	"math/rand/v2"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -25,6 +24,8 @@ var (
 	b2i          = pipelinetest.Int
 	normals      = pipelinetest.Normals
 	ones         = pipelinetest.Ones
+	dense        = pipelinetest.Dense
+	othersOf     = pipelinetest.Others
 )
 
 func smallConfig() Config { return pipelinetest.Decode[Config](pipelinetest.Config) }
@@ -68,8 +69,6 @@ func samplesOf(q backend.Queue, dev *Resident, tasks []int, rows [][]int32, coun
 	}
 	return dev.samples(q, p.Sources, p.LookUp(in).Sources)
 }
-
-func dense(rng *rand.Rand, n, d int) *mat.Dense { return mat.NewDense(n, d, normals(rng, n*d)) }
 
 // rowsApart are samples of features of one scale, each on its own.
 func rowsApart(x *mat.Dense) *regress.Rows {

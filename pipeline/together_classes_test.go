@@ -22,7 +22,7 @@ func TestFrequenciesOfGroups(t *testing.T) {
 		}
 		left, residual := byFrequency(y, 1, 0, of).left, leftOfMean(numbers, of)
 		for i := range y {
-			ones, sum, others := 0.0, 0.0, othersOf(of, i)
+			ones, sum, others := 0.0, 0.0, othersOf(of.Group, i)
 			for _, j := range others {
 				ones, sum = ones+y[j], sum+numbers[j]
 			}

@@ -15,32 +15,12 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 	"github.com/amtrl/amtrl/pipeline/internal/linalg"
 	"github.com/amtrl/amtrl/pipeline/internal/regress"
+	"github.com/amtrl/amtrl/pipeline/pipelinetest"
 )
 
-// someGroups are n samples in groups of any sizes, of which some are on their own, but not all together.
+// someGroups are n samples in groups of any sizes.
 func someGroups(rng *rand.Rand, n int) regress.Groups {
-	numbers := make([]int32, n)
-	for {
-		most := 2 + rng.IntN(n)
-		for i := range numbers {
-			if numbers[i] = int32(rng.IntN(most)); rng.IntN(5) == 0 {
-				numbers[i] = -1
-			}
-		}
-		if of := regress.GroupsOf(numbers); of.Group != nil && of.Count() > 1 {
-			return of
-		}
-	}
-}
-
-// othersOf are the samples outside of the group of one.
-func othersOf(t regress.Groups, sample int) (out []int) {
-	for i := range t.N {
-		if i != sample && t.Group[i] != t.Group[sample] {
-			out = append(out, i)
-		}
-	}
-	return out
+	return regress.GroupsOf(pipelinetest.GroupNumbers(rng, n))
 }
 
 // Samples that are added to ridge regression say of a group left out what the normal equations of the others do.
@@ -57,7 +37,7 @@ func TestAddedSquaredOfGroups(t *testing.T) {
 			if y[i] != y[i] {
 				continue
 			}
-			v, b := plainly(t, h, x, z, y, level, slices.DeleteFunc(othersOf(of, i), func(j int) bool { return y[j] != y[j] }))
+			v, b := plainly(t, h, x, z, y, level, slices.DeleteFunc(othersOf(of.Group, i), func(j int) bool { return y[j] != y[j] }))
 			want := z[i] + linalg.Dot(x.RawRowView(i), v) + b
 			isNear(t, left[i], want, 1e-6*math.Max(1, math.Abs(want)), "what is said of a sample left out with its group")
 		}
@@ -101,7 +81,7 @@ func TestLeaveOneOutOfGroups(t *testing.T) {
 					if intercept {
 						level = 1e12
 					}
-					w, b := plainly(t, h, mat.NewDense(n, k, z), make([]float64, n), y, level, othersOf(of, i))
+					w, b := plainly(t, h, mat.NewDense(n, k, z), make([]float64, n), y, level, othersOf(of.Group, i))
 					e := y[i] - linalg.Dot(z[i*k:(i+1)*k], w) - b
 					want += e * e / float64(n)
 				}

@@ -96,6 +96,11 @@ func Normals(rng *rand.Rand, n int) []float64 {
 	return v
 }
 
+// Dense is a matrix of standard normal numbers.
+func Dense(rng *rand.Rand, rows, cols int) *mat.Dense {
+	return mat.NewDense(rows, cols, Normals(rng, rows*cols))
+}
+
 func Ones(n int) []float64 {
 	v := make([]float64, n)
 	for i := range v {

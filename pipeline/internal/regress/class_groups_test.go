@@ -37,7 +37,7 @@ func TestLogisticOfGroups(t *testing.T) {
 		fit := r.fit(lambda, nil, 1e-12)
 		must.Hold(t, fit != nil, "no fit at %g", lambda)
 		for i := range n {
-			keep := othersOf(r.Groups, i)
+			keep := othersOf(r.Groups.Group, i)
 			size := len(keep)
 			// (G + lambda W^-1) alpha + b 1 = f + e/w, 1'alpha = 0, over the others.
 			system, rhs := mat.NewDense(size+1, size+1, nil), mat.NewVecDense(size+1, nil)
@@ -74,7 +74,7 @@ func TestDiscriminantOfGroups(t *testing.T) {
 		}
 		for i, got := range DiscriminantLeft(f, y, of) {
 			var said, labels []float64
-			others := othersOf(of, i)
+			others := othersOf(of.Group, i)
 			for _, j := range others {
 				said, labels = append(said, f[j]), append(labels, y[j])
 			}
@@ -151,7 +151,7 @@ func TestShiftsOfGroups(t *testing.T) {
 		ShiftTo(said, y, rho, of)
 		for i := range f {
 			sum, count := 0.0, 1/rho
-			for _, j := range othersOf(of, i) {
+			for _, j := range othersOf(of.Group, i) {
 				if y[j] == y[j] {
 					sum, count = sum+y[j]-f[j], count+1
 				}

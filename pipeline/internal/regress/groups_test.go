@@ -12,33 +12,11 @@ import (
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
 	"github.com/amtrl/amtrl/pipeline/internal/linalg"
+	"github.com/amtrl/amtrl/pipeline/pipelinetest"
 )
 
-// someGroups are n samples in groups of any sizes, of which some are on their own, but not all together.
-func someGroups(rng *rand.Rand, n int) Groups {
-	numbers := make([]int32, n)
-	for {
-		most := 2 + rng.IntN(n)
-		for i := range numbers {
-			if numbers[i] = int32(rng.IntN(most)); rng.IntN(5) == 0 {
-				numbers[i] = -1
-			}
-		}
-		if of := GroupsOf(numbers); of.Group != nil && of.Count() > 1 {
-			return of
-		}
-	}
-}
-
-// othersOf are the samples outside of the group of one.
-func othersOf(t Groups, sample int) (out []int) {
-	for i := range t.N {
-		if i != sample && t.Group[i] != t.Group[sample] {
-			out = append(out, i)
-		}
-	}
-	return out
-}
+// someGroups are n samples in groups of any sizes.
+func someGroups(rng *rand.Rand, n int) Groups { return GroupsOf(pipelinetest.GroupNumbers(rng, n)) }
 
 // Groups are numbered in the order of their samples, whatever they are called, and one of each alone is none.
 func TestTogether(t *testing.T) {
@@ -121,7 +99,7 @@ func TestKernelRidgeOfGroups(t *testing.T) {
 					system.Set(i, i, g.At(i, i)+fit.Lambda)
 				}
 				for i := range n {
-					keep := othersOf(of, i)
+					keep := othersOf(of.Group, i)
 					var alpha, said mat.Dense
 					must.Do(t, alpha.Solve(submatrix(system, keep, keep), submatrix(y, keep, all(2))))
 					said.Mul(submatrix(g, []int{i}, keep), &alpha)

@@ -10,4 +10,6 @@ var (
 	closeVectors = pipelinetest.Close
 	b2i          = pipelinetest.Int
 	normals      = pipelinetest.Normals
+	dense        = pipelinetest.Dense
+	othersOf     = pipelinetest.Others
 )

@@ -2,7 +2,6 @@ package regress
 
 import (
 	"math"
-	"math/rand/v2"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -11,8 +10,6 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 	"github.com/amtrl/amtrl/pipeline/internal/linalg"
 )
-
-func dense(rng *rand.Rand, n, d int) *mat.Dense { return mat.NewDense(n, d, normals(rng, n*d)) }
 
 // kernelOf is G + lambda rho 11' written out, for X less its mean where kappa is not 0.
 func kernelOf(x, a *mat.Dense, kappa, lambda, rho float64) *mat.Dense {
