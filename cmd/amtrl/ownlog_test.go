@@ -30,6 +30,20 @@ func writePrices(t *testing.T, dir string, rng *rand.Rand) {
 	})
 }
 
+// hideLabels takes a column of the shops' file from all but the new shop, and returns all that it had by id.
+func hideLabels(t *testing.T, dir string, column int) map[string]string {
+	t.Helper()
+	labels, hidden, path := map[string]string{}, "", filepath.Join(dir, "shops.csv")
+	for i, row := range readTable(t, path) {
+		if labels[row[1]] = row[column]; i > 0 && row[0] != "new shop" {
+			row[column] = ""
+		}
+		hidden += strings.Join(row, ",") + "\n"
+	}
+	must.Do(t, os.WriteFile(path, []byte(hidden), 0o644))
+	return labels
+}
+
 // manifestOf writes a manifest of the shops for a column of labels, with a further line below it.
 func manifestOf(t *testing.T, dir, name, column, line string) {
 	t.Helper()
@@ -82,14 +96,7 @@ func TestLogOfLabelsInStudy(t *testing.T) {
 	dir := t.TempDir()
 	writePrices(t, dir, testrand.New(t))
 	manifestOf(t, dir, "dataset.yaml", "price", "    log: true\n")
-	price, hidden := map[string]string{}, ""
-	for i, row := range readTable(t, filepath.Join(dir, "shops.csv")) {
-		if price[row[1]] = row[6]; i > 0 && row[0] != "new shop" {
-			row[6] = ""
-		}
-		hidden += strings.Join(row, ",") + "\n"
-	}
-	must.Do(t, os.WriteFile(filepath.Join(dir, "shops.csv"), []byte(hidden), 0o644))
+	price := hideLabels(t, dir, 6)
 	succeed(t, dir, "study", "new", "campaign", "--data", "dataset.yaml", "--round-budget", "400")
 	succeed(t, dir, "study", "ask", "campaign", "--out", "ask.csv")
 	asked := readTable(t, filepath.Join(dir, "ask.csv"))

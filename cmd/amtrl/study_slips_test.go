@@ -16,14 +16,7 @@ func TestSlipInAnswers(t *testing.T) {
 	dir := t.TempDir()
 	writePrices(t, dir, testrand.New(t))
 	manifestOf(t, dir, "dataset.yaml", "logs", "")
-	logs, hidden := map[string]string{}, ""
-	for i, row := range readTable(t, filepath.Join(dir, "shops.csv")) {
-		if logs[row[1]] = row[7]; i > 0 && row[0] != "new shop" {
-			row[7] = ""
-		}
-		hidden += strings.Join(row, ",") + "\n"
-	}
-	must.Do(t, os.WriteFile(filepath.Join(dir, "shops.csv"), []byte(hidden), 0o644))
+	logs := hideLabels(t, dir, 7)
 	succeed(t, dir, "study", "new", "campaign", "--data", "dataset.yaml", "--round-budget", "200")
 	succeed(t, dir, "study", "ask", "campaign", "--out", "ask.csv")
 	asked := readTable(t, filepath.Join(dir, "ask.csv"))[1:]

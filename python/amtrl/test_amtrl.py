@@ -15,14 +15,25 @@ from pathlib import Path
 import amtrl
 
 
-class Campaign(unittest.TestCase):
-    """A study of three sources, of which two are like the target."""
+def records(table):
+    return table if isinstance(table, list) else table.to_dict("records")
+
+
+class InFolder(unittest.TestCase):
+    """Has a folder for the length of a test."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.folder = Path(folder.name)
         os.environ["XDG_CACHE_HOME"] = str(self.folder / "cache")
+
+
+class Campaign(InFolder):
+    """A study of three sources, of which two are like the target."""
+
+    def setUp(self):
+        super().setUp()
         rng = random.Random(1)
         self.labels, self.rows = {}, []
         for source in ("near", "far", "other", "target"):
@@ -41,32 +52,29 @@ class Campaign(unittest.TestCase):
             "labels: [{column: label, classes: ['no', 'yes']}]\ntarget: {source: target}\n", encoding="utf-8")
         self.study = amtrl.Study.create(self.folder / "S", self.folder / "data.yaml", round_budget=12, k=2, seed=3)
 
-    def records(self, table):
-        return table if isinstance(table, list) else table.to_dict("records")
-
     def answer(self, table):
         for_pandas = amtrl.pandas is not None
-        labels = [self.labels[row["id"]] for row in self.records(table)]
+        labels = [self.labels[row["id"]] for row in records(table)]
         return table.assign(label=labels) if for_pandas else [dict(row, label=y) for row, y in zip(table, labels)]
 
     def test_campaign(self):
         for number in (1, 2):
             asked = self.study.ask(request=f"round {number}", expires="72h")
             again = self.study.ask(request=f"round {number}")
-            self.assertEqual(self.records(asked), self.records(again))
-            self.assertEqual(sum(row["cost"] for row in self.records(asked)), 12)
-            self.assertEqual([row["priority"] for row in self.records(asked)], list(range(1, 13)))
+            self.assertEqual(records(asked), records(again))
+            self.assertEqual(sum(row["cost"] for row in records(asked)), 12)
+            self.assertEqual([row["priority"] for row in records(asked)], list(range(1, 13)))
             told = self.study.tell(self.answer(asked))
             self.assertEqual((told["labels"], told["pending"]), (12, 0))
             self.assertEqual(self.study.tell(self.answer(asked))["known"], 12)
         self.study.fit()
         status = self.study.status()
         self.assertEqual((status["rounds"], status["spent"], status["pending"]), (2, 24, 0))
-        shares = {row["source"]: row["share"] for row in self.records(self.study.relevance()) if row["round"] == 2}
+        shares = {row["source"]: row["share"] for row in records(self.study.relevance()) if row["round"] == 2}
         self.assertEqual(set(shares), {"near", "far", "other"})
         self.assertAlmostEqual(sum(shares.values()), 1)
         self.assertIn("gain", self.study.plan(budget=20))
-        predicted = self.records(self.study.predict([dict(id=row["id"], x=row["x"]) for row in self.rows if row["source"] == "target"]))
+        predicted = records(self.study.predict([dict(id=row["id"], x=row["x"]) for row in self.rows if row["source"] == "target"]))
         right = sum(row["label"] == self.labels[row["id"]] for row in predicted)
         self.assertGreater(right, 0.8 * len(predicted))
         self.assertIsInstance(predicted[0]["score_yes"], float)
@@ -79,7 +87,7 @@ class Campaign(unittest.TestCase):
             self.study.ask(stop_below=0.99)
 
     def test_errors(self):
-        asked = self.records(self.study.ask(budget=8))
+        asked = records(self.study.ask(budget=8))
         first = asked[0]["id"]
         self.study.tell([dict(id=first, label=self.labels[first]), dict(id=asked[1]["id"], label=None, status="skip")])
         other = {"no": "yes", "yes": "no"}[self.labels[first]]
@@ -97,14 +105,11 @@ class Campaign(unittest.TestCase):
             amtrl.Study.create(self.folder / "T", self.folder / "data.yaml", rounds=3)
 
 
-class Names(unittest.TestCase):
+class Names(InFolder):
     """A study whose source is called in another script, and whose columns of labels are called like scores."""
 
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = Path(folder.name)
-        os.environ["XDG_CACHE_HOME"] = str(self.folder / "cache")
+        super().setUp()
         rng = random.Random(2)
         with open(self.folder / "rows.jsonl", "w", encoding="utf-8") as file:
             for source in ("Казань", "target"):
@@ -119,12 +124,10 @@ class Names(unittest.TestCase):
         self.study = amtrl.Study.create(self.folder / "S", self.folder / "data.yaml", round_budget=12, k=2)
 
     def test_predict(self):
-        asked = self.study.ask()
-        asked = asked if isinstance(asked, list) else asked.to_dict("records")
+        asked = records(self.study.ask())
         self.study.tell([dict(id=row["id"], score_a="yes", number="1") for row in asked])
         self.study.fit()
-        predicted = self.study.predict([dict(id="7", x=[1, 2])])
-        row = (predicted if isinstance(predicted, list) else predicted.to_dict("records"))[0]
+        row = records(self.study.predict([dict(id="7", x=[1, 2])]))[0]
         self.assertEqual(row["id"], "7")
         self.assertIn(row["score_a_label"], ("no", "yes"))
         self.assertIn(row["number_label"], ("1", "2"))
@@ -137,66 +140,57 @@ class Names(unittest.TestCase):
         self.assertEqual((done.stderr, done.stdout.strip()), ("", ascii(["Казань", "target"])))
 
 
-class Vectors(unittest.TestCase):
+class Vectors(InFolder):
     """A study whose features are a file of their own."""
 
     def test_predict(self):
-        with tempfile.TemporaryDirectory() as folder:
-            folder = Path(folder)
-            os.environ["XDG_CACHE_HOME"] = str(folder / "cache")
-            rng = random.Random(3)
-            sides = [rng.choice([-1, 1]) for _ in range(120)]
-            x = [[2 * side + rng.gauss(0, 1), rng.gauss(0, 1)] for side in sides]
-            npy(folder / "x.npy", x)
-            with open(folder / "rows.csv", "w", encoding="utf-8") as file:
-                file.write("id,source,label\n")
-                for i, side in enumerate(sides):
-                    file.write(f"r{i},{['near', 'far', 'target'][i % 3]},{('no', 'yes')[side > 0] if i % 3 == 2 and i < 60 else ''}\n")
-            (folder / "data.yaml").write_text(
-                "files: rows.csv\ncolumns: {id: id, source: source, features: {file: x.npy, join: row}}\n"
-                "labels: [{column: label, classes: ['no', 'yes']}]\ntarget: {source: target}\n", encoding="utf-8")
-            study = amtrl.Study.create(folder / "S", folder / "data.yaml", round_budget=24, k=2)
-            asked = study.ask()
-            asked = asked if isinstance(asked, list) else asked.to_dict("records")
-            study.tell([dict(id=row["id"], label=("no", "yes")[sides[int(row["id"][1:])] > 0]) for row in asked])
-            study.fit()
-            predicted = study.predict([dict(id=f"r{i}") for i in range(120)], vectors=folder / "x.npy")
-            predicted = predicted if isinstance(predicted, list) else predicted.to_dict("records")
-            right = sum(row["label"] == ("no", "yes")[side > 0] for row, side in zip(predicted, sides))
-            self.assertGreater(right, 0.8 * 120)
+        rng = random.Random(3)
+        sides = [rng.choice([-1, 1]) for _ in range(120)]
+        x = [[2 * side + rng.gauss(0, 1), rng.gauss(0, 1)] for side in sides]
+        npy(self.folder / "x.npy", x)
+        with open(self.folder / "rows.csv", "w", encoding="utf-8") as file:
+            file.write("id,source,label\n")
+            for i, side in enumerate(sides):
+                file.write(f"r{i},{['near', 'far', 'target'][i % 3]},{('no', 'yes')[side > 0] if i % 3 == 2 and i < 60 else ''}\n")
+        (self.folder / "data.yaml").write_text(
+            "files: rows.csv\ncolumns: {id: id, source: source, features: {file: x.npy, join: row}}\n"
+            "labels: [{column: label, classes: ['no', 'yes']}]\ntarget: {source: target}\n", encoding="utf-8")
+        study = amtrl.Study.create(self.folder / "S", self.folder / "data.yaml", round_budget=24, k=2)
+        asked = records(study.ask())
+        study.tell([dict(id=row["id"], label=("no", "yes")[sides[int(row["id"][1:])] > 0]) for row in asked])
+        study.fit()
+        predicted = records(study.predict([dict(id=f"r{i}") for i in range(120)], vectors=self.folder / "x.npy"))
+        right = sum(row["label"] == ("no", "yes")[side > 0] for row, side in zip(predicted, sides))
+        self.assertGreater(right, 0.8 * 120)
 
 
-class Slips(unittest.TestCase):
+class Slips(InFolder):
     """A study of numbers, of which a point gets lost."""
 
     def test_tell(self):
-        with tempfile.TemporaryDirectory() as folder:
-            folder = Path(folder)
-            os.environ["XDG_CACHE_HOME"] = str(folder / "cache")
-            rng = random.Random(4)
-            labels = {f"r{i}": 20 + rng.gauss(0, 1) for i in range(150)}
-            with open(folder / "rows.csv", "w", encoding="utf-8") as file:
-                file.write("id,source,y,x0,x1\n")
-                for i in range(150):
-                    source = ("near", "far", "target")[i % 3]
-                    label = labels[f"r{i}"] if source == "target" else ""
-                    file.write(f"r{i},{source},{label},{rng.gauss(0, 1)},{rng.gauss(0, 1)}\n")
-            (folder / "data.yaml").write_text(
-                "files: rows.csv\ncolumns: {id: id, source: source, features: [x0, x1]}\n"
-                "labels: [{column: y, type: number}]\ntarget: {source: target}\n", encoding="utf-8")
-            study = amtrl.Study.create(folder / "S", folder / "data.yaml", round_budget=60, k=2)
-            asked = study.ask()
-            asked = asked if isinstance(asked, list) else asked.to_dict("records")
-            answers = [dict(id=row["id"], y=labels[row["id"]]) for row in asked]
-            slip = answers[3]["id"]
-            answers[3]["y"] *= 100
-            with self.assertWarnsRegex(UserWarning, f"of row {slip} of "):
-                told = study.tell(answers)
-            self.assertEqual(len(told["far"]), 1)
-            answers[3]["y"] = labels[slip]
-            with warnings.catch_warnings():
-                warnings.simplefilter("error")
-                self.assertNotIn("far", study.tell(answers, replace=True))
+        rng = random.Random(4)
+        labels = {f"r{i}": 20 + rng.gauss(0, 1) for i in range(150)}
+        with open(self.folder / "rows.csv", "w", encoding="utf-8") as file:
+            file.write("id,source,y,x0,x1\n")
+            for i in range(150):
+                source = ("near", "far", "target")[i % 3]
+                label = labels[f"r{i}"] if source == "target" else ""
+                file.write(f"r{i},{source},{label},{rng.gauss(0, 1)},{rng.gauss(0, 1)}\n")
+        (self.folder / "data.yaml").write_text(
+            "files: rows.csv\ncolumns: {id: id, source: source, features: [x0, x1]}\n"
+            "labels: [{column: y, type: number}]\ntarget: {source: target}\n", encoding="utf-8")
+        study = amtrl.Study.create(self.folder / "S", self.folder / "data.yaml", round_budget=60, k=2)
+        asked = records(study.ask())
+        answers = [dict(id=row["id"], y=labels[row["id"]]) for row in asked]
+        slip = answers[3]["id"]
+        answers[3]["y"] *= 100
+        with self.assertWarnsRegex(UserWarning, f"of row {slip} of "):
+            told = study.tell(answers)
+        self.assertEqual(len(told["far"]), 1)
+        answers[3]["y"] = labels[slip]
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            self.assertNotIn("far", study.tell(answers, replace=True))
 
 
 def npy(path, rows):
