@@ -52,9 +52,7 @@ func (s *Set) labelNumbers() (columns []string, values map[string][]float64) {
 		if _, known := values[t.Output.Name]; !known {
 			columns = append(columns, t.Output.Name)
 		}
-		for r := range t.labelledRows {
-			values[t.Output.Name] = append(values[t.Output.Name], float64(t.Labels[r]))
-		}
+		values[t.Output.Name] = append(values[t.Output.Name], t.numbers()...)
 	}
 	return columns, values
 }
@@ -96,27 +94,15 @@ func (s *Set) farLabels(columns []string, values map[string][]float64) []Oddity 
 			if t.Output.Name != column {
 				continue
 			}
-			far, first := 0, int32(0)
-			for r := range t.labelledRows {
-				if y := float64(t.Labels[r]); y < u.low || y > u.high {
-					if far++; far == 1 {
-						first = r
-					}
-				}
+			far, around, from, to := t.outside(u), "all", u.q1, u.q3
+			if len(slips[i]) > len(far) {
+				own := slices.Sorted(slices.Values(t.numbers()))
+				far, around, from, to = slips[i], "those of the source", own[len(own)/4], own[len(own)-1-len(own)/4]
 			}
-			p, all, around := s.Pools[t.Pool], len(t.Train)+len(t.Test), fmt.Sprintf("half of all are from %.6g to %.6g", plain(u.q1), plain(u.q3))
-			if len(slips[i]) > far {
-				far, first = len(slips[i]), slips[i][0]
-				own := make([]float64, 0, all)
-				for r := range t.labelledRows {
-					own = append(own, float64(t.Labels[r]))
-				}
-				slices.Sort(own)
-				around = fmt.Sprintf("half of those of the source are from %.6g to %.6g", plain(own[len(own)/4]), plain(own[len(own)-1-len(own)/4]))
-			}
-			if far > 0 {
-				out = append(out, Oddity{p.Name, fmt.Sprintf("%d of %d %s far from the others, the first %.6g in %s: %s", far, all, of,
-					plain(float64(t.Labels[first])), p.place(int(first)), around), advice})
+			if len(far) > 0 {
+				p, first := s.Pools[t.Pool], far[0]
+				out = append(out, Oddity{p.Name, fmt.Sprintf("%d of %d %s far from the others, the first %.6g in %s: half of %s are from %.6g to %.6g",
+					len(far), len(t.Train)+len(t.Test), of, plain(float64(t.Labels[first])), p.place(int(first)), around, plain(from), plain(to)), advice})
 			}
 		}
 	}
@@ -159,12 +145,7 @@ func (s *Set) slipsOf(column string) map[int][]int32 {
 		if t.Output.Name != column {
 			continue
 		}
-		var of []float64
-		list := slices.Collect(t.labelledRows)
-		for _, r := range list {
-			of = append(of, float64(t.Labels[r]))
-		}
-		tasks, rows, numbers = append(tasks, i), append(rows, list), append(numbers, of)
+		tasks, rows, numbers = append(tasks, i), append(rows, slices.Collect(t.labelledRows)), append(numbers, t.numbers())
 	}
 	out := map[int][]int32{}
 	for at, places := range Slips(numbers) {
@@ -187,6 +168,24 @@ func (t *Task) labelledRows(yield func(int32) bool) {
 			}
 		}
 	}
+}
+
+// numbers are the labels of the rows that labelledRows lists.
+func (t *Task) numbers() (out []float64) {
+	for r := range t.labelledRows {
+		out = append(out, float64(t.Labels[r]))
+	}
+	return out
+}
+
+// outside lists the rows whose labels are far from where labels usually are.
+func (t *Task) outside(u usual) (rows []int32) {
+	for r := range t.labelledRows {
+		if y := float64(t.Labels[r]); y < u.low || y > u.high {
+			rows = append(rows, r)
+		}
+	}
+	return rows
 }
 
 // where names row i of a pool among those of the data.
