@@ -10,7 +10,7 @@ import (
 	"github.com/amtrl/amtrl/cpu/internal/vec"
 )
 
-// BLAS is gonum's BLAS with faster products of float64 matrices, triangles among them. Where numbers
+// BLAS is gonum's BLAS with faster products of float64 matrices, triangles and symmetric ones among them. Where numbers
 // are finite its results are gonum's to the bit, but for the signs of zeros, as gonum is compiled for amd64 without fused
 // multiply-adds (GOAMD64 below v3). A program makes all of gonum's matrices use it with
 //
