@@ -8,7 +8,10 @@ import (
 	"io/fs"
 	"math"
 	"path/filepath"
+	"runtime"
 	"slices"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/amtrl/amtrl/backend"
 	"github.com/amtrl/amtrl/dataset"
@@ -144,11 +147,19 @@ func (i Identity) Check(set *dataset.Set) error {
 	if err := i.validate(set); err != nil {
 		return err
 	}
-	for _, u := range i.Units() {
-		if u.Seed != i.Seeds[0] {
-			continue
+	units := slices.DeleteFunc(i.Units(), func(u Unit) bool { return u.Seed != i.Seeds[0] })
+	for some := range slices.Chunk(units, 4*runtime.GOMAXPROCS(0)) {
+		errs := make([]error, len(some))
+		var group errgroup.Group
+		group.SetLimit(runtime.GOMAXPROCS(0))
+		for at, u := range some {
+			group.Go(func() error {
+				_, errs[at] = i.problem(set, u)
+				return nil
+			})
 		}
-		if _, err := i.problem(set, u); err != nil {
+		group.Wait()
+		if err := cmp.Or(errs...); err != nil {
 			return err
 		}
 	}
