@@ -15,7 +15,21 @@ import (
 // multiply-adds (GOAMD64 below v3). A program makes all of gonum's matrices use it with
 //
 //	blas64.Use(cpu.BLAS{})
-type BLAS struct{ gonum.Implementation }
+type BLAS struct {
+	gonum.Implementation
+	// Threads says how many goroutines a product may use, nil or 0 for GOMAXPROCS; results do not depend on it. Each of them lays out
+	// one of the factors for itself, which is time lost where the processors are busy with other products.
+	Threads func() int
+}
+
+func (b BLAS) threads() int {
+	if b.Threads != nil {
+		if n := b.Threads(); n > 0 {
+			return n
+		}
+	}
+	return runtime.GOMAXPROCS(0)
+}
 
 const (
 	// gonum cuts a product into blocks of this size, and A B' along k too, from so many
@@ -26,10 +40,10 @@ const (
 	productLeast, productShare = 1 << 10, 1 << 18
 )
 
-// Dgemm computes C = alpha op(A) op(B) + beta C, as [gonum.Implementation.Dgemm].
-func (BLAS) Dgemm(tA, tB blas.Transpose, m, n, k int, alpha float64, a []float64, lda int, b []float64, ldb int,
+// Dgemm computes C = alpha op(X) op(Y) + beta C, as [gonum.Implementation.Dgemm].
+func (b BLAS) Dgemm(tA, tB blas.Transpose, m, n, k int, alpha float64, x []float64, ldx int, y []float64, ldy int,
 	beta float64, c []float64, ldc int) {
-	dgemm(runtime.GOMAXPROCS(0), cut(m, n, k), tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
+	dgemm(b.threads(), cut(m, n, k), tA, tB, m, n, k, alpha, x, ldx, y, ldy, beta, c, ldc)
 }
 
 // holds says whether x has a matrix of that shape.

@@ -44,7 +44,8 @@ func TestBLAS(t *testing.T) {
 		alpha, beta := []float64{1, -1, rng.NormFloat64()}[rng.IntN(3)], []float64{0, 1, rng.NormFloat64()}[rng.IntN(3)]
 		want, got := append([]float64(nil), c...), append([]float64(nil), c...)
 		gonum.Implementation{}.Dgemm(tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, want, ldc)
-		BLAS{}.Dgemm(tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, got, ldc)
+		threads := rng.IntN(4)
+		BLAS{Threads: func() int { return threads }}.Dgemm(tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, got, ldc)
 		for i := range want {
 			if got[i] != want[i] {
 				t.Fatalf("%c %c, m %d, n %d, k %d, alpha %v, beta %v: element %d is %v, expected %v", tA, tB, m, n, k, alpha, beta, i, got[i], want[i])

@@ -1,8 +1,6 @@
 package cpu
 
 import (
-	"runtime"
-
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/gonum"
 
@@ -35,7 +33,7 @@ func (b BLAS) Dsyrk(ul blas.Uplo, tA blas.Transpose, n, k int, alpha float64, a 
 		return
 	}
 	product := func(m, n int, x, y []float64, c []float64, ldc int) { // with sums that gonum does not cut
-		dgemm(runtime.GOMAXPROCS(0), k, tA, tB, m, n, k, alpha, x, lda, y, lda, beta, c, ldc)
+		dgemm(b.threads(), k, tA, tB, m, n, k, alpha, x, lda, y, lda, beta, c, ldc)
 	}
 	if n > smallSquare {
 		h := half(n)

@@ -11,7 +11,10 @@ import (
 	"slices"
 	"time"
 
+	"gonum.org/v1/gonum/blas/blas64"
+
 	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/cpu"
 	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/pipeline"
 	"github.com/amtrl/amtrl/runs"
@@ -101,6 +104,9 @@ func (w *bench) swept(set *dataset.Set, targets []int, cfg pipeline.Config, jobs
 	for _, t := range targets {
 		id.Targets = append(id.Targets, set.Tasks[t].Name)
 	}
+	_, threads := pipeline.Concurrency(len(targets), jobs, 0)
+	blas64.Use(cpu.BLAS{Threads: func() int { return threads }})
+	defer blas64.Use(cpu.BLAS{})
 	score := map[string]float64{}
 	start := time.Now()
 	dev, err := pipeline.NewResident(w.q.Device(), set)

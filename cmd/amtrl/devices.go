@@ -150,6 +150,7 @@ func (o *deviceOptions) open(threads int, out *output) (backend.Choice, error) {
 	if err != nil {
 		return choice, err
 	}
+	productThreads.Store(int64(threads))
 	info := choice.Device.Info()
 	out.note("backend %s (%s): %s", info.Backend, info.Device, choice.Reason)
 	return choice, nil

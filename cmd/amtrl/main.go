@@ -13,6 +13,7 @@ import (
 	"os/signal"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"unicode"
 
@@ -25,9 +26,12 @@ import (
 )
 
 func main() {
-	blas64.Use(cpu.BLAS{}) // the same bytes, sooner
+	blas64.Use(cpu.BLAS{Threads: func() int { return int(productThreads.Load()) }}) // the same bytes, sooner
 	os.Exit(execute(os.Args))
 }
+
+// productThreads is how many threads a product of gonum's matrices may use, 0 for all processors.
+var productThreads atomic.Int64
 
 func execute(args []string) int {
 	if err := readEnvironment(); err != nil {

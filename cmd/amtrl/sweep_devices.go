@@ -70,6 +70,7 @@ func (o *sweepOptions) open(threads int) (*openDevices, error) {
 				numbers[0], first.Device, first.Detail, n, info.Device, info.Detail)
 		}
 	}
+	productThreads.Store(int64(threads))
 	d.choice = backend.Choice{Device: d.all[0], Reason: "asked for"}
 	o.note("backend cuda (%d x %s): devices %v", len(d.all), d.choice.Device.Info().Device, numbers)
 	return d, nil
