@@ -35,16 +35,12 @@ func (r *relabelled) predictors(fit regress.KernelFit) predictors {
 	return p
 }
 
-// say is what predictors say of rows of pools, n by L, up to a constant for each.
+// say is what predictors say of rows of pools, n by L, up to a constant for each. As phi is linear, they are of the rows as these are:
+//
+//	phi(x)'w + x'delta = x'(B w / s + delta) + constant.
 func (l *Learner) say(p predictors, of ...poolRows) (*mat.Dense, error) {
-	phi, err := l.phi(of...)
-	if err != nil {
-		return nil, err
-	}
-	if p.delta == nil {
-		return linalg.Product(phi, p.w), nil
-	}
-	u, err := l.model.units()
+	phi := l.model.(*linearClass)
+	u, err := phi.units()
 	if err != nil {
 		return nil, err
 	}
@@ -55,25 +51,31 @@ func (l *Learner) say(p predictors, of ...poolRows) (*mat.Dense, error) {
 	defer s.Free()
 	tmp := backend.NewScope(l.queue)
 	defer tmp.Close()
-	d, count := p.delta.Dims()
-	z, delta := tmp.Matrix(backend.Float32, s.Len(), count), backend.Mat(backend.Upload(tmp, backend.Float32,
-		toFloat32(mat.DenseCopyOf(p.delta.T()).RawMatrix().Data)), count, d)
+	upload := func(m mat.Matrix) backend.Matrix {
+		rows, cols := m.Dims()
+		return backend.Mat(backend.Upload(tmp, backend.Float32, toFloat32(mat.DenseCopyOf(m).RawMatrix().Data)), rows, cols)
+	}
+	_, count := p.w.Dims()
+	w, beta := upload(p.w.Slice(0, phi.k, 0, count).T()), 0.0
+	z, direct := tmp.Matrix(backend.Float32, s.Len(), count), backend.Matrix{}
+	if p.delta == nil {
+		direct = tmp.Matrix(backend.Float32, count, phi.d)
+	} else {
+		direct, beta = upload(p.delta.T()), 1
+	}
 	if err := tmp.Err(); err != nil {
 		return nil, err
 	}
-	ofX, err := ofRows(l.queue, tmp, delta, u)
-	if err != nil {
+	if err := l.queue.Gemm(false, false, 1/u.scale, w, phi.representation(phi.theta), beta, direct); err != nil {
 		return nil, err
 	}
-	if err := l.queue.Project(s, ofX, z); err != nil {
+	if direct, err = ofRows(l.queue, tmp, direct, u); err != nil {
 		return nil, err
 	}
-	own, err := download64(l.queue, z)
-	if err != nil {
+	if err := l.queue.Project(s, direct, z); err != nil {
 		return nil, err
 	}
-	own.Add(own, linalg.Product(phi, p.w))
-	return own, nil
+	return download64(l.queue, z)
 }
 
 // eachSource calls do with what predictors say of the labelled rows of each part of the sources, n by L, and with their labels less their
