@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/pipeline/internal/linalg"
 	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
@@ -59,7 +60,7 @@ func (g pooledGram) weights(u []float64) []float64 {
 	n, d := g.wide.Dims()
 	solved, w := make([]float64, n), make([]float64, d)
 	copy(solved, u)
-	blas64.Trsv(blas.Trans, g.root.RawTriangular(), blas64.Vector{N: n, Data: solved, Inc: 1})
+	linalg.SolveTriangle(blas.Trans, g.root.RawTriangular(), solved)
 	blas64.Gemv(blas.Trans, 1, g.wide.RawMatrix(), blas64.Vector{N: n, Data: solved, Inc: 1}, 0, blas64.Vector{N: d, Data: w, Inc: 1})
 	return w
 }

@@ -250,10 +250,10 @@ func (s *weighted) divide(v *mat.Dense) {
 func (s *weighted) solve(v *mat.Dense) {
 	_, columns := v.Dims()
 	for j := range columns {
-		x := blas64.Vector{N: s.factor.N, Inc: 1, Data: mat.Col(nil, j, v)}
-		blas64.Trsv(blas.Trans, s.factor, x)
-		blas64.Trsv(blas.NoTrans, s.factor, x)
-		v.SetCol(j, x.Data)
+		x := mat.Col(nil, j, v)
+		linalg.SolveTriangle(blas.Trans, s.factor, x)
+		linalg.SolveTriangle(blas.NoTrans, s.factor, x)
+		v.SetCol(j, x)
 	}
 }
 
