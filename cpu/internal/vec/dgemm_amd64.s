@@ -4,16 +4,16 @@
 
 #include "textflag.h"
 
-// func axpyTileAVX2(k int, a *float64, rs int, cs int, b *float64, c *float64, cStride int, m int, n int)
+// func axpyTileAVX2(k int, a *float64, rs int, cs int, b *float64, bs int, c *float64, cStride int, m int, n int)
 // Requires: AVX, AVX2
-TEXT ·axpyTileAVX2(SB), $0-72
+TEXT ·axpyTileAVX2(SB), $0-80
 	VXORPS       Y0, Y0, Y0
 	VXORPS       Y1, Y1, Y1
 	VXORPS       Y2, Y2, Y2
 	VXORPS       Y3, Y3, Y3
 	VXORPS       Y4, Y4, Y4
 	VXORPS       Y5, Y5, Y5
-	VPBROADCASTQ n+64(FP), Y6
+	VPBROADCASTQ n+72(FP), Y6
 	VMOVDQU      axpyTileLanes<>+0(SB), Y0
 	VPCMPGTQ     Y0, Y6, Y6
 	MOVQ         k+0(FP), AX
@@ -25,10 +25,10 @@ TEXT ·axpyTileAVX2(SB), $0-72
 	MOVQ         a+8(FP), SI
 	LEAQ         (SI)(DX*2), DI
 	ADDQ         DX, DI
-	MOVQ         cStride+48(FP), R8
+	MOVQ         cStride+56(FP), R8
 	SHLQ         $0x03, R8
-	MOVQ         c+40(FP), R9
-	MOVQ         m+56(FP), R10
+	MOVQ         c+48(FP), R9
+	MOVQ         m+64(FP), R10
 	VMASKMOVPD   (R9), Y6, Y0
 	DECQ         R10
 	JE           rows1
@@ -52,6 +52,9 @@ TEXT ·axpyTileAVX2(SB), $0-72
 	VMASKMOVPD   (R9), Y6, Y5
 
 rows1:
+	MOVQ bs+40(FP), R9
+	SHLQ $0x03, R9
+
 loop2:
 	VMOVUPD      (CX), Y7
 	VBROADCASTSD (SI), Y8
@@ -74,11 +77,11 @@ loop2:
 	VADDPD       Y8, Y5, Y5
 	ADDQ         BX, SI
 	ADDQ         BX, DI
-	ADDQ         $+32, CX
+	ADDQ         R9, CX
 	DECQ         AX
 	JNE          loop2
-	MOVQ         c+40(FP), AX
-	MOVQ         m+56(FP), CX
+	MOVQ         c+48(FP), AX
+	MOVQ         m+64(FP), CX
 	VMASKMOVPD   Y0, Y6, (AX)
 	DECQ         CX
 	JE           rows3
@@ -111,16 +114,16 @@ DATA axpyTileLanes<>+16(SB)/8, $0x0000000000000002
 DATA axpyTileLanes<>+24(SB)/8, $0x0000000000000003
 GLOBL axpyTileLanes<>(SB), RODATA|NOPTR, $32
 
-// func minusTileAVX2(k int, a *float64, rs int, cs int, b *float64, c *float64, cStride int, m int, n int)
+// func minusTileAVX2(k int, a *float64, rs int, cs int, b *float64, bs int, c *float64, cStride int, m int, n int)
 // Requires: AVX, AVX2
-TEXT ·minusTileAVX2(SB), $0-72
+TEXT ·minusTileAVX2(SB), $0-80
 	VXORPS       Y0, Y0, Y0
 	VXORPS       Y1, Y1, Y1
 	VXORPS       Y2, Y2, Y2
 	VXORPS       Y3, Y3, Y3
 	VXORPS       Y4, Y4, Y4
 	VXORPS       Y5, Y5, Y5
-	VPBROADCASTQ n+64(FP), Y6
+	VPBROADCASTQ n+72(FP), Y6
 	VMOVDQU      minusTileLanes<>+0(SB), Y0
 	VPCMPGTQ     Y0, Y6, Y6
 	MOVQ         k+0(FP), AX
@@ -132,10 +135,10 @@ TEXT ·minusTileAVX2(SB), $0-72
 	MOVQ         a+8(FP), SI
 	LEAQ         (SI)(DX*2), DI
 	ADDQ         DX, DI
-	MOVQ         cStride+48(FP), R8
+	MOVQ         cStride+56(FP), R8
 	SHLQ         $0x03, R8
-	MOVQ         c+40(FP), R9
-	MOVQ         m+56(FP), R10
+	MOVQ         c+48(FP), R9
+	MOVQ         m+64(FP), R10
 	VMASKMOVPD   (R9), Y6, Y0
 	DECQ         R10
 	JE           rows1
@@ -159,6 +162,9 @@ TEXT ·minusTileAVX2(SB), $0-72
 	VMASKMOVPD   (R9), Y6, Y5
 
 rows1:
+	MOVQ bs+40(FP), R9
+	SHLQ $0x03, R9
+
 loop2:
 	VMOVUPD      (CX), Y7
 	VBROADCASTSD (SI), Y8
@@ -181,11 +187,11 @@ loop2:
 	VSUBPD       Y8, Y5, Y5
 	ADDQ         BX, SI
 	ADDQ         BX, DI
-	ADDQ         $+32, CX
+	ADDQ         R9, CX
 	DECQ         AX
 	JNE          loop2
-	MOVQ         c+40(FP), AX
-	MOVQ         m+56(FP), CX
+	MOVQ         c+48(FP), AX
+	MOVQ         m+64(FP), CX
 	VMASKMOVPD   Y0, Y6, (AX)
 	DECQ         CX
 	JE           rows3
@@ -362,9 +368,9 @@ DATA dotLanes<>+16(SB)/8, $0x0000000000000002
 DATA dotLanes<>+24(SB)/8, $0x0000000000000003
 GLOBL dotLanes<>(SB), RODATA|NOPTR, $32
 
-// func axpyTileAVX512(k int, a *float64, rs int, cs int, b *float64, c *float64, cStride int, m int, n int)
+// func axpyTileAVX512(k int, a *float64, rs int, cs int, b *float64, bs int, c *float64, cStride int, m int, n int)
 // Requires: AVX, AVX512F, BMI2
-TEXT ·axpyTileAVX512(SB), $0-72
+TEXT ·axpyTileAVX512(SB), $0-80
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
 	VPXORD    Z2, Z2, Z2
@@ -378,7 +384,7 @@ TEXT ·axpyTileAVX512(SB), $0-72
 	VPXORD    Z10, Z10, Z10
 	VPXORD    Z11, Z11, Z11
 	MOVQ      $-1, AX
-	MOVQ      n+64(FP), CX
+	MOVQ      n+72(FP), CX
 	BZHIQ     CX, AX, AX
 	KMOVW     AX, K1
 	MOVQ      k+0(FP), AX
@@ -394,10 +400,10 @@ TEXT ·axpyTileAVX512(SB), $0-72
 	ADDQ      DX, R8
 	LEAQ      (R8)(DX*2), R9
 	ADDQ      DX, R9
-	MOVQ      cStride+48(FP), R10
+	MOVQ      cStride+56(FP), R10
 	SHLQ      $0x03, R10
-	MOVQ      c+40(FP), R11
-	MOVQ      m+56(FP), R12
+	MOVQ      c+48(FP), R11
+	MOVQ      m+64(FP), R12
 	VMOVUPD.Z (R11), K1, Z0
 	DECQ      R12
 	JE        rows1
@@ -445,6 +451,9 @@ TEXT ·axpyTileAVX512(SB), $0-72
 	VMOVUPD.Z (R11), K1, Z11
 
 rows1:
+	MOVQ bs+40(FP), R11
+	SHLQ $0x03, R11
+
 loop2:
 	VMOVUPD      (CX), Z12
 	VBROADCASTSD (SI), Z13
@@ -487,11 +496,11 @@ loop2:
 	ADDQ         BX, DI
 	ADDQ         BX, R8
 	ADDQ         BX, R9
-	ADDQ         $+64, CX
+	ADDQ         R11, CX
 	DECQ         AX
 	JNE          loop2
-	MOVQ         c+40(FP), AX
-	MOVQ         m+56(FP), CX
+	MOVQ         c+48(FP), AX
+	MOVQ         m+64(FP), CX
 	VMOVUPD      Z0, K1, (AX)
 	DECQ         CX
 	JE           rows3
@@ -542,9 +551,9 @@ rows3:
 	VZEROUPPER
 	RET
 
-// func minusTileAVX512(k int, a *float64, rs int, cs int, b *float64, c *float64, cStride int, m int, n int)
+// func minusTileAVX512(k int, a *float64, rs int, cs int, b *float64, bs int, c *float64, cStride int, m int, n int)
 // Requires: AVX, AVX512F, BMI2
-TEXT ·minusTileAVX512(SB), $0-72
+TEXT ·minusTileAVX512(SB), $0-80
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
 	VPXORD    Z2, Z2, Z2
@@ -558,7 +567,7 @@ TEXT ·minusTileAVX512(SB), $0-72
 	VPXORD    Z10, Z10, Z10
 	VPXORD    Z11, Z11, Z11
 	MOVQ      $-1, AX
-	MOVQ      n+64(FP), CX
+	MOVQ      n+72(FP), CX
 	BZHIQ     CX, AX, AX
 	KMOVW     AX, K1
 	MOVQ      k+0(FP), AX
@@ -574,10 +583,10 @@ TEXT ·minusTileAVX512(SB), $0-72
 	ADDQ      DX, R8
 	LEAQ      (R8)(DX*2), R9
 	ADDQ      DX, R9
-	MOVQ      cStride+48(FP), R10
+	MOVQ      cStride+56(FP), R10
 	SHLQ      $0x03, R10
-	MOVQ      c+40(FP), R11
-	MOVQ      m+56(FP), R12
+	MOVQ      c+48(FP), R11
+	MOVQ      m+64(FP), R12
 	VMOVUPD.Z (R11), K1, Z0
 	DECQ      R12
 	JE        rows1
@@ -625,6 +634,9 @@ TEXT ·minusTileAVX512(SB), $0-72
 	VMOVUPD.Z (R11), K1, Z11
 
 rows1:
+	MOVQ bs+40(FP), R11
+	SHLQ $0x03, R11
+
 loop2:
 	VMOVUPD      (CX), Z12
 	VBROADCASTSD (SI), Z13
@@ -667,11 +679,11 @@ loop2:
 	ADDQ         BX, DI
 	ADDQ         BX, R8
 	ADDQ         BX, R9
-	ADDQ         $+64, CX
+	ADDQ         R11, CX
 	DECQ         AX
 	JNE          loop2
-	MOVQ         c+40(FP), AX
-	MOVQ         m+56(FP), CX
+	MOVQ         c+48(FP), AX
+	MOVQ         m+64(FP), CX
 	VMOVUPD      Z0, K1, (AX)
 	DECQ         CX
 	JE           rows3

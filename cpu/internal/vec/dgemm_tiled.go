@@ -11,16 +11,23 @@ const (
 	dgemmPanel = 1 << 15
 )
 
+// dgemmFew are the rows of C for which packing op(B) would take longer than it saves. Rows of
+// B that lie a multiple of dgemmAlias elements apart share too few sets of the first cache.
+const (
+	dgemmFew   = 200
+	dgemmAlias = 32
+)
+
 // dgemmTiles are the tiles of one level, see axpyTileAVX2 and dotTileAVX2.
 type dgemmTiles struct {
 	width              int // columns of a tile
 	axpyRows, dotsRows int
-	axpy, minus        func(k int, a *float64, rs, cs int, b, c *float64, cStride, m, n int)
+	axpy, minus        func(k int, a *float64, rs, cs int, b *float64, bs int, c *float64, cStride, m, n int)
 	dots               func(k int, a *float64, rs, cs int, b, c *float64, cStride, m, n int, alpha float64)
 }
 
-// product computes a product in tiles. op(B) is packed into panels as wide as a tile. A is
-// read where it lies, except for a last tile with rows missing and where alpha scales it: where
+// product computes a product in tiles. op(B) is packed into panels as wide as a tile, but read
+// where it lies for few rows of C. A is read where it lies, except for a last tile with rows missing and where alpha scales it: where
 // that is -1, what is added is subtracted, with the same bits.
 func (t dgemmTiles) product(g dgemm) {
 	dots := g.transB && !g.transA
@@ -41,11 +48,16 @@ func (t dgemmTiles) product(g dgemm) {
 	if g.transA {
 		rs, cs = 1, g.aStride
 	}
+	unpacked := !g.transB && g.m <= dgemmFew && g.bStride%dgemmAlias != 0
 	for p := 0; p < g.k; p += depth {
 		kb := min(depth, g.k-p)
 		for j := 0; j < g.n; j += width {
 			nb := min(width, g.n-j)
-			packB(panels, g.b, g.bStride, g.transB, p, kb, j, nb, t.width)
+			lies := 0 // columns of B that are not packed
+			if unpacked {
+				lies = nb / t.width * t.width
+			}
+			packB(panels, g.b, g.bStride, g.transB, p, kb, j+lies, nb-lies, t.width)
 			for i := 0; i < g.m; i += rows {
 				mb := min(rows, g.m-i)
 				a, ars, acs := unsafe.SliceData(g.a[i*rs+p*cs:]), rs, cs
@@ -59,11 +71,17 @@ func (t dgemmTiles) product(g dgemm) {
 					a, ars, acs = unsafe.SliceData(edge), 1, rows
 				}
 				for jj := 0; jj < nb; jj += t.width {
-					b, c := unsafe.SliceData(panels[jj*kb:]), unsafe.SliceData(g.c[i*g.cStride+j+jj:])
+					c, bs := unsafe.SliceData(g.c[i*g.cStride+j+jj:]), t.width
+					var b *float64
+					if jj < lies {
+						b, bs = unsafe.SliceData(g.b[p*g.bStride+j+jj:]), g.bStride
+					} else {
+						b = unsafe.SliceData(panels[(jj-lies)*kb:])
+					}
 					if dots {
 						t.dots(kb, a, ars, acs, b, c, g.cStride, mb, min(t.width, nb-jj), g.alpha)
 					} else {
-						axpy(kb, a, ars, acs, b, c, g.cStride, mb, min(t.width, nb-jj))
+						axpy(kb, a, ars, acs, b, bs, c, g.cStride, mb, min(t.width, nb-jj))
 					}
 				}
 			}

@@ -29,10 +29,10 @@ func axpyTile(a *asm, rows int, minus bool) {
 	if minus {
 		name, sign = "minusTile", "-"
 	}
-	a.function(name, "(k int, a *float64, rs, cs int, b, c *float64, cStride, m, n int)",
+	a.function(name, "(k int, a *float64, rs, cs int, b *float64, bs int, c *float64, cStride, m, n int)",
 		fmt.Sprintf("computes C %s= A B over the first m <= %d rows and n <= %d columns of a", sign, rows, a.width/2),
-		fmt.Sprintf("tile. Element (i, p) of A is at a[i*rs+p*cs] and all %d rows are read; B is", rows),
-		fmt.Sprintf("packed, %d elements per row, all of them read. Every element is a chain of", a.width/2),
+		fmt.Sprintf("tile. Element (i, p) of A is at a[i*rs+p*cs] and all %d rows are read; row p of B is", rows),
+		fmt.Sprintf("the %d elements from b[p*bs] on, all of them read. Every element is a chain of", a.width/2),
 		"products and sums in the order of p, each rounded.")
 	acc := a.vecs(rows)
 	a.zero(acc...)
@@ -41,6 +41,8 @@ func axpyTile(a *asm, rows int, minus bool) {
 	cStride := a.param("cStride")
 	a.SHLQ(Imm(3), cStride)
 	a.eachTileRow(rows, cStride, func(i int, c Mem) { load(c, acc[i]) })
+	bs := a.param("bs")
+	a.SHLQ(Imm(3), bs)
 	loop := a.label("loop")
 	a.Label(loop)
 	bv, t := a.vec(), a.vec()
@@ -54,7 +56,10 @@ func axpyTile(a *asm, rows int, minus bool) {
 			a.VADDPD(t, v, v)
 		}
 	}
-	a.advance(bases, cs, b, 1)
+	for _, p := range bases {
+		a.ADDQ(cs, p)
+	}
+	a.ADDQ(bs, b)
 	a.DECQ(k)
 	a.JNE(LabelRef(loop))
 	a.eachTileRow(rows, cStride, func(i int, c Mem) { store(acc[i], c) })
