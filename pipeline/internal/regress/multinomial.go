@@ -27,8 +27,9 @@ type Multinomial struct {
 	z      *mat.Dense
 	class  []int
 	Root   ThinRoot
-	spread []float64 // of b
-	Fold   []int     // of each sample
+	spread []float64     // of b
+	Fold   []int         // of each sample
+	inner  *mat.SymDense // L'L, once it is wanted
 }
 
 const (
@@ -48,7 +49,7 @@ func NewMultinomial(of Logits, z *mat.Dense, class []int, groups Groups, root Th
 	for c, v := range variances {
 		spread[c] = math.Sqrt(v)
 	}
-	return &Multinomial{of, z, class, root, spread, Stratified(class, groups)}
+	return &Multinomial{logits: of, z: z, class: class, Root: root, spread: spread, Fold: Stratified(class, groups)}
 }
 
 // Stratified is the part of the samples, from 0 on, in which each is left out: the samples of each class are spread over all parts,
@@ -135,10 +136,14 @@ type weightedMultinomial struct {
 // at is nil where rounding makes R singular.
 func (m *Multinomial) at(weight float64) *weightedMultinomial {
 	n, r := m.Root.Dims()
+	if m.inner == nil {
+		m.inner = mat.NewSymDense(r, nil)
+		m.inner.SymOuterK(1, m.Root.T())
+	}
 	alike := 1 / (float64(len(m.spread)) + m.logits.Rest)
 	w := &weightedMultinomial{Multinomial: m, weight: weight, h: alike * (1 - alike) / 4, onto: mat.DenseCopyOf(m.Root.Dense)}
 	curvature := mat.NewSymDense(r, nil)
-	curvature.SymOuterK(w.h*weight, m.Root.T())
+	curvature.ScaleSym(w.h*weight, m.inner)
 	for j := range r {
 		curvature.SetSym(j, j, curvature.At(j, j)+1)
 	}
