@@ -239,7 +239,7 @@ func (u pooledUnits) out(v []float64) classesFit {
 	fit := slices.Clone(v)
 	w, s := u.parts(fit)
 	u.scale(s, 1)
-	blas64.Trsm(blas.Right, blas.Trans, 1, u.u, w.RawMatrix())
+	linalg.EachRow(w, func(row []float64) { linalg.SolveTriangle(blas.NoTrans, u.u, row) })
 	return fit
 }
 
@@ -256,7 +256,7 @@ func (u pooledUnits) in(fit classesFit) []float64 {
 func (u pooledUnits) gradient(g []float64) {
 	w, s := u.parts(g)
 	u.scale(s, 1)
-	blas64.Trsm(blas.Right, blas.NoTrans, 1, u.u, w.RawMatrix())
+	linalg.EachRow(w, func(row []float64) { linalg.SolveTriangle(blas.Trans, u.u, row) })
 }
 
 // Converged says that the square of the gradient at v tells that a step lowers the objective by a part

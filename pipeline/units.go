@@ -197,19 +197,20 @@ func spread(sources []Source, in []Labelled, of func(output int) bool) float64 {
 
 // readRow writes the features of row i of a pool to dst.
 func readRow(p *dataset.Pool, i int, dst []float32) {
-	lo, hi := i*p.Cols, (i+1)*p.Cols
+	lo, hi, scale := i*p.Cols, (i+1)*p.Cols, p.Scale
+	dst = dst[:p.Cols] // with scale, what the compiler needs to know for short loops
 	switch {
 	case p.U8 != nil:
-		for j, v := range p.U8[lo:hi] {
-			dst[j] = p.Scale * float32(v)
+		for j, v := range p.U8[lo:hi][:len(dst)] {
+			dst[j] = scale * float32(v)
 		}
 	case p.F16 != nil:
-		for j, v := range p.F16[lo:hi] {
-			dst[j] = p.Scale * float16.Frombits(v).Float32()
+		for j, v := range p.F16[lo:hi][:len(dst)] {
+			dst[j] = scale * float16.Frombits(v).Float32()
 		}
 	default:
-		for j, v := range p.F32[lo:hi] {
-			dst[j] = p.Scale * v
+		for j, v := range p.F32[lo:hi][:len(dst)] {
+			dst[j] = scale * v
 		}
 	}
 }
