@@ -96,31 +96,38 @@ func (b BLAS) Dtrsm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag, m
 	b.Dtrsm(s, ul, tA, d, m, rest, 1, last, lda, x[h:], ldx)
 }
 
+// solvedTogether is the number of rows that solveColumns has at a time, so that they stay in the first cache.
+const solvedTogether = 128
+
 // solveColumns is Dtrsm for X A = alpha B and a small upper A, by columns, which are long, where gonum goes by rows.
 func solveColumns(d blas.Diag, m, n int, alpha float64, a []float64, lda int, x []float64, ldx int) {
-	columns := make([]float64, m*n)
-	for i := range m {
-		for j, v := range x[i*ldx : i*ldx+n] {
-			columns[j*m+i] = alpha * v
-		}
-	}
-	for k := range n {
-		column := columns[k*m : (k+1)*m]
-		if d == blas.NonUnit {
-			for i, v := range column {
-				if v != 0 { // gonum passes over these, whatever they would be divided by
-					column[i] = v / a[k*lda+k]
-				}
+	var columns [smallTriangle][solvedTogether]float64
+	for ; m > 0; m -= solvedTogether {
+		rows := min(m, solvedTogether)
+		for i := range rows {
+			for j, v := range x[i*ldx : i*ldx+n] {
+				columns[j][i] = alpha * v
 			}
 		}
-		for j := k + 1; j < n; j++ {
-			gonum.Implementation{}.Daxpy(m, -a[k*lda+j], column, 1, columns[j*m:], 1)
+		for k := range n {
+			column := columns[k][:rows]
+			if d == blas.NonUnit {
+				for i, v := range column {
+					if v != 0 { // gonum passes over these, whatever they would be divided by
+						column[i] = v / a[k*lda+k]
+					}
+				}
+			}
+			for j := k + 1; j < n; j++ {
+				gonum.Implementation{}.Daxpy(rows, -a[k*lda+j], column, 1, columns[j][:rows], 1)
+			}
 		}
-	}
-	for i := range m {
-		row := x[i*ldx : i*ldx+n]
-		for j := range row {
-			row[j] = columns[j*m+i]
+		for i := range rows {
+			row := x[i*ldx : i*ldx+n]
+			for j := range row {
+				row[j] = columns[j][i]
+			}
 		}
+		x = x[min(rows*ldx, len(x)):]
 	}
 }
