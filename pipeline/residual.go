@@ -262,7 +262,7 @@ func download64(b backend.Queue, m backend.Matrix) (*mat.Dense, error) {
 	out := mat.NewDense(m.Rows, m.Cols, nil)
 	for i := range m.Rows {
 		row := out.RawRowView(i)
-		for j, v := range host[i*m.Stride : i*m.Stride+m.Cols] {
+		for j, v := range host[i*m.Stride:][:len(row)] {
 			row[j] = float64(v)
 		}
 	}

@@ -89,17 +89,9 @@ func AllSame(x *mat.Dense) bool {
 func Centre(x *mat.Dense) []float64 {
 	n, d := x.Dims()
 	mean := make([]float64, d)
-	for i := range n {
-		for j, v := range x.RawRowView(i) {
-			mean[j] += v / float64(n)
-		}
-	}
-	for i := range n {
-		row := x.RawRowView(i)
-		for j := range row {
-			row[j] -= mean[j]
-		}
-	}
+	EachRow(x, func(row []float64) { floats.Add(mean, row) })
+	floats.Scale(1/float64(n), mean)
+	EachRow(x, func(row []float64) { floats.Sub(row, mean) })
 	return mean
 }
 
