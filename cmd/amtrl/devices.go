@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/amtrl/amtrl/backend"
@@ -116,6 +117,7 @@ type deviceOptions struct {
 	backend         flags.Value[string]
 	device, threads flags.Value[int]
 	tf32            flags.Value[bool]
+	opening         func() (backend.Device, error) // see openEarly
 }
 
 func (o *deviceOptions) addFlags(set *flags.Set) {
@@ -135,6 +137,15 @@ func (o *deviceOptions) check() error {
 	return cmp.Or(err, flags.Between(o.device, 0, maxDevice), flags.Between(o.threads, 0, maxThreads))
 }
 
+// openEarly has the CUDA device opened while the data are read, where open may take one: it takes the better part of a second. What is
+// wrong with it is told by open.
+func (o *deviceOptions) openEarly() {
+	if o.backend.V != "cpu" {
+		o.opening = sync.OnceValues(o.openCUDA)
+		go o.opening()
+	}
+}
+
 func (o *deviceOptions) openCUDA() (backend.Device, error) {
 	return cuda.Open(cuda.Options{Device: o.device.V, TF32: o.tf32.V})
 }
@@ -146,7 +157,11 @@ func (o *deviceOptions) open(threads int, out *output) (backend.Choice, error) {
 	if name == "auto" && o.device.Given {
 		name = "cuda"
 	}
-	choice, err := backend.Select(name, func() (backend.Device, error) { return cpu.Open(threads) }, o.openCUDA)
+	openCUDA := o.openCUDA
+	if o.opening != nil {
+		openCUDA = o.opening
+	}
+	choice, err := backend.Select(name, func() (backend.Device, error) { return cpu.Open(threads) }, openCUDA)
 	if err != nil {
 		return choice, err
 	}

@@ -55,6 +55,7 @@ func (o *runOptions) check() error {
 }
 
 func (o *runOptions) run(ctx context.Context) error {
+	o.device.openEarly()
 	cfg, err := o.config.resolve(nil)
 	if err != nil {
 		return err

@@ -48,6 +48,9 @@ func (o *sweepOptions) check() error {
 }
 
 func (o *sweepOptions) run(ctx context.Context) error {
+	if !o.severalDevices() {
+		o.device.openEarly()
+	}
 	p, err := o.plan(ctx, &o.output)
 	if err != nil {
 		return err
