@@ -125,6 +125,9 @@ func (o *studyAskOptions) run(ctx context.Context) error {
 		o.note("%s of earlier asks %s pending, so this ask goes by what was learned before them: amtrl study fit %s learns from what has come",
 			text.Several(asked.Pending, "row"), text.Form(asked.Pending, "is", "are"), o.dir)
 	}
+	if asked.Unmeasured {
+		o.note("--stop-below did not count: what an ask brings is known after two rounds")
+	}
 	return nil
 }
 

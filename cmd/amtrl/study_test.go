@@ -216,7 +216,7 @@ func TestStudyAnswers(t *testing.T) {
 	for _, ending := range []string{"jsonl", "parquet"} {
 		other := "of " + ending
 		run("new", other, "--data", "bare.yaml", "--round-budget", "60", "--k", "5").Succeeds(t)
-		run("ask", other, "--out", "asked."+ending).Succeeds(t)
+		run("ask", other, "--out", "asked."+ending, "--stop-below", "1").Complains(t, 0, "--stop-below did not count")
 		run("export", "S", "--out", "rows."+ending).Succeeds(t)
 		run("tell", other, "asked."+ending).ComplainsLast(t, 1, `expected a column "label"`)
 		run("tell", other, "rows."+ending).Prints(t, 0, fmt.Sprintf("%d labels", len(first)/2+len(second)+1), "20 unchanged")

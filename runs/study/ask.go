@@ -26,7 +26,7 @@ type Request struct {
 	Key string
 	// Expires is after how long a row that has no answer may be asked for again, 0 for never.
 	Expires time.Duration
-	// StopBelow refuses to ask where the next round is expected to gain less.
+	// StopBelow refuses to ask where the next round is expected to gain less, once something is expected: from two rounds on.
 	StopBelow float64
 	// Learn carries a round out that is due; nil where none is to be.
 	Learn func(context.Context) error
@@ -43,6 +43,8 @@ type Asked struct {
 	Repeated bool
 	// Pending are rows that still wait for an answer to earlier asks, where shares do not follow from all answers for it.
 	Pending int
+	// Unmeasured says that Request.StopBelow did not count, as no gain is known yet.
+	Unmeasured bool
 }
 
 // AskedRow is a row to label.
@@ -142,13 +144,14 @@ func (s *Study) ask(ctx context.Context, r Request, mayLearn bool) (asked *Asked
 	if len(e.Rows) == 0 {
 		return nil, false, nothing(waiting, prop)
 	}
+	var gain *Gain
 	if r.StopBelow > 0 {
 		scores, err := s.scores(st)
 		if err != nil {
 			return nil, false, err
 		}
-		if g := st.gain(newCurve(scores), prop, prop.cost); g != nil && g.Mean < r.StopBelow {
-			return nil, false, &Stop{*g, r.StopBelow}
+		if gain = st.gain(newCurve(scores), prop, prop.cost); gain != nil && gain.Mean < r.StopBelow {
+			return nil, false, &Stop{*gain, r.StopBelow}
 		}
 	}
 	if r.Expires > 0 {
@@ -161,7 +164,7 @@ func (s *Study) ask(ctx context.Context, r Request, mayLearn bool) (asked *Asked
 	if err := s.writeAsk(asked); err != nil {
 		return nil, false, err
 	}
-	asked.Pending = waiting
+	asked.Pending, asked.Unmeasured = waiting, r.StopBelow > 0 && gain == nil
 	return asked, false, s.write(held, j, Event{Ask: e})
 }
 

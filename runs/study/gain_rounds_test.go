@@ -1,0 +1,169 @@
+package study
+
+import (
+	"encoding/csv"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/amtrl/amtrl/cpu"
+	"github.com/amtrl/amtrl/dataset"
+	"github.com/amtrl/amtrl/dataset/columnar"
+	"github.com/amtrl/amtrl/dataset/manifest"
+	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/internal/testrand"
+	"github.com/amtrl/amtrl/pipeline"
+	"github.com/amtrl/amtrl/runs"
+)
+
+// What rounds are expected to bring is what they bring on fresh rows on average; of a single round the interval holds it seldom.
+func TestGainOfRounds(t *testing.T) {
+	rng := testrand.New(t)
+	const studies, rounds = 6, 8
+	for _, classes := range []bool{true, false} {
+		var expected, found []float64
+		within := 0
+		for range studies {
+			f, fresh := newCampaign(t, rng, classes)
+			before, gain := 0.0, (*Gain)(nil)
+			for r := range rounds {
+				a := must.Get(f.Ask(t.Context(), Request{}))(t)
+				must.Get(f.Tell(t.Context(), f.answerAll(t, fmt.Sprintf("%d.csv", r), a), false))(t)
+				must.Get(f.Learn(t.Context(), openCPU))(t)
+				now := fresh.score(t, f.roundDir(r+1))
+				if gain != nil {
+					expected, found = append(expected, gain.Mean), append(found, before-now)
+					if gain.Low <= before-now && before-now <= gain.High {
+						within++
+					}
+				}
+				before, gain = now, must.Get(f.Status())(t).Next
+			}
+		}
+		mean, truth := stat.Mean(expected, nil), stat.Mean(found, nil)
+		t.Logf("classes %v: %d rounds, expected %.5f, on fresh rows %.5f, %d within their intervals", classes, len(found), mean, truth, within)
+		// Means of three dozen rounds, that come in a few studies, differ by chance.
+		if off := 4 * stat.StdDev(found, nil) / math.Sqrt(studies); truth < mean/4-off || truth > 3*mean+off {
+			t.Errorf("classes %v: rounds are expected to bring %.5f, and bring %.5f", classes, mean, truth)
+		}
+	}
+}
+
+// freshRows are rows of the target that no study has.
+type freshRows struct {
+	x      []float32
+	labels []string
+}
+
+// newCampaign makes a study of eight sources, three of which are like the target, with 60 labelled rows of the target, that asks for 80
+// rows at a time.
+func newCampaign(t *testing.T, rng *rand.Rand, classes bool) (*fixture, freshRows) {
+	const d, samples, each = 20, 60, 80
+	dir := t.TempDir()
+	f := &fixture{folder: filepath.Join(dir, "data"), labels: map[string]string{}, clock: time.Unix(1e9, 0)}
+	shared := make([][d]float64, 3)
+	for k := range shared {
+		for j := range shared[k] {
+			shared[k][j] = 2 * rng.NormFloat64() / math.Sqrt(d)
+		}
+	}
+	weights := func() (w [d]float64) {
+		for _, s := range shared {
+			by := rng.NormFloat64()
+			for j := range w {
+				w[j] += by * s[j]
+			}
+		}
+		return w
+	}
+	header := []string{"id", "source", "label"}
+	for j := range d {
+		header = append(header, fmt.Sprint("x", j))
+	}
+	rows, out := [][]string{header}, freshRows{}
+	add := func(source string, n int, w [d]float64) {
+		for i := range n {
+			id, sum := source+strconv.Itoa(i), 0.5*rng.NormFloat64()
+			row := []string{id, source, ""}
+			for j := range w {
+				x := float32(rng.NormFloat64())
+				sum += w[j] * float64(x)
+				row = append(row, fmt.Sprint(x))
+				if source == "fresh" {
+					out.x = append(out.x, x)
+				}
+			}
+			label := fmt.Sprintf("%.4f", sum)
+			if classes {
+				label = map[bool]string{true: "yes", false: "no"}[sum > 0]
+			}
+			switch f.labels[id] = label; source {
+			case "fresh":
+				out.labels = append(out.labels, label)
+				continue
+			case "t":
+				row[2] = label
+			}
+			rows = append(rows, row)
+		}
+	}
+	target := weights()
+	for s := range 8 {
+		w := weights()
+		if s < 3 {
+			w = target
+		}
+		for j := range w {
+			w[j] += 0.3 * rng.NormFloat64() / math.Sqrt(d)
+		}
+		add(string(rune('a'+s)), 300, w)
+	}
+	add("t", samples, target)
+	add("fresh", 2000, target)
+	file := must.Get(os.Create(filepath.Join(dir, "rows.csv")))(t)
+	must.Do(t, csv.NewWriter(file).WriteAll(rows))
+	must.Do(t, file.Close())
+	path, kind := filepath.Join(dir, "rows.yaml"), "type: number"
+	if classes {
+		kind = "classes: [no, yes]"
+	}
+	must.Do(t, os.WriteFile(path, []byte("files: rows.csv\ncolumns: {id: id, source: source, features: x*}\n"+
+		"labels: [{column: label, "+kind+"}]\ntarget: {source: t}\n"), 0o644))
+	must.Do(t, columnar.Import(t.Context(), must.Get(manifest.Read(path))(t), f.folder, func(int64, int64, string) {}))
+	data := must.Get(columnar.OpenCandidates(f.folder, "", 0))(t)
+	settings, _ := NewSettings("", path, data, each, must.Get(pipeline.NewConfig(pipeline.PresetDefault))(t))
+	must.Do(t, Create(filepath.Join(dir, "S"), settings, f.folder, data))
+	f.Study = f.open(t, filepath.Join(dir, "S"))
+	return f, out
+}
+
+// score is the error of classes, or the mean squared error, of the model of a round.
+func (r freshRows) score(t *testing.T, dir string) (sum float64) {
+	dev := must.Get(cpu.Open(1))(t)
+	defer dev.Close()
+	q := must.Get(dev.NewQueue())(t)
+	defer q.Close()
+	p, columns, err := runs.OpenPredictor(q, dir)
+	must.Do(t, err)
+	defer p.Close()
+	n := len(r.labels)
+	said := must.Get(runs.PredictLabels(p, columns, &dataset.Pool{F32: r.x, Rows: n, Cols: p.D, Scale: 1}))(t)[0]
+	for i, label := range r.labels {
+		if said.Class != nil {
+			if columns[0].Classes[said.Class[i]] != label {
+				sum++
+			}
+			continue
+		}
+		want := must.Get(strconv.ParseFloat(label, 64))(t)
+		sum += math.Pow(want-float64(said.Numbers[i]), 2)
+	}
+	return sum / float64(n)
+}
