@@ -91,15 +91,26 @@ func (l *Losses) of(rows int) *Losses {
 // that an interval is over these.
 func (l *Losses) Count() int { return cmp.Or(l.Units, l.Rows) }
 
+// leftOutVariance is how many times the variance that the losses of G groups tell is that of their mean about the error of the model that
+// is fitted to all of them, where each group is left out of a model of its own: 1 + G/(G-1), as these models have nearly all samples in
+// common, and the one that is measured has them all, so that they err together (Nadeau and Bengio 2003, Inference for the generalization
+// error, where it is 1/J + n2/n1 in the place of 1/J). It is 1 of held-out rows.
+func leftOutVariance(leftOut bool, groups int) float64 {
+	if !leftOut {
+		return 1
+	}
+	return 1 + float64(groups)/math.Max(1, float64(groups-1))
+}
+
 // Independent is the number of rows on their own by which the mean of the losses would be known as well: Count over the design effect,
 // which is the variance of the mean that the sums of the groups tell, over that of as many rows on their own (Kish 1965). It is
 // from 1 to what it is where all rows of a group have the same loss, and that where all rows have: then the sums tell
 // nothing. Of a few groups it is less by (1.96/t)^2, t being the quantile of Student's distribution for their number (Korn and
-// Graubard 1998).
-func (l *Losses) Independent() float64 {
+// Graubard 1998). Of rows that are left out it is less than half ([Score.LeaveOneOut]).
+func (l *Losses) Independent(leftOut bool) float64 {
 	n := float64(l.Count())
 	if l.Groups == 0 {
-		return n
+		return n / leftOutVariance(leftOut, l.Count())
 	}
 	square, most, mean := 0.0, 0.0, floats.Sum(l.Sums)/float64(l.Rows)
 	for g, d := range l.residuals(l.Sums) {
@@ -114,7 +125,7 @@ func (l *Losses) Independent() float64 {
 	if effect = math.Max(1, effect); !(effect < most) {
 		effect = most
 	}
-	return n / effect * math.Pow(1.96/students(groups), 2)
+	return n / leftOutVariance(leftOut, l.Groups) / effect * math.Pow(1.96/students(groups), 2)
 }
 
 // students is the 97.5 % quantile of Student's distribution for so many groups.
@@ -124,25 +135,29 @@ func students(groups float64) float64 {
 
 // MeanInterval is the 95 % interval of the mean of the losses for other rows, nil of fewer than
 // two groups of them. Squared residuals are skewed, and most samples of few rows lack the large
-// ones that the mean is of, so that it reaches further up than down. See [skewedInterval].
-func (l *Losses) MeanInterval() *[2]float64 {
-	i := skewedInterval(floats.Sum(l.Sums)/float64(l.Rows), l.residuals(l.Sums), float64(l.Rows))
+// ones that the mean is of, so that it reaches further up than down. See [skewedInterval]. That of rows that are left out
+// ([Score.LeaveOneOut]) is wider.
+func (l *Losses) MeanInterval(leftOut bool) *[2]float64 {
+	i := skewedInterval(floats.Sum(l.Sums)/float64(l.Rows), l.residuals(l.Sums), float64(l.Rows), leftOutVariance(leftOut, l.groups()))
 	if i != nil {
 		i[0] = math.Max(0, i[0])
 	}
 	return i
 }
 
+// groups is of how many groups the rows are, each on its own where there are none.
+func (l *Losses) groups() int { return cmp.Or(l.Groups, l.Count()) }
+
 // skewedInterval is the 95 % interval of a mean over n rows, from the residuals of the sums of
-// groups of them. With t the quantile of Student's distribution for the G groups, s the
-// standard error and g the skewness of the residuals, it is
+// groups of them, whose variance counts so many times. With t the quantile of Student's distribution for the G groups times the root
+// of that, s the standard error and g the skewness of the residuals, it is
 //
 //	mean - s sqrt(G) h(t) to mean - s sqrt(G) h(-t),  h(t) = 3/g ((1 + g (t/sqrt(G) - g/(6 G)))^(1/3) - 1)
 //
 // the inverse of a cubic that takes the skewness out of the studentised mean (Hall 1992, On the
 // removal of skewness by transformation). Without skewness it is mean +- t s. It is nil where
 // all residuals are 0, or one alone is there.
-func skewedInterval(mean float64, residuals []float64, n float64) *[2]float64 {
+func skewedInterval(mean float64, residuals []float64, n, times float64) *[2]float64 {
 	groups := float64(len(residuals))
 	square, skew := 0.0, 0.0
 	for _, d := range residuals {
@@ -155,7 +170,7 @@ func skewedInterval(mean float64, residuals []float64, n float64) *[2]float64 {
 	for _, d := range residuals {
 		skew += math.Pow(d/spread, 3) / groups
 	}
-	t := students(groups) / math.Sqrt(groups)
+	t := students(groups) * math.Sqrt(times/groups)
 	h := func(t float64) float64 {
 		if math.Abs(skew) < 1e-6 {
 			return t
@@ -171,7 +186,8 @@ func skewedInterval(mean float64, residuals []float64, n float64) *[2]float64 {
 // half a row more of each kind, right by both methods, by one, by the other and by none,
 // so that two methods with the same errors on few rows are not taken for certainly the
 // same, and 1.96 standard errors to each side of the difference over these. Of rows in groups it is
-// half a group more of each kind. For others see [skewedInterval]. It is nil where losses are not recorded.
+// half a group more of each kind, and of rows that are left out as of half as many. For others see [skewedInterval]. It is nil where
+// losses are not recorded.
 func CompareLosses(a, b *Epoch) *Comparison {
 	x, y := a.Losses, b.Losses
 	if x == nil || y == nil || x.Rows != y.Rows || len(x.Sums) != len(y.Sums) || len(x.Sums) < 2 {
@@ -181,9 +197,9 @@ func CompareLosses(a, b *Epoch) *Comparison {
 	c.Rows, c.Groups = x.Count(), x.Groups
 	n, groups := float64(x.Rows), float64(len(x.Sums))
 	more := floats.SubTo(make([]float64, len(x.Sums)), y.Sums, x.Sums)
-	total, residuals := floats.Sum(more), x.residuals(more)
+	total, residuals, times := floats.Sum(more), x.residuals(more), leftOutVariance(a.Score.LeaveOneOut, x.groups())
 	if a.Score.Metric != MetricError {
-		c.Interval = skewedInterval(c.Difference, residuals, n)
+		c.Interval = skewedInterval(c.Difference, residuals, n, times)
 		return &c
 	}
 	square := linalg.Dot(residuals, residuals) * groups / (groups - 1)
@@ -191,6 +207,7 @@ func CompareLosses(a, b *Epoch) *Comparison {
 		rows := n / float64(x.Groups)
 		n, total, square = float64(x.Groups), total/rows, square/rows/rows
 	}
+	n, total, square = n/times, total/times, square/times
 	square = square + 1 + total*total*(1/n-1/(n+2))
 	centre, half := total/(n+2), 1.96*math.Sqrt(square)/(n+2)
 	c.Interval = &[2]float64{math.Max(-1, centre-half), math.Min(1, centre+half)}

@@ -9,13 +9,14 @@ import (
 // ScoreInterval is the 95 % interval of a score for other test rows, nil where the score is exact. losses are those of
 // the last round of the method. That of an error is Wilson's, which depends on the error and the number of rows alone, or
 // where they belong together on what [pipeline.Losses.Independent] says, so that earlier rounds, whose losses are not kept,
-// have one too; that of a mean squared error is [pipeline.Losses.MeanInterval], for the last round only.
+// have one too; that of a mean squared error is [pipeline.Losses.MeanInterval], for the last round only. Where the rows are the target's
+// samples, each left out, it is for other samples too, and wider.
 func ScoreInterval(s pipeline.Score, losses *pipeline.Losses, last bool) *[2]float64 {
 	if losses == nil || losses.Rows == 0 {
 		return nil
 	}
 	if s.Metric == pipeline.MetricError {
-		n := losses.Independent()
+		n := losses.Independent(s.LeaveOneOut)
 		if n == 0 {
 			return nil
 		}
@@ -28,5 +29,5 @@ func ScoreInterval(s pipeline.Score, losses *pipeline.Losses, last bool) *[2]flo
 	if !last {
 		return nil
 	}
-	return losses.MeanInterval()
+	return losses.MeanInterval(s.LeaveOneOut)
 }

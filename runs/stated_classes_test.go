@@ -22,6 +22,8 @@ type sites struct {
 	classes, samples, d, sources, alike, rows, fresh int
 	// noise has labels that nothing tells, each class as likely, and those of the sources in another column.
 	noise bool
+	// numbers has numbers in the place of classes.
+	numbers bool
 }
 
 func (s sites) draw(t *testing.T, rng *rand.Rand) *dataset.Set {
@@ -32,7 +34,7 @@ func (s sites) draw(t *testing.T, rng *rand.Rand) *dataset.Set {
 		for i := range w {
 			w[i] = spread*w[i] + centre[i]
 		}
-		names := make([]string, rows)
+		names, numbers := make([]string, rows), make([]float32, rows)
 		for i := range names {
 			x, best, most := pipelinetest.Normals(rng, s.d), rng.IntN(s.classes), math.Inf(-1)
 			for c := 0; c < s.classes && !s.noise; c++ {
@@ -41,7 +43,7 @@ func (s sites) draw(t *testing.T, rng *rand.Rand) *dataset.Set {
 					z += v * w[c*s.d+j] / math.Sqrt(float64(s.d))
 				}
 				if z > most {
-					best, most = c, z
+					best, most, numbers[i] = c, z, float32(z)
 				}
 			}
 			for _, v := range x {
@@ -53,6 +55,10 @@ func (s sites) draw(t *testing.T, rng *rand.Rand) *dataset.Set {
 		column := "y"
 		if s.noise && !p.Target {
 			column = "another"
+		}
+		if s.numbers {
+			must.Do(t, set.AddNumbers(p, column, numbers, nil))
+			return
 		}
 		must.Do(t, set.AddClasses(p, column, names, nil))
 	}
@@ -68,9 +74,9 @@ func (s sites) draw(t *testing.T, rng *rand.Rand) *dataset.Set {
 	return set
 }
 
-const recommended = "recommended"
+const recommended, activeOverTarget = "recommended", "active over target"
 
-// methodStated is what a run states of a method, and what that errs on fresh rows.
+// methodStated is what a run states of a method, or of two, and what is so on fresh rows.
 type methodStated struct {
 	value, fresh float64
 	held         bool
@@ -85,6 +91,11 @@ func (s sites) run(t *testing.T, seed uint64) map[string]methodStated {
 		of := methodStated{m.Score.Value, errs[m.Method], m.Interval[0] <= errs[m.Method] && errs[m.Method] <= m.Interval[1]}
 		if out[m.Method] = of; m.Method == res.Recommended {
 			out[recommended] = of
+		}
+	}
+	for _, c := range res.Comparisons {
+		if truth := errs[c.B] - errs[c.A]; c.A == pipeline.Active && c.B == pipeline.Target {
+			out[activeOverTarget] = methodStated{c.Difference, truth, c.Interval[0] <= truth && truth <= c.Interval[1]}
 		}
 	}
 	return out
@@ -104,8 +115,8 @@ func (s sites) compare(t *testing.T, seeds int) (below map[string]float64, held 
 	for _, m := range slices.Sorted(maps.Keys(value)) {
 		mean, off := stat.Mean(less[m], nil), stat.StdErr(stat.StdDev(less[m], nil), float64(seeds))
 		below[m] = mean / off
-		t.Logf("%d samples of %d classes, %-11s states %.1f %%, fresh rows %.1f %%: %+.1f points (standard error %.1f), %d of %d intervals "+
-			"hold it", s.samples, s.classes, m, 100*stat.Mean(value[m], nil), 100*stat.Mean(fresh[m], nil), -100*mean, 100*off, held[m], seeds)
+		t.Logf("%d samples, classes %d, %-18s states %.3f, fresh rows %.3f: %+.3f (standard error %.3f), %d of %d intervals hold it",
+			s.samples, s.classes, m, stat.Mean(value[m], nil), stat.Mean(fresh[m], nil), -mean, off, held[m], seeds)
 	}
 	return below, held
 }
@@ -116,7 +127,18 @@ func TestStatedErrorOfClasses(t *testing.T) {
 	const seeds = 60
 	s := sites{classes: 3, samples: 48, d: 40, sources: 10, alike: 4, rows: 180, fresh: 2000}
 	below, held := s.compare(t, seeds)
-	for _, m := range []string{recommended, pipeline.Active, pipeline.Uniform, pipeline.Target} {
+	for _, m := range []string{recommended, pipeline.Active, pipeline.Uniform, pipeline.Target, activeOverTarget} {
+		must.Hold(t, below[m] < 3 && held[m] >= 9*seeds/10, "%s is %.1f standard errors below, and %d of %d intervals hold it",
+			m, below[m], held[m], seeds)
+	}
+}
+
+// And so of numbers, of which the model without sources differs much from sample to sample.
+func TestStatedErrorOfNumbers(t *testing.T) {
+	const seeds = 60
+	s := sites{classes: 1, numbers: true, samples: 40, d: 20, sources: 10, alike: 4, rows: 180, fresh: 2000}
+	below, held := s.compare(t, seeds)
+	for _, m := range []string{recommended, pipeline.Active, pipeline.Uniform, pipeline.Target, activeOverTarget} {
 		must.Hold(t, below[m] < 3 && held[m] >= 5*seeds/6, "%s is %.1f standard errors below, and %d of %d intervals hold it",
 			m, below[m], held[m], seeds)
 	}
