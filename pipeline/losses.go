@@ -149,8 +149,8 @@ func (l *Losses) MeanInterval(leftOut bool) *[2]float64 {
 func (l *Losses) groups() int { return cmp.Or(l.Groups, l.Count()) }
 
 // skewedInterval is the 95 % interval of a mean over n rows, from the residuals of the sums of
-// groups of them, whose variance counts so many times. With t the quantile of Student's distribution for the G groups times the root
-// of that, s the standard error and g the skewness of the residuals, it is
+// groups of them, whose variance counts so many times. With t the quantile of Student's distribution for the G groups, s the
+// standard error and g the skewness of the residuals, it is
 //
 //	mean - s sqrt(G) h(t) to mean - s sqrt(G) h(-t),  h(t) = 3/g ((1 + g (t/sqrt(G) - g/(6 G)))^(1/3) - 1)
 //
@@ -170,14 +170,14 @@ func skewedInterval(mean float64, residuals []float64, n, times float64) *[2]flo
 	for _, d := range residuals {
 		skew += math.Pow(d/spread, 3) / groups
 	}
-	t := students(groups) * math.Sqrt(times/groups)
+	t := students(groups) / math.Sqrt(groups)
 	h := func(t float64) float64 {
 		if math.Abs(skew) < 1e-6 {
 			return t
 		}
 		return 3 / skew * (math.Cbrt(1+skew*(t-skew/(6*groups))) - 1)
 	}
-	s := spread * groups / n
+	s := spread * groups / n * math.Sqrt(times)
 	return &[2]float64{mean - s*h(t), mean - s*h(-t)}
 }
 
