@@ -35,10 +35,8 @@ type Multinomial struct {
 const (
 	// leftFolds is how many parts of the samples are left out in turn, or each of fewer than twice as many.
 	leftFolds = 10
-	// multinomialTolerance bounds the gradient at what is found, leftTolerance where samples are left out: as the curvature is near I,
-	// their logits are as near to what they would be.
+	// multinomialTolerance bounds the gradient at what is found.
 	multinomialTolerance = 1e-4
-	leftTolerance        = 1e-3
 	multinomialSteps     = 200
 	// LeastCurvature is that of features that are the same in all rows.
 	LeastCurvature = 1e-100
@@ -255,9 +253,9 @@ func (w *weightedMultinomial) objective(at []float64, without func(i int) bool, 
 }
 
 // search returns where the objective without some samples is least, from another place. It ends with the error of ctx once that is done.
-func (w *weightedMultinomial) search(ctx context.Context, from []float64, tolerance float64, without func(i int) bool) ([]float64, error) {
+func (w *weightedMultinomial) search(ctx context.Context, from []float64, without func(i int) bool) ([]float64, error) {
 	found, _ := Minimise(ctx.Err, func(at, slope []float64) float64 { return w.objective(at, without, slope) }, from,
-		&optimize.Settings{GradientThreshold: tolerance, MajorIterations: multinomialSteps})
+		&optimize.Settings{GradientThreshold: multinomialTolerance, MajorIterations: multinomialSteps})
 	if err := ctx.Err(); err != nil || found == nil {
 		return from, err
 	}
@@ -307,14 +305,14 @@ func (m *Multinomial) Fit(ctx context.Context, from MultinomialPoint, weight flo
 	if w == nil {
 		return nil, nil
 	}
-	all, err := w.search(ctx, w.of(from), multinomialTolerance, func(int) bool { return false })
+	all, err := w.search(ctx, w.of(from), func(int) bool { return false })
 	if err != nil {
 		return nil, err
 	}
 	n, c := m.z.Dims()
 	left := mat.NewDense(n, c, nil)
 	for fold := range slices.Max(m.Fold) + 1 {
-		without, err := w.search(ctx, all, leftTolerance, func(i int) bool { return m.Fold[i] == fold })
+		without, err := w.search(ctx, all, func(i int) bool { return m.Fold[i] == fold })
 		if err != nil {
 			return nil, err
 		}
