@@ -125,7 +125,7 @@ func (o *deviceOptions) addFlags(set *flags.Set) {
 	set.Text(&o.backend, "backend", "auto, cpu or cuda; auto takes CUDA where it works", "auto")
 	set.Int(&o.device, "device", "number of the CUDA device, from 0, of those that CUDA_VISIBLE_DEVICES leaves", 0)
 	set.Bool(&o.tf32, "tf32", "let CUDA round the factors of float32 matrix products and convolutions to TF32, 10 bits of fraction")
-	threads := "threads that one call of the CPU backend may use; results do not depend on it"
+	threads := "threads that one call of the CPU backend, or one product of the host, may use; results do not depend on it"
 	set.Int(&o.threads, "threads", threads, 0).DefaultText = "all processors"
 }
 
