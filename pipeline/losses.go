@@ -94,7 +94,8 @@ func (l *Losses) Count() int { return cmp.Or(l.Units, l.Rows) }
 // leftOutVariance is how many times the variance that the losses of G groups tell is that of their mean about the error of the model that
 // is fitted to all of them, where each group is left out of a model of its own: 1 + G/(G-1), as these models have nearly all samples in
 // common, and the one that is measured has them all, so that they err together (Nadeau and Bengio 2003, Inference for the generalization
-// error, where it is 1/J + n2/n1 in the place of 1/J). It is 1 of held-out rows.
+// error, where it is 1/J + n2/n1 in the place of 1/J). For the ten folds of nested cross-validation, of which it is 1 + 10/9, it is taken
+// to be the same. It is 1 of held-out rows.
 func leftOutVariance(leftOut bool, groups int) float64 {
 	if !leftOut {
 		return 1
@@ -106,7 +107,7 @@ func leftOutVariance(leftOut bool, groups int) float64 {
 // which is the variance of the mean that the sums of the groups tell, over that of as many rows on their own (Kish 1965). It is
 // from 1 to what it is where all rows of a group have the same loss, and that where all rows have: then the sums tell
 // nothing. Of a few groups it is less by (1.96/t)^2, t being the quantile of Student's distribution for their number (Korn and
-// Graubard 1998). Of rows that are left out it is less than half ([Score.LeaveOneOut]).
+// Graubard 1998). Of rows that are left out it is half or less ([Score.LeaveOneOut]).
 func (l *Losses) Independent(leftOut bool) float64 {
 	n := float64(l.Count())
 	if l.Groups == 0 {
@@ -149,8 +150,8 @@ func (l *Losses) MeanInterval(leftOut bool) *[2]float64 {
 func (l *Losses) groups() int { return cmp.Or(l.Groups, l.Count()) }
 
 // skewedInterval is the 95 % interval of a mean over n rows, from the residuals of the sums of
-// groups of them, whose variance counts so many times. With t the quantile of Student's distribution for the G groups, s the
-// standard error and g the skewness of the residuals, it is
+// groups of them. With t the quantile of Student's distribution for the G groups, s the standard error times the root of times, which is
+// how many times its variance counts, and g the skewness of the residuals, it is
 //
 //	mean - s sqrt(G) h(t) to mean - s sqrt(G) h(-t),  h(t) = 3/g ((1 + g (t/sqrt(G) - g/(6 G)))^(1/3) - 1)
 //
@@ -181,13 +182,11 @@ func skewedInterval(mean float64, residuals []float64, n, times float64) *[2]flo
 	return &[2]float64{mean - s*h(t), mean - s*h(-t)}
 }
 
-// CompareLosses compares the last rounds of two methods of one run over its test rows,
-// as pairs. For errors the interval is that of Agresti and Min (2005), within -1 and 1:
-// half a row more of each kind, right by both methods, by one, by the other and by none,
-// so that two methods with the same errors on few rows are not taken for certainly the
-// same, and 1.96 standard errors to each side of the difference over these. Of rows in groups it is
-// half a group more of each kind, and of rows that are left out as of half as many. For others see [skewedInterval]. It is nil where
-// losses are not recorded.
+// CompareLosses compares the last rounds of two methods of one run over its test rows, as pairs. For errors the interval is that of
+// Agresti and Min (2005), within -1 and 1: half a row more of each kind, right by both methods, by one, by the other and by none, so that
+// two methods with the same errors on few rows are not taken for certainly the same, and 1.96 standard errors to each side of the
+// difference over these. Of rows in groups it is half a group more of each kind, and of rows that are left out as of a little less than
+// half as many. For others see [skewedInterval]. It is nil where losses are not recorded.
 func CompareLosses(a, b *Epoch) *Comparison {
 	x, y := a.Losses, b.Losses
 	if x == nil || y == nil || x.Rows != y.Rows || len(x.Sums) != len(y.Sums) || len(x.Sums) < 2 {

@@ -25,7 +25,7 @@ func (r *runPage) predictions() Part {
 	if m.Score.LeaveOneOut {
 		on = leftOut(m.Rows, m.Groups)
 	}
-	line := "On the dashed line predictions are right as often as their scores say; the band is the 95 % interval."
+	line := "On the dashed line predictions are right as often as their scores say; the band is the 95 % interval over these rows."
 	if r.Evaluations[0].Numbers != nil {
 		line = "On the dashed line labels are as predicted; the band is one standard deviation of the labels to each side."
 	}

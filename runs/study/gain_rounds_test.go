@@ -18,20 +18,19 @@ import (
 	"github.com/amtrl/amtrl/dataset/columnar"
 	"github.com/amtrl/amtrl/dataset/manifest"
 	"github.com/amtrl/amtrl/internal/must"
-	"github.com/amtrl/amtrl/internal/testrand"
 	"github.com/amtrl/amtrl/pipeline"
 	"github.com/amtrl/amtrl/runs"
 )
 
-// What rounds are expected to bring is what they bring on fresh rows on average; of a single round the interval holds it seldom.
+// What rounds are expected to bring is what they bring on fresh rows on average, to a factor of two; of a single round the interval holds
+// it seldom.
 func TestGainOfRounds(t *testing.T) {
-	rng := testrand.New(t)
-	const studies, rounds = 6, 8
+	const studies, rounds = 8, 8
 	for _, classes := range []bool{true, false} {
 		var expected, found []float64
 		within := 0
-		for range studies {
-			f, fresh := newCampaign(t, rng, classes)
+		for seed := range uint64(studies) {
+			f, fresh := newCampaign(t, rand.New(rand.NewPCG(seed, 17)), classes)
 			before, gain := 0.0, (*Gain)(nil)
 			for r := range rounds {
 				a := must.Get(f.Ask(t.Context(), Request{}))(t)
@@ -49,10 +48,7 @@ func TestGainOfRounds(t *testing.T) {
 		}
 		mean, truth := stat.Mean(expected, nil), stat.Mean(found, nil)
 		t.Logf("classes %v: %d rounds, expected %.5f, on fresh rows %.5f, %d within their intervals", classes, len(found), mean, truth, within)
-		// Means of three dozen rounds, that come in a few studies, differ by chance.
-		if off := 4 * stat.StdDev(found, nil) / math.Sqrt(studies); truth < mean/4-off || truth > 3*mean+off {
-			t.Errorf("classes %v: rounds are expected to bring %.5f, and bring %.5f", classes, mean, truth)
-		}
+		must.Hold(t, mean/2 < truth && truth < 2*mean, "classes %v: rounds are expected to bring %.5f, and bring %.5f", classes, mean, truth)
 	}
 }
 

@@ -90,7 +90,9 @@ func Centre(x *mat.Dense) []float64 {
 	n, d := x.Dims()
 	mean := make([]float64, d)
 	EachRow(x, func(row []float64) { floats.Add(mean, row) })
-	floats.Scale(1/float64(n), mean)
+	for j := range mean {
+		mean[j] /= float64(n) // the mean of n equal numbers is that number
+	}
 	EachRow(x, func(row []float64) { floats.Sub(row, mean) })
 	return mean
 }
