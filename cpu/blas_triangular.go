@@ -99,7 +99,8 @@ func (b BLAS) Dtrsm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag, m
 // solvedTogether is the number of rows that solveColumns has at a time, so that they stay in the first cache.
 const solvedTogether = 128
 
-// solveColumns is Dtrsm for X A = alpha B and a small upper A, by columns, which are long, where gonum goes by rows.
+// solveColumns is Dtrsm for X A = alpha B and an upper A of at most smallTriangle columns, by columns, which are long, where gonum goes by
+// rows.
 func solveColumns(d blas.Diag, m, n int, alpha float64, a []float64, lda int, x []float64, ldx int) {
 	var columns [smallTriangle][solvedTogether]float64
 	for ; m > 0; m -= solvedTogether {

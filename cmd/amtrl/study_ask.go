@@ -126,7 +126,7 @@ func (o *studyAskOptions) run(ctx context.Context) error {
 			text.Several(asked.Pending, "row"), text.Form(asked.Pending, "is", "are"), o.dir)
 	}
 	if asked.Unmeasured {
-		o.note("--stop-below did not count: what an ask brings is known after two rounds")
+		o.note("--stop-below did not count: what an ask brings is known once two rounds can be compared")
 	}
 	return nil
 }

@@ -26,9 +26,9 @@ type dgemmTiles struct {
 	dots               func(k int, a *float64, rs, cs int, b, c *float64, cStride, m, n int, alpha float64)
 }
 
-// product computes a product in tiles. op(B) is packed into panels as wide as a tile, but read
-// where it lies for few rows of C. A is read where it lies, except for a last tile with rows missing and where alpha scales it: where
-// that is -1, what is added is subtracted, with the same bits.
+// product computes a product in tiles. op(B) is packed into panels as wide as a tile, except for
+// few rows of C, where B is read as it lies. So is A, but for a last tile with rows missing and
+// where alpha scales it: where that is -1, what is added is subtracted, with the same bits.
 func (t dgemmTiles) product(g dgemm) {
 	dots := g.transB && !g.transA
 	axpy, scaled := t.axpy, g.alpha != 1
