@@ -41,8 +41,7 @@ func newFixtureOf(t *testing.T, rng *rand.Rand, roundBudget float64, is func(sou
 func newFixtureIn(t *testing.T, rng *rand.Rand, columns string, roundBudget float64,
 	is func(source string, i int) (labelled, held bool)) *fixture {
 	t.Helper()
-	dir := t.TempDir()
-	f := &fixture{folder: filepath.Join(dir, "data"), labels: map[string]string{}, clock: time.Unix(1e9, 0)}
+	f := &fixture{folder: filepath.Join(t.TempDir(), "data"), labels: map[string]string{}, clock: time.Unix(1e9, 0)}
 	rows := [][]string{{"id", "source", "who", "label", "split", "x0", "x1", "x2"}}
 	for _, source := range []string{"a", "b", "c", "t"} {
 		for i := range 40 {
@@ -59,22 +58,31 @@ func newFixtureIn(t *testing.T, rng *rand.Rand, columns string, roundBudget floa
 			rows = append(rows, row)
 		}
 	}
+	cfg := must.Get(pipeline.NewConfig(pipeline.PresetDefault))(t)
+	cfg.K, cfg.TargetSamples = 2, 12
+	cfg.Schedule = pipeline.Schedule{Kind: pipeline.ScheduleBudget, Epochs: 2, Floor: 2, Budget: 60} // without a budget of each ask
+	f.create(t, rows, ", split: split"+columns, "classes: [no, yes]", roundBudget, cfg,
+		pipeline.SettingTargetSamples, pipeline.SettingK, pipeline.SettingFloor)
+	return f
+}
+
+// create imports rows of a table, with these columns in the manifest beside id, source and features, and labels of this kind, and makes a
+// study of the target t of them.
+func (f *fixture) create(t *testing.T, rows [][]string, columns, kind string, roundBudget float64, cfg pipeline.Config, given ...string) {
+	t.Helper()
+	dir := filepath.Dir(f.folder)
 	file := must.Get(os.Create(filepath.Join(dir, "rows.csv")))(t)
 	must.Do(t, csv.NewWriter(file).WriteAll(rows))
 	must.Do(t, file.Close())
 	path := filepath.Join(dir, "rows.yaml")
-	must.Do(t, os.WriteFile(path, []byte("files: rows.csv\ncolumns: {id: id, source: source, split: split, features: x*"+columns+"}\n"+
-		"labels: [{column: label, classes: [no, yes]}]\ntarget: {source: t}\n"), 0o644))
+	must.Do(t, os.WriteFile(path, []byte("files: rows.csv\ncolumns: {id: id, source: source, features: x*"+columns+"}\n"+
+		"labels: [{column: label, "+kind+"}]\ntarget: {source: t}\n"), 0o644))
 	must.Do(t, columnar.Import(t.Context(), must.Get(manifest.Read(path))(t), f.folder, func(int64, int64, string) {}))
 	data := must.Get(columnar.OpenCandidates(f.folder, "", 0))(t)
-	cfg := must.Get(pipeline.NewConfig(pipeline.PresetDefault))(t)
-	cfg.K, cfg.TargetSamples = 2, 12
-	cfg.Schedule = pipeline.Schedule{Kind: pipeline.ScheduleBudget, Epochs: 2, Floor: 2, Budget: 60} // without a budget of each ask
-	settings, _ := NewSettings("", path, data, roundBudget, cfg, pipeline.SettingTargetSamples, pipeline.SettingK, pipeline.SettingFloor)
+	settings, _ := NewSettings("", path, data, roundBudget, cfg, given...)
 	study := filepath.Join(dir, "S")
 	must.Do(t, Create(study, settings, f.folder, data))
 	f.Study = f.open(t, study)
-	return f
 }
 
 // open opens the folder anew, as another process would.

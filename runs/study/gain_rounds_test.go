@@ -1,11 +1,9 @@
 package study
 
 import (
-	"encoding/csv"
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"strconv"
 	"testing"
@@ -15,8 +13,6 @@ import (
 
 	"github.com/amtrl/amtrl/cpu"
 	"github.com/amtrl/amtrl/dataset"
-	"github.com/amtrl/amtrl/dataset/columnar"
-	"github.com/amtrl/amtrl/dataset/manifest"
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/pipeline"
 	"github.com/amtrl/amtrl/runs"
@@ -62,8 +58,7 @@ type freshRows struct {
 // rows at a time.
 func newCampaign(t *testing.T, rng *rand.Rand, classes bool) (*fixture, freshRows) {
 	const d, samples, each = 20, 60, 80
-	dir := t.TempDir()
-	f := &fixture{folder: filepath.Join(dir, "data"), labels: map[string]string{}, clock: time.Unix(1e9, 0)}
+	f := &fixture{folder: filepath.Join(t.TempDir(), "data"), labels: map[string]string{}, clock: time.Unix(1e9, 0)}
 	shared := make([][d]float64, 3)
 	for k := range shared {
 		for j := range shared[k] {
@@ -123,20 +118,11 @@ func newCampaign(t *testing.T, rng *rand.Rand, classes bool) (*fixture, freshRow
 	}
 	add("t", samples, target)
 	add("fresh", 2000, target)
-	file := must.Get(os.Create(filepath.Join(dir, "rows.csv")))(t)
-	must.Do(t, csv.NewWriter(file).WriteAll(rows))
-	must.Do(t, file.Close())
-	path, kind := filepath.Join(dir, "rows.yaml"), "type: number"
+	kind := "type: number"
 	if classes {
 		kind = "classes: [no, yes]"
 	}
-	must.Do(t, os.WriteFile(path, []byte("files: rows.csv\ncolumns: {id: id, source: source, features: x*}\n"+
-		"labels: [{column: label, "+kind+"}]\ntarget: {source: t}\n"), 0o644))
-	must.Do(t, columnar.Import(t.Context(), must.Get(manifest.Read(path))(t), f.folder, func(int64, int64, string) {}))
-	data := must.Get(columnar.OpenCandidates(f.folder, "", 0))(t)
-	settings, _ := NewSettings("", path, data, each, must.Get(pipeline.NewConfig(pipeline.PresetDefault))(t))
-	must.Do(t, Create(filepath.Join(dir, "S"), settings, f.folder, data))
-	f.Study = f.open(t, filepath.Join(dir, "S"))
+	f.create(t, rows, "", kind, each, must.Get(pipeline.NewConfig(pipeline.PresetDefault))(t))
 	return f, out
 }
 
