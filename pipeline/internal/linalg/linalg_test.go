@@ -1,10 +1,12 @@
 package linalg
 
 import (
+	"fmt"
 	"math"
 	"testing"
 
 	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
@@ -133,4 +135,25 @@ func TestRowsAndColumns(t *testing.T) {
 	must.Hold(t, AllSame(SomeRows(x, []int{1, 1, 1})) && !AllSame(x) && SomeRows(nil, []int{1}) == nil, "rows are the same, or not")
 	must.Hold(t, Product(x, nil) == nil, "a product with nothing")
 	must.Hold(t, Nonzero([]float64{0, -1, math.NaN(), 0}) == 2, "numbers that are not 0")
+}
+
+func BenchmarkSolveTriangle(b *testing.B) {
+	const n = 500
+	r := blas64.Triangular{Uplo: blas.Upper, Diag: blas.NonUnit, N: n, Stride: n, Data: make([]float64, n*n)}
+	v := make([]float64, n)
+	for i := range n {
+		r.Data[i*n+i], v[i] = 1, 1
+	}
+	for _, t := range []blas.Transpose{blas.NoTrans, blas.Trans} {
+		b.Run(fmt.Sprintf("%c/gonum", t), func(b *testing.B) {
+			for b.Loop() {
+				blas64.Trsv(t, r, blas64.Vector{N: n, Data: v, Inc: 1})
+			}
+		})
+		b.Run(fmt.Sprintf("%c/amtrl", t), func(b *testing.B) {
+			for b.Loop() {
+				SolveTriangle(t, r, v)
+			}
+		})
+	}
 }
