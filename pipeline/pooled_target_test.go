@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/diff/fd"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/optimize"
 
@@ -24,6 +25,7 @@ func TestJoinOfNumbers(t *testing.T) {
 	const d, noise = 6, 2
 	set := shops(rng, 8, 500, d, 1, false)
 	weights := normals(rng, d)
+	floats.Scale(math.Sqrt(d)/floats.Norm(weights, 2), weights) // else what there is to learn is at times hardly more than the noise
 	for m, pool := range set.Pools {
 		level := 10 * rng.NormFloat64()
 		for i := range pool.Rows {
