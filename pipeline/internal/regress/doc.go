@@ -5,7 +5,7 @@
 //	kernel_ridge.go  of numbers, on tridiagonal.go; towards.go draws it towards a mean, refine.go takes what rounding left
 //	nested.go        leaves samples out of all that was chosen
 //	logistic.go      of two classes; discriminant.go has their log-odds by a number
-//	multinomial.go   of several, whose logits.go has; level.go and shift.go say what to add to these
+//	multinomial.go   of several, by multinomial_search.go and minimise.go; logits.go, to which level.go and shift.go say what to add
 //	class_loss.go    how unlikely labels are, wrong at times (label_noise.go)
 //	groups.go        samples that belong together: what they count for; group_blocks.go leaves them out, group_folds.go deals them
 //	smoother.go      the fitted heads as a function of the sources' heads and the labels, to resample both

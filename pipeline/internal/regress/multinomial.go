@@ -8,10 +8,8 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
-	"gonum.org/v1/gonum/optimize"
 
 	"github.com/amtrl/amtrl/pipeline/internal/linalg"
 )
@@ -113,49 +111,6 @@ func (r ThinRoot) Across(u []float64) []float64 {
 	return v
 }
 
-// weightedMultinomial is the regression at one weight, solved by L-BFGS for T and a with
-//
-//	t_c = R u_c / sqrt(weight),  R'R = I + h weight L'L,  a_c = sqrt(1/variance_c + h n) b_c,
-//
-// where h is a quarter of the curvature of the loss of a sample of which all classes are as likely. With that the curvature is near I
-// without a system to solve in each step, since |u_c|^2 / weight = |t_c|^2 - h |L u_c|^2:
-//
-//	min over T, a:  sum_i -log p(y_i | z_i + f_i + b) + sum_c (|t_c|^2 - h |f_c|^2 + b_c^2 / variance_c)/2
-//
-// for F = B T' and B = sqrt(weight) L R^-1.
-type weightedMultinomial struct {
-	*Multinomial
-	weight, h float64
-	r         blas64.Triangular
-	onto      *mat.Dense // B
-	scale     []float64  // b / a
-}
-
-// at is nil where rounding makes R singular.
-func (m *Multinomial) at(weight float64) *weightedMultinomial {
-	n, r := m.Root.Dims()
-	if m.inner == nil {
-		m.inner = mat.NewSymDense(r, nil)
-		m.inner.SymOuterK(1, m.Root.T())
-	}
-	alike := 1 / (float64(len(m.spread)) + m.logits.Rest)
-	w := &weightedMultinomial{Multinomial: m, weight: weight, h: alike * (1 - alike) / 4, onto: mat.DenseCopyOf(m.Root.Dense)}
-	curvature := mat.NewSymDense(r, nil)
-	curvature.ScaleSym(w.h*weight, m.inner)
-	for j := range r {
-		curvature.SetSym(j, j, curvature.At(j, j)+1)
-	}
-	var ok bool
-	if w.r, ok = lapack64.Potrf(curvature.RawSymmetric()); !ok {
-		return nil
-	}
-	blas64.Trsm(blas.Right, blas.NoTrans, math.Sqrt(weight), w.r, w.onto.RawMatrix())
-	for _, s := range m.spread {
-		w.scale = append(w.scale, s/math.Sqrt(1+w.h*float64(n)*s*s))
-	}
-	return w
-}
-
 // MultinomialPoint is U, C by r, and b.
 type MultinomialPoint struct {
 	U *mat.Dense
@@ -166,131 +121,6 @@ type MultinomialPoint struct {
 func (m *Multinomial) Origin() MultinomialPoint {
 	_, r := m.Root.Dims()
 	return MultinomialPoint{mat.NewDense(len(m.spread), r, nil), make([]float64, len(m.spread))}
-}
-
-// parts are T and a of a point of the search.
-func (w *weightedMultinomial) parts(at []float64) (t *mat.Dense, a []float64) {
-	c, r := len(w.spread), w.r.N
-	return mat.NewDense(c, r, at[:c*r]), at[c*r:]
-}
-
-// of is where the search is at p.
-func (w *weightedMultinomial) of(p MultinomialPoint) []float64 {
-	at := slices.Concat(p.U.RawMatrix().Data, p.B)
-	t, a := w.parts(at)
-	t.Scale(1/math.Sqrt(w.weight), t)
-	linalg.EachRow(t, func(row []float64) { blas64.Trmv(blas.NoTrans, w.r, blas64.Vector{N: len(row), Data: row, Inc: 1}) })
-	floats.Div(a, w.scale)
-	return at
-}
-
-// point overwrites where the search is.
-func (w *weightedMultinomial) point(at []float64) MultinomialPoint {
-	u, b := w.parts(at)
-	linalg.EachRow(u, func(row []float64) { linalg.SolveTriangle(blas.NoTrans, w.r, row) })
-	u.Scale(math.Sqrt(w.weight), u)
-	floats.Mul(b, w.scale)
-	return MultinomialPoint{u, b}
-}
-
-// added is F, n by C, and the logits with it and the intercepts.
-func (w *weightedMultinomial) added(at []float64) (f, z *mat.Dense) {
-	t, a := w.parts(at)
-	f, z = new(mat.Dense), new(mat.Dense)
-	f.Mul(w.onto, t.T())
-	z.Add(f, w.z)
-	for i := range w.class {
-		row := z.RawRowView(i)
-		for c, s := range w.scale {
-			row[c] += s * a[c]
-		}
-	}
-	return f, z
-}
-
-// rowsTogether is how many samples the objective has at a time, few enough for their rows of B to be in the cache when the gradient
-// takes them.
-const rowsTogether = 48
-
-// objective without some samples, with its gradient in the place of grad.
-func (w *weightedMultinomial) objective(at []float64, without func(i int) bool, grad []float64) (value float64) {
-	t, a := w.parts(at)
-	onT, onA := w.parts(grad)
-	clear(grad)
-	n, classes := w.z.Dims()
-	f, z := mat.NewDense(min(n, rowsTogether), classes, nil), make([]float64, min(n, rowsTogether)*classes)
-	for lo := 0; lo < n; lo += rowsTogether {
-		hi := min(lo+rowsTogether, n)
-		onto, own := w.onto.Slice(lo, hi, 0, w.r.N).(*mat.Dense).RawMatrix(), f.RawMatrix()
-		own.Rows = hi - lo
-		blas64.Gemm(blas.NoTrans, blas.Trans, 1, onto, t.RawMatrix(), 0, own)
-		for i, of := range w.class[lo:hi] {
-			if without(lo + i) {
-				of = NoLabel
-			}
-			row, own := z[i*classes:(i+1)*classes], f.RawRowView(i)
-			floats.AddTo(row, own, w.z.RawRowView(lo+i))
-			for c, s := range w.scale {
-				row[c] += s * a[c]
-			}
-			value += w.logits.Loss(row, of) - w.h*linalg.Dot(own, own)/2
-			for c, slope := range row {
-				onA[c] += w.scale[c] * slope
-			}
-			floats.AddScaled(row, -w.h, own)
-		}
-		slopes := blas64.General{Rows: hi - lo, Cols: classes, Stride: classes, Data: z[:(hi-lo)*classes]}
-		blas64.Gemm(blas.Trans, blas.NoTrans, 1, slopes, onto, 1, onT.RawMatrix())
-	}
-	onT.Add(onT, t)
-	value += linalg.Dot(at[:len(at)-len(a)], at[:len(at)-len(a)]) / 2
-	for c, v := range a {
-		b := w.scale[c] / w.spread[c] * v
-		value += b * b / 2
-		onA[c] += w.scale[c] / w.spread[c] * b
-	}
-	return value
-}
-
-// search returns where the objective without some samples is least, from another place. It ends with the error of ctx once that is done.
-func (w *weightedMultinomial) search(ctx context.Context, from []float64, without func(i int) bool) ([]float64, error) {
-	found, _ := Minimise(ctx.Err, func(at, slope []float64) float64 { return w.objective(at, without, slope) }, from,
-		&optimize.Settings{GradientThreshold: multinomialTolerance, MajorIterations: multinomialSteps})
-	if err := ctx.Err(); err != nil || found == nil {
-		return from, err
-	}
-	return found, nil
-}
-
-// Minimise returns where an objective, which writes its gradient too, is least by L-BFGS from a place on. A search that ends early is at
-// the end of what the numbers can tell. It ends with the error of stop once that has one, and is nil with an error where none can begin.
-func Minimise(stop func() error, objective func(at, slope []float64) float64, from []float64,
-	settings *optimize.Settings) ([]float64, error) {
-	var last, slope []float64 // of the last place
-	value := 0.0
-	evaluate := func(at []float64) {
-		if last == nil || !floats.Equal(at, last) {
-			last, slope = slices.Clone(at), make([]float64, len(at))
-			value = objective(at, slope)
-		}
-	}
-	found, err := optimize.Minimize(optimize.Problem{
-		Func: func(at []float64) float64 { evaluate(at); return value },
-		Grad: func(to, at []float64) { evaluate(at); copy(to, slope) },
-		Status: func() (optimize.Status, error) {
-			if err := stop(); err != nil {
-				return optimize.Failure, err
-			}
-			return optimize.NotTerminated, nil
-		},
-	}, from, settings, &optimize.LBFGS{})
-	if err := stop(); err != nil {
-		return nil, err
-	}
-	if found == nil {
-		return nil, err
-	}
-	return found.X, nil
 }
 
 // LeftOut is a point, and the logits of each sample without its part of them.
@@ -305,25 +135,29 @@ func (m *Multinomial) Fit(ctx context.Context, from MultinomialPoint, weight flo
 	if w == nil {
 		return nil, nil
 	}
-	all, err := w.search(ctx, w.of(from), func(int) bool { return false })
+	all, err := w.search(ctx, w.of(from), noFold)
+	if err != nil {
+		return nil, err
+	}
+	folds := make([]int, slices.Max(m.Fold)+1)
+	for fold := range folds {
+		folds[fold] = fold
+	}
+	without, err := w.search(ctx, all[0], folds...)
 	if err != nil {
 		return nil, err
 	}
 	n, c := m.z.Dims()
 	left := mat.NewDense(n, c, nil)
-	for fold := range slices.Max(m.Fold) + 1 {
-		without, err := w.search(ctx, all, func(i int) bool { return m.Fold[i] == fold })
-		if err != nil {
-			return nil, err
-		}
-		_, z := w.added(without)
+	for fold, at := range without {
+		_, z := w.added(at)
 		for i, of := range m.Fold {
 			if of == fold {
 				left.SetRow(i, z.RawRowView(i))
 			}
 		}
 	}
-	return &LeftOut{w.point(all), left}, nil
+	return &LeftOut{w.point(all[0]), left}, nil
 }
 
 // Upwards fits at one weight after the other, as long as each makes the samples less unlikely. tried has what is said by all that were

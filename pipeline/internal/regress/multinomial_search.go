@@ -1,0 +1,200 @@
+package regress
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/lapack/lapack64"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/optimize"
+
+	"github.com/amtrl/amtrl/pipeline/internal/linalg"
+)
+
+// weightedMultinomial is the regression at one weight, solved by L-BFGS for T and a with
+//
+//	t_c = R u_c / sqrt(weight),  R'R = I + h weight L'L,  a_c = sqrt(1/variance_c + h n) b_c,
+//
+// where h is a quarter of the curvature of the loss of a sample of which all classes are as likely. With that the curvature is near I
+// without a system to solve in each step, since |u_c|^2 / weight = |t_c|^2 - h |L u_c|^2:
+//
+//	min over T, a:  sum_i -log p(y_i | z_i + f_i + b) + sum_c (|t_c|^2 - h |f_c|^2 + b_c^2 / variance_c)/2
+//
+// for F = B T' and B = sqrt(weight) L R^-1.
+type weightedMultinomial struct {
+	*Multinomial
+	weight, h float64
+	r         blas64.Triangular
+	onto      *mat.Dense // B
+	scale     []float64  // b / a
+}
+
+// at is nil where rounding makes R singular.
+func (m *Multinomial) at(weight float64) *weightedMultinomial {
+	n, r := m.Root.Dims()
+	if m.inner == nil {
+		m.inner = mat.NewSymDense(r, nil)
+		m.inner.SymOuterK(1, m.Root.T())
+	}
+	alike := 1 / (float64(len(m.spread)) + m.logits.Rest)
+	w := &weightedMultinomial{Multinomial: m, weight: weight, h: alike * (1 - alike) / 4, onto: mat.DenseCopyOf(m.Root.Dense)}
+	curvature := mat.NewSymDense(r, nil)
+	curvature.ScaleSym(w.h*weight, m.inner)
+	for j := range r {
+		curvature.SetSym(j, j, curvature.At(j, j)+1)
+	}
+	var ok bool
+	if w.r, ok = lapack64.Potrf(curvature.RawSymmetric()); !ok {
+		return nil
+	}
+	blas64.Trsm(blas.Right, blas.NoTrans, math.Sqrt(weight), w.r, w.onto.RawMatrix())
+	for _, s := range m.spread {
+		w.scale = append(w.scale, s/math.Sqrt(1+w.h*float64(n)*s*s))
+	}
+	return w
+}
+
+// parts are T and a of a point of the search.
+func (w *weightedMultinomial) parts(at []float64) (t *mat.Dense, a []float64) {
+	c, r := len(w.spread), w.r.N
+	return mat.NewDense(c, r, at[:c*r]), at[c*r:]
+}
+
+// of is where the search is at p.
+func (w *weightedMultinomial) of(p MultinomialPoint) []float64 {
+	at := slices.Concat(p.U.RawMatrix().Data, p.B)
+	t, a := w.parts(at)
+	t.Scale(1/math.Sqrt(w.weight), t)
+	linalg.EachRow(t, func(row []float64) { blas64.Trmv(blas.NoTrans, w.r, blas64.Vector{N: len(row), Data: row, Inc: 1}) })
+	floats.Div(a, w.scale)
+	return at
+}
+
+// point overwrites where the search is.
+func (w *weightedMultinomial) point(at []float64) MultinomialPoint {
+	u, b := w.parts(at)
+	linalg.EachRow(u, func(row []float64) { linalg.SolveTriangle(blas.NoTrans, w.r, row) })
+	u.Scale(math.Sqrt(w.weight), u)
+	floats.Mul(b, w.scale)
+	return MultinomialPoint{u, b}
+}
+
+// added is F, n by C, and the logits with it and the intercepts.
+func (w *weightedMultinomial) added(at []float64) (f, z *mat.Dense) {
+	t, a := w.parts(at)
+	f, z = new(mat.Dense), new(mat.Dense)
+	f.Mul(w.onto, t.T())
+	z.Add(f, w.z)
+	for i := range w.class {
+		row := z.RawRowView(i)
+		for c, s := range w.scale {
+			row[c] += s * a[c]
+		}
+	}
+	return f, z
+}
+
+// noFold is what a search of all samples leaves out.
+const noFold = -1
+
+// trial is a place of a search that leaves a fold out. evaluate writes the objective there and its gradient.
+type trial struct {
+	without   int
+	at, slope []float64
+	value     float64
+	done      chan struct{}
+}
+
+// rowsTogether is how many samples the objective has at a time, few enough for their rows of B to be in the cache when the gradient
+// takes them.
+const rowsTogether = 48
+
+// evaluate reads B once for all trials.
+func (w *weightedMultinomial) evaluate(trials []*trial) {
+	n, classes := w.z.Dims()
+	all, rows := classes*len(trials), min(n, rowsTogether)
+	t, onT := mat.NewDense(all, w.r.N, nil), mat.NewDense(all, w.r.N, nil)
+	b, onB := mat.NewDense(len(trials), classes, nil), mat.NewDense(len(trials), classes, nil)
+	for s, of := range trials {
+		own, a := w.parts(of.at)
+		t.Slice(s*classes, (s+1)*classes, 0, w.r.N).(*mat.Dense).Copy(own)
+		floats.MulTo(b.RawRowView(s), w.scale, a)
+		of.value = 0
+	}
+	f, z := mat.NewDense(rows, all, nil), make([]float64, rows*all)
+	for lo := 0; lo < n; lo += rowsTogether {
+		hi := min(lo+rowsTogether, n)
+		onto, own := w.onto.Slice(lo, hi, 0, w.r.N).(*mat.Dense).RawMatrix(), f.RawMatrix()
+		own.Rows = hi - lo
+		blas64.Gemm(blas.NoTrans, blas.Trans, 1, onto, t.RawMatrix(), 0, own)
+		for i := range hi - lo {
+			for s, of := range trials {
+				at := i*all + s*classes
+				row, f := z[at:at+classes], own.Data[at:at+classes]
+				floats.AddTo(row, f, w.z.RawRowView(lo+i))
+				floats.Add(row, b.RawRowView(s))
+				class := w.class[lo+i]
+				if w.Fold[lo+i] == of.without {
+					class = NoLabel
+				}
+				of.value += w.logits.Loss(row, class) - w.h*linalg.Dot(f, f)/2
+				floats.Add(onB.RawRowView(s), row)
+				floats.AddScaled(row, -w.h, f)
+			}
+		}
+		slopes := blas64.General{Rows: hi - lo, Cols: all, Stride: all, Data: z[:(hi-lo)*all]}
+		blas64.Gemm(blas.Trans, blas.NoTrans, 1, slopes, onto, 1, onT.RawMatrix())
+	}
+	for s, of := range trials {
+		own, a := w.parts(of.at)
+		slopes, onA := w.parts(of.slope)
+		slopes.Add(onT.Slice(s*classes, (s+1)*classes, 0, w.r.N), own)
+		of.value += linalg.Dot(of.at[:len(of.at)-len(a)], of.at[:len(of.at)-len(a)]) / 2
+		for c, scale := range w.scale {
+			b := scale / w.spread[c] * a[c]
+			of.value += b * b / 2
+			onA[c] = scale*onB.At(s, c) + scale/w.spread[c]*b
+		}
+	}
+}
+
+// search returns where the objective without each of some folds is least, from one place on. The searches go side by side, so that each
+// step of theirs reads B once. It ends with the error of ctx once that is done.
+func (w *weightedMultinomial) search(ctx context.Context, from []float64, folds ...int) ([][]float64, error) {
+	found, steps := make([][]float64, len(folds)), make(chan *trial) // nil of a search that ended
+	for s, fold := range folds {
+		go func() {
+			found[s], _ = Minimise(ctx.Err, func(at, slope []float64) float64 {
+				step := &trial{without: fold, at: at, slope: slope, done: make(chan struct{})}
+				steps <- step
+				<-step.done
+				return step.value
+			}, from, &optimize.Settings{GradientThreshold: multinomialTolerance, MajorIterations: multinomialSteps})
+			if found[s] == nil {
+				found[s] = from
+			}
+			steps <- nil
+		}()
+	}
+	var waiting []*trial
+	for active := len(folds); active > 0; {
+		if step := <-steps; step != nil {
+			waiting = append(waiting, step)
+		} else {
+			active--
+		}
+		if len(waiting) < max(1, active) {
+			continue
+		}
+		w.evaluate(waiting)
+		for _, step := range waiting {
+			close(step.done)
+		}
+		waiting = nil
+	}
+	return found, ctx.Err()
+}
