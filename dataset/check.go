@@ -29,9 +29,9 @@ const otherUnits = 10
 // source, or in a source and in the target; sources without a label, or whose features are of another size; a target
 // of fewer rows than outputs, or without classes that sources have, or whose rows belong together in few groups, or with those of
 // a source; sources that are copies of others; names that are words for none, or nearly alike;
-// numbers that are far from all others, or a code for none; columns that the target has outside of what the sources have, or the same in
-// all its rows; and labels of which the largest decide squared errors alone. It keeps 32
-// bytes for each row of the largest source, 24 for each of the targets, and 8 for each label that is a number.
+// numbers that are far from all others, or a code for none; labels in another unit than those of other sources; columns that the target
+// has outside of what the sources have, or the same in all its rows; and labels of which the largest decide squared errors alone. It keeps
+// 32 bytes for each row of the largest source, 24 for each of the targets, and 8 for each label that is a number.
 func (s *Set) Oddities() []Oddity {
 	if err := s.Validate(); err != nil {
 		return []Oddity{{"", err.Error(), "mend it: nothing else was looked at"}}
@@ -73,9 +73,7 @@ func (s *Set) Oddities() []Oddity {
 	}
 	out = append(append(out, w.oddity()...), s.alike()...)
 	if !s.Binary {
-		columns, values := s.labelNumbers()
-		far := s.farLabels(columns, values)
-		out = append(append(out, tailedLabels(columns, values)...), far...)
+		out = append(out, s.oddNumbers()...)
 	}
 	if c.far != nil {
 		out = append(out, c.far.oddities(s)...)

@@ -19,8 +19,8 @@ const (
 	farMost = 1 << 22
 )
 
-// FarLabels lists labels that are far from the others, and the columns of labels whose squared error is of a few rows alone, as
-// [Set.Oddities] does, but of too many to sort before each run none.
+// FarLabels lists labels that are far from the others, the columns of labels whose squared error is of a few rows alone, and sources whose
+// labels are probably in another unit, as [Set.Oddities] does, but of too many to sort before each run none.
 func (s *Set) FarLabels() []Oddity {
 	labels := 0
 	for i := range s.Tasks {
@@ -29,9 +29,17 @@ func (s *Set) FarLabels() []Oddity {
 	if s.Binary || labels > farMost {
 		return nil
 	}
+	return s.oddNumbers()
+}
+
+// oddNumbers is what is odd about labels that are numbers.
+func (s *Set) oddNumbers() []Oddity {
 	columns, values := s.labelNumbers()
-	far := s.farLabels(columns, values)
-	return append(tailedLabels(columns, values), far...)
+	units := s.labelUnits(columns)
+	far := slices.DeleteFunc(s.farLabels(columns, values), func(o Oddity) bool {
+		return slices.ContainsFunc(units, func(u Oddity) bool { return u.Pool == o.Pool && u.Pool != "" })
+	})
+	return slices.Concat(tailedLabels(columns, values), units, far)
 }
 
 // tailedLabels lists the columns of numbers that have a heavy tail. It sorts the values.

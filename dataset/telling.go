@@ -14,8 +14,10 @@ const (
 	tellingRows = 20
 	// tellingFeatures is the most columns that are looked at.
 	tellingFeatures = 1000
-	// tellingCorrelation is the squared correlation of a feature with numbers from which on it is these.
+	// tellingCorrelation is the squared correlation of a feature with numbers from which on it is these, and leakCorrelation that from
+	// which on it may be what is known of them afterwards.
 	tellingCorrelation = 0.9999
+	leakCorrelation    = 0.98
 )
 
 // telling gathers how features go with the labels of an output, over the rows of all pools.
@@ -37,7 +39,7 @@ type telling struct {
 
 // tellingOddities lists columns of features that tell a label alone: in all rows, those of a class lie on one side of all others, or
 // numbers are the feature in another unit. Such a column is known after the label, or is the label. So may be one of two values that
-// is nearly a class, such as what somebody else says of it.
+// is nearly a class, such as what somebody else says of it, and one that numbers nearly are.
 func (s *Set) tellingOddities() []Oddity {
 	alone, nearly := s.telling(true)
 	return append(alone, nearly...)
@@ -94,6 +96,9 @@ func (s *Set) telling(opinions bool) (alone, nearly []Oddity) {
 			}
 			nearly = append(nearly, Oddity{"", fmt.Sprintf("the feature %s tells %s%s in %.3g %% of the rows", s.place(j), what(all[i]), class,
 				math.Min(99.9, 100*all[i].opinions.of(j).agrees())), advice})
+		} else if i := slices.IndexFunc(all, func(o *telling) bool { return opinions && o.squaredCorrelation(j) > leakCorrelation }); i >= 0 {
+			nearly = append(nearly, Oddity{"", fmt.Sprintf("the feature %s has a squared correlation of %.3g with %s", s.place(j),
+				math.Min(0.999, all[i].squaredCorrelation(j)), what(all[i])), advice})
 		}
 	}
 	return alone, nearly
@@ -153,11 +158,19 @@ func (t *telling) tells(j int) bool {
 	if t.classes {
 		return min(t.rows[0], t.rows[1]) >= tellingRows && t.parted(j)
 	}
-	if t.n < 2*tellingRows {
-		return false
+	return t.squaredCorrelation(j) > tellingCorrelation
+}
+
+// squaredCorrelation is that of feature j and numbers, 0 of classes and where chance may have it.
+func (t *telling) squaredCorrelation(j int) float64 {
+	if t.classes || t.n < 2*tellingRows {
+		return 0
 	}
 	ofX, ofY, both := t.xx[j]-t.x[j]*t.x[j]/t.n, t.yy-t.y*t.y/t.n, t.xy[j]-t.x[j]*t.y/t.n
-	return ofX > 0 && ofY > 0 && both*both > tellingCorrelation*ofX*ofY
+	if !(ofX > 0 && ofY > 0) {
+		return 0
+	}
+	return both * both / ofX / ofY
 }
 
 // parted says whether the ranges of a feature in the class and in others are apart, as they are while one of them has no row.

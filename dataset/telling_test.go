@@ -52,6 +52,37 @@ func TestTellingFeatures(t *testing.T) {
 	}
 }
 
+// What numbers nearly are is named by the check and not by a run, and a good feature of them is not.
+func TestNearLeak(t *testing.T) {
+	rng := testrand.New(t)
+	for turn := range 12 {
+		const rows = 300
+		noise := []float64{0.02, 0.08, 0.3}[turn%3]
+		set := &Set{Name: "s", Columns: &Columns{Features: []string{"plain", "revenue"}}}
+		for pool := range 3 {
+			p := &Pool{Name: string(rune('a' + pool)), Rows: rows, Cols: 2, Scale: 1}
+			task := Task{Name: p.Name, Pool: pool, Labels: make([]float32, rows), Output: Output{Name: "y"}, Train: upTo(rows)}
+			for r := range rows {
+				y := rng.NormFloat64()
+				task.Labels[r] = float32(1000 + y)
+				p.F32 = append(p.F32, float32(y+rng.NormFloat64()), float32(50-3*(y+noise*rng.NormFloat64())))
+			}
+			set.Pools, set.Tasks = append(set.Pools, p), append(set.Tasks, task)
+		}
+		must.Do(t, set.Validate())
+		var found []string
+		for _, o := range set.Oddities() {
+			if strings.Contains(o.Found, "correlation") {
+				found = append(found, o.Found)
+			}
+		}
+		must.Equal(t, len(found), b2i(noise < 0.1), "noise of %g: %v", noise, found)
+		const want = "the feature in column revenue has a squared correlation of 0.99"
+		must.Hold(t, len(found) == 0 || strings.HasPrefix(found[0], want), "%v", found)
+		must.Hold(t, len(set.Telling()) == 0, "%v", set.Telling())
+	}
+}
+
 // What somebody else says of a class is named where it agrees in nearly all rows, of numbers and of words alike, and not where it agrees in
 // most, or where few rows are of the class.
 func TestOpinions(t *testing.T) {
