@@ -19,6 +19,15 @@ type Oddity struct {
 	Advice string `json:"advice"`
 }
 
+// String is one line: where it is, what there is and what to do.
+func (o Oddity) String() string {
+	where := ""
+	if o.Pool != "" {
+		where = text.OneLine(o.Pool, 80) + ": "
+	}
+	return fmt.Sprintf("%s%s: %s", where, o.Found, o.Advice)
+}
+
 // otherUnits is how many times the typical size of a feature that of a source is,
 // or the inverse, from which on its units are probably others.
 const otherUnits = 10
@@ -189,11 +198,10 @@ func (c *checker) scan(i int, p *Pool, labels []uint64) (hashes []rowHash, size 
 	raw := make([]byte, 0, 4*p.Cols)
 	hashes = make([]rowHash, p.Rows)
 	for r := range p.Rows {
-		raw = raw[:0]
+		raw = p.appendRow(raw[:0], r)
 		for j := range p.Cols {
 			v := p.feature(r*p.Cols + j)
 			size += float64(v) * float64(v)
-			raw = binary.LittleEndian.AppendUint32(raw, math.Float32bits(v))
 			if c.far != nil {
 				c.far.add(j, i, r, float64(v))
 			}

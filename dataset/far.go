@@ -96,8 +96,12 @@ func (s *Set) farLabels(columns []string, values map[string][]float64) []Oddity 
 			}
 			far, around, from, to := t.outside(u), "all", u.q1, u.q3
 			if len(slips[i]) > len(far) {
-				own := slices.Sorted(slices.Values(t.numbers()))
-				far, around, from, to = slips[i], "those of the source", own[len(own)/4], own[len(own)-1-len(own)/4]
+				var ofSlips []float64
+				for _, r := range slips[i] {
+					ofSlips = append(ofSlips, float64(t.Labels[r]))
+				}
+				own := less(slices.Sorted(slices.Values(t.numbers())), ofSlips)
+				far, around, from, to = slips[i], "the others of the source", own[len(own)/4], own[len(own)-1-len(own)/4]
 			}
 			if len(far) > 0 {
 				p, first := s.Pools[t.Pool], far[0]

@@ -48,11 +48,11 @@ func TestLabelUnits(t *testing.T) {
 		"of all sizes":       {[]float64{1, 0.01, 100, 10, 0.1, 1000, 1}, positive, ""},
 		"two":                {[]float64{1, 100}, positive, ""},
 		"noisier":            {[]float64{1, 1, 1, 1, 1}, noisier, ""},
-		"the same all along": {[]float64{1, 1, 1, 1, 1}, func(*rand.Rand) func(float64) float64 { return func(float64) float64 { return 3 } }, ""},
+		"the same": {[]float64{1, 1, 1, 1, 1}, func(*rand.Rand) func(float64) float64 { return func(float64) float64 { return 3 } }, ""},
 	} {
 		rng := testrand.New(t)
 		set := stores(rng, c.sizes, c.label(rng))
-		for what, odd := range map[string][]Oddity{"check": set.Oddities(), "run": set.FarLabels()} {
+		for what, odd := range map[string][]Oddity{"check": set.Oddities(), "run": set.Warnings()} {
 			var found []string
 			for _, o := range odd {
 				if strings.Contains(o.Found, "typical source") {

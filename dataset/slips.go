@@ -25,7 +25,8 @@ const (
 // Slips lists for each source the places of those of its numbers that are probably slips, none of fewer than 20 numbers in all. Squared
 // errors are of few such labels alone, and so is what is fitted by them.
 func Slips(numbers [][]float64) [][]int {
-	out, centres, halves := make([][]int, len(numbers)), make([]float64, len(numbers)), make([]float64, len(numbers))
+	out, decimal := make([][]int, len(numbers)), make([][]int, len(numbers))
+	centres, halves := make([]float64, len(numbers)), make([]float64, len(numbers))
 	var rest []float64
 	for i, of := range numbers {
 		if len(of) < slipLeast {
@@ -64,8 +65,11 @@ func Slips(numbers [][]float64) [][]int {
 		if len(out[i]) > max(1, len(of)/slipOften) {
 			out[i] = nil
 		}
+		if len(of) >= slipLeast {
+			decimal[i] = decimalSlips(of, centres[i], half)
+		}
 	}
-	return out
+	return withDecimals(out, decimal, numbers, far)
 }
 
 // middleHalf is the range of the middle half of sorted numbers.

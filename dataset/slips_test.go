@@ -117,12 +117,50 @@ func TestOtherSourcesAreNoSlips(t *testing.T) {
 	}
 }
 
+// All labels of a source are found whose points somebody writes elsewhere, however many of them and however near to each other, and none
+// of sources as they are.
+func TestDecimalSlips(t *testing.T) {
+	rng := testrand.New(t)
+	for turn := range 60 {
+		unit, by := math.Exp(10*rng.NormFloat64()), []float64{10, 100, 1000, 0.1, 0.001}[turn%5]
+		var numbers [][]float64
+		for range 5 + rng.IntN(6) {
+			of, centre := make([]float64, 12+rng.IntN(200)), 40+20*rng.Float64()
+			for i := range of {
+				of[i] = unit * (centre + min(3, max(-3, rng.NormFloat64()))*4)
+			}
+			numbers = append(numbers, of)
+		}
+		sloppy := rng.IntN(len(numbers))
+		all := 0
+		for _, of := range numbers {
+			all += len(of)
+		}
+		for _, of := range Slips(numbers) {
+			must.Hold(t, of == nil, "of numbers as they are, %v are slips", of)
+		}
+		n := len(numbers[sloppy])
+		want := rng.Perm(n)[:1+rng.IntN(min(n/slipSource, all/slipAll))]
+		slices.Sort(want)
+		for _, i := range want {
+			numbers[sloppy][i] *= by
+		}
+		for i, of := range Slips(numbers) {
+			if i == sloppy {
+				must.Hold(t, slices.Equal(of, want), "times %g, of %d numbers %v are slips, expected %v", by, n, of, want)
+			} else {
+				must.Hold(t, of == nil, "%v are slips of a source that has none", of)
+			}
+		}
+	}
+}
+
 // A label of the target with its point lost is named by data check and by run, and is no tail.
 func TestSlipOfTheTarget(t *testing.T) {
 	set := measured(testrand.New(t))
-	must.Hold(t, len(set.FarLabels()) == 0, "of labels as they are: %v", set.FarLabels())
+	must.Hold(t, len(set.Warnings()) == 0, "of labels as they are: %v", set.Warnings())
 	set.Tasks[2].Labels[17] *= 100
-	for what, of := range map[string][]Oddity{"check": set.Oddities(), "run": set.FarLabels()} {
+	for what, of := range map[string][]Oddity{"check": set.Oddities(), "run": set.Warnings()} {
 		must.Equal(t, len(of), 1, "%s says %v", what, of)
 		must.Hold(t, of[0].Pool == "target" && strings.Contains(of[0].Found, "1 of 60 labels of yield far from the others") &&
 			strings.Contains(of[0].Found, "in row 17: "), "%s says %v", what, of[0])

@@ -15,22 +15,7 @@ const (
 	tailLeast = 100
 	tailPart  = 100
 	tailMost  = 0.5
-	// farMost is the most labels that are looked at before a run.
-	farMost = 1 << 22
 )
-
-// FarLabels lists labels that are far from the others, the columns of labels whose squared error is of a few rows alone, and sources whose
-// labels are probably in another unit, as [Set.Oddities] does, but of too many to sort before each run none.
-func (s *Set) FarLabels() []Oddity {
-	labels := 0
-	for i := range s.Tasks {
-		labels += len(s.Tasks[i].Train) + len(s.Tasks[i].Test)
-	}
-	if s.Binary || labels > farMost {
-		return nil
-	}
-	return s.oddNumbers()
-}
 
 // oddNumbers is what is odd about labels that are numbers.
 func (s *Set) oddNumbers() []Oddity {

@@ -45,12 +45,6 @@ func (s *Set) tellingOddities() []Oddity {
 	return append(alone, nearly...)
 }
 
-// Telling lists the columns of features that tell a label alone, as [Set.Oddities] does.
-func (s *Set) Telling() []Oddity {
-	alone, _ := s.telling(false)
-	return alone
-}
-
 func (s *Set) telling(opinions bool) (alone, nearly []Oddity) {
 	cols := s.Pools[0].Cols
 	if s.Columns == nil || len(s.Columns.Features) != cols {

@@ -109,11 +109,17 @@ func (w *twins) oddities(s *Set, pool int) (out []Oddity) {
 			"take copies out, which are paid twice and say nothing new")
 		out = append(out, c.oddity(s, "a row before it in the source", advice))
 	}
-	if c := w.counts[pool].target; c.n > 0 {
-		out = append(out, c.oddity(s, "a row of the target", text.Form(c.n, "take it out: the error on the target is too good with it",
-			"take them out: the error on the target is too good with them")))
+	return append(out, w.ofTarget(s, pool)...)
+}
+
+// ofTarget is the oddity of a pool that has rows of the target.
+func (w *twins) ofTarget(s *Set, pool int) []Oddity {
+	c := w.counts[pool].target
+	if c.n == 0 || w.alike() {
+		return nil
 	}
-	return out
+	return []Oddity{c.oddity(s, "a row of the target", text.Form(c.n, "take it out: the error on the target is too good with it",
+		"take them out: the error on the target is too good with them"))}
 }
 
 // oddity is that of all the data.

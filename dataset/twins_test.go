@@ -45,3 +45,52 @@ func TestCopiesOfSources(t *testing.T) {
 	})), 0, "of the same rows by another who labels")
 	must.Equal(t, len(copied(func(set *Set) { copy(set.Pools[1].F32, slices.Repeat([]float32{1}, 30*3)) })), 0, "of a quarter")
 }
+
+// Rows of the target in a source are said by the check and before a run, with labels or without, and not where rows are alike because
+// features have few values.
+func TestTargetCopies(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(set *Set)
+		want   string
+	}{
+		"none": {func(*Set) {}, ""},
+		"seven": {func(set *Set) {
+			copy(set.Pools[0].F32[30:], set.Pools[2].F32[:21])
+			copy(set.Tasks[0].Labels[10:], set.Tasks[2].Labels[:7])
+		}, "a 7 of 60 rows have the features of a row of the target, the first is row 10, like row 0"},
+		"one without labels": {func(set *Set) {
+			copy(set.Pools[1].F32[:3], set.Pools[2].F32[3:])
+			for i := range set.Tasks {
+				set.Tasks[i].Labels = nil
+			}
+		}, "b 1 of 60 rows has the features of a row of the target: row 0, like row 1"},
+		"few values": {func(set *Set) {
+			for _, p := range set.Pools {
+				for i := range p.F32 {
+					p.F32[i] = float32(i*i%7/3 + i%3)
+				}
+			}
+			for i := range set.Tasks {
+				set.Tasks[i].Labels = nil
+			}
+		}, ""},
+		"few values, labels": {func(set *Set) {
+			for _, p := range set.Pools {
+				for i := range p.F32 {
+					p.F32[i] = float32(i*i%7/3 + i%3)
+				}
+			}
+		}, ""},
+	} {
+		set := measured(testrand.New(t))
+		c.change(set)
+		var found []string
+		for _, o := range set.Warnings() {
+			if strings.Contains(o.Found, "of the target") {
+				found = append(found, o.Pool+" "+o.Found)
+				must.Hold(t, slices.Contains(set.Oddities(), o) || set.Tasks[0].Labels == nil, "%s: the check lacks %+v", name, o)
+			}
+		}
+		must.Equal(t, strings.Join(found, "; "), c.want, "%s", name)
+	}
+}

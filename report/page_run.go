@@ -21,6 +21,8 @@ import (
 const (
 	mostBars  = 15
 	mostRanks = 8
+	// mostWarnings is how many of the warnings stand above all figures.
+	mostWarnings = 4
 )
 
 // RunPage is the report of a run. The command is the one that repeats it.
@@ -154,6 +156,13 @@ func (r *runPage) answer() Answer {
 	}
 	if r.Result.Doubt != "" {
 		a.Lines = append(a.Lines, say("But ", r.Result.Doubt, "."))
+	}
+	for i, w := range r.Result.Warnings {
+		if i == mostWarnings {
+			a.Lines = append(a.Lines, say("And ", several(len(r.Result.Warnings)-i, "more warning"), ", which amtrl data check has."))
+			break
+		}
+		a.Lines = append(a.Lines, say("Of the data: ", w.String(), "."))
 	}
 	if r.Result.ConvAdvised {
 		a.Lines = append(a.Lines, convLine)

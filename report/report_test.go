@@ -7,6 +7,7 @@ import (
 	"testing"
 	"unicode"
 
+	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/pipeline"
 	"github.com/amtrl/amtrl/runs"
@@ -200,6 +201,24 @@ func TestContradiction(t *testing.T) {
 	page.Result.Reason, page.Result.TooFew = "the first method: 2 target samples tell nothing of which is best, expected at least 5", true
 	answer = page.answer().Lines[1].String()
 	must.Equal(t, answer, "It is the first method: 2 target samples tell nothing of which is best, expected at least 5.", "the page")
+}
+
+// What makes the data's results wrong stands in the answer, of many warnings the first and how many more there are.
+func TestPageWarns(t *testing.T) {
+	page := &runPage{Finished: &runs.Finished{Result: *result(0.04, 0.24, 500)}, metric: pipeline.MetricError}
+	lines := func() (out string) {
+		for _, l := range page.answer().Lines {
+			out += l.String() + "\n"
+		}
+		return out
+	}
+	must.Hold(t, !strings.Contains(lines(), "Of the data"), "there are none: %s", lines())
+	for i := range 6 {
+		page.Result.Warnings = append(page.Result.Warnings, dataset.Oddity{Pool: "plant " + string(rune('a'+i)), Found: "copies", Advice: "out"})
+	}
+	has(t, lines(), "Of the data: plant a: copies: out.\n",
+		"Of the data: plant d: copies: out.\nAnd 2 more warnings, which amtrl data check has.\n")
+	must.Hold(t, !strings.Contains(lines(), "plant e"), "%s", lines())
 }
 
 // A source of which every row is drawn gets nothing of the next budget, and the others get its part.

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/internal/atomicfile"
 	"github.com/amtrl/amtrl/internal/jsonfile"
 	"github.com/amtrl/amtrl/internal/text"
@@ -42,6 +43,8 @@ type Result struct {
 	Doubt string `json:"doubt,omitempty"`
 	// ConvAdvised says that a network would probably err less. See [pipeline.Problem.AdvisesConv].
 	ConvAdvised bool `json:"conv_advised,omitempty"`
+	// Warnings are what makes the data's results wrong, or errors look too small (see [dataset.Set.Warnings]): of a run, not of a unit.
+	Warnings []dataset.Oddity `json:"warnings,omitempty"`
 	// Groups is how many groups of rows that belong together the target's samples are of, 0 where each is on its own, and CountAs
 	// as how many samples on their own they count in the choice of Recommended. See [pipeline.Problem.Groups].
 	Groups  int     `json:"groups,omitempty"`

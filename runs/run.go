@@ -168,9 +168,15 @@ func (f folder) writeEpochs(st pipeline.State) error {
 	return atomicfile.Write(filepath.Join(f.dir, epochsFile), epochs)
 }
 
+func (f folder) summary(st pipeline.State) Result {
+	res := summarise(f.problem, f.id.Data.Name, f.problem.TargetSamples(), st.Epochs)
+	res.Warnings = f.problem.Set.Warnings()
+	return res
+}
+
 // finish writes the files of the end; result.json is the last.
 func (f folder) finish(st pipeline.State) (*Result, error) {
-	res := summarise(f.problem, f.id.Data.Name, f.problem.TargetSamples(), st.Epochs)
+	res := f.summary(st)
 	if err := f.writeEpochs(st); err != nil {
 		return nil, err
 	}

@@ -53,5 +53,8 @@ func TestRunNamesTellingFeature(t *testing.T) {
 	must.Do(t, os.WriteFile(filepath.Join(dir, "rows.yaml"), []byte(made), 0o644))
 	says := "the feature in column refund tells the label y alone"
 	amtrl(t, dir, "data", "check", "rows.yaml").Prints(t, 0, says)
-	amtrl(t, dir, "run", "--data", "rows.yaml", "--out", filepath.Join(dir, "out")).Complains(t, 0, "note: "+says+": leave it out")
+	out := filepath.Join(dir, "out")
+	amtrl(t, dir, "run", "--data", "rows.yaml", "--out", out).Complains(t, 0, "note: "+says+": leave it out")
+	amtrl(t, dir, "report", out, "--format", "markdown", "--out", "-").Prints(t, 0, "Of the data: "+says)
+	amtrl(t, dir, "run", "--data", "rows.yaml", "--out", out).Complains(t, 0, "already complete")
 }

@@ -77,7 +77,7 @@ func (o *runOptions) run(ctx context.Context) error {
 		return err
 	}
 	target := targets[0]
-	o.noteLabels(set)
+	o.noteData(set)
 	if i, err := full.FindSource(set, target); err == nil {
 		for _, u := range full.UnseenClasses(set, i) {
 			then := "a class without a sample is never predicted"
@@ -169,21 +169,17 @@ func (o *output) noteLogs(set *dataset.Set) {
 	}
 }
 
-// noteLabels says what data check says of labels that should be others, or features that should not be there, and of what errors are.
-func (o *output) noteLabels(set *dataset.Set) {
+// noteData says of what errors are, and what of the data makes them wrong (see [dataset.Set.Warnings]).
+func (o *output) noteData(set *dataset.Set) {
 	o.noteLogs(set)
 	const most = 8
-	all := append(set.Telling(), set.FarLabels()...)
+	all := set.Warnings()
 	for i, odd := range all {
 		if i == most {
 			o.note("note: and %d more, which amtrl data check has", len(all)-most)
 			break
 		}
-		of := ""
-		if odd.Pool != "" {
-			of = text.OneLine(odd.Pool, 80) + ": "
-		}
-		o.note("note: %s%s: %s", of, odd.Found, odd.Advice)
+		o.note("note: %s", odd)
 	}
 }
 

@@ -183,7 +183,7 @@ func (o *studyNewOptions) run(ctx context.Context) error {
 	if err := study.Create(o.dir, settings, folder, rows); err != nil {
 		return err
 	}
-	o.noteLogs(rows.Set) // no task has labels yet that could be odd
+	o.noteData(rows.Set)
 	if rows.Set.Columns.ID == "" {
 		o.note("the rows have no ids, so asks name them by their number in the files, from 0: id: COLUMN in the manifest gives them names")
 	}

@@ -198,8 +198,7 @@ func (o *studyTellOptions) run(ctx context.Context) error {
 		return studyError(err)
 	}
 	if len(told.Far) > 0 {
-		o.note("far from the other labels of their sources, and a few such decide what is learned: %s; where they are slips, tell them again "+
-			"with --replace", shorten(told.Far))
+		o.note("%s", farText(told.Far))
 	}
 	return o.emitEither(told, fmt.Sprintf("%s, %d replaced, %d skipped, %d unchanged; %d not asked for; %s %s pending\n",
 		text.Several(told.Labels, "label"), told.Replaced, told.Skipped, told.Known, told.Unasked, text.Several(told.Pending, "row"),

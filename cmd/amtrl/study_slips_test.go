@@ -10,7 +10,7 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// A number whose point was lost is named when it is told, and when its row is told anew it is as any other.
+// A number whose point was lost is named when it is told and in the status, and when its row is told anew it is as any other.
 func TestSlipInAnswers(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -34,6 +34,10 @@ func TestSlipInAnswers(t *testing.T) {
 	}
 	id := asked[3][0]
 	tell("slip.csv", id).Complains(t, 0, "far from the other labels of their sources", " of row "+id+" of ", "--replace")
+	status := func() string { return succeed(t, dir, "study", "status", "campaign").Stdout }
+	must.Hold(t, strings.Contains(status(), "nothing was learned yet\nfar from the other labels") && strings.Contains(status(), id),
+		"the status lacks %s: %s", id, status())
 	said := tell("right.csv", "", "--replace").Stderr
 	must.Hold(t, !strings.Contains(said, "far from"), "of right labels: %s", said)
+	must.Hold(t, !strings.Contains(status(), "far from"), "the status of right labels: %s", status())
 }

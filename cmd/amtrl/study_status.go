@@ -95,7 +95,7 @@ func columnTable(all, target []study.ColumnStatus) *report.Table {
 
 func lastRoundText(st *study.Status) string {
 	if st.Last == nil {
-		return "nothing was learned yet\n"
+		return "nothing was learned yet\n" + farLine(st)
 	}
 	r := st.Last
 	out := fmt.Sprintf("round %d, from %s of sources and %d of the target:", r.Round, text.Several(r.Labelled, "label"), r.Target)
@@ -129,7 +129,7 @@ func lastRoundText(st *study.Status) string {
 	if r.Result.Doubt != "" {
 		out += "\nbut " + r.Result.Doubt
 	}
-	return out + "\n"
+	return out + "\n" + farLine(st)
 }
 
 type studyPlanOptions struct {
@@ -275,4 +275,17 @@ func (o *studyVerifyOptions) run(ctx context.Context) error {
 	}
 	return o.emitEither(v, fmt.Sprintf("%s replayed: %s and %s are what the journal says\n", text.Several(v.Events, "event"),
 		text.Several(v.Asks, "ask"), text.Several(v.Rounds, "round")))
+}
+
+func farLine(st *study.Status) string {
+	if len(st.Far) == 0 {
+		return ""
+	}
+	return farText(st.Far) + "\n"
+}
+
+// farText names labels that are probably slips.
+func farText(far []string) string {
+	return fmt.Sprintf("far from the other labels of their sources, and a few such decide what is learned: %s; where they are slips, tell "+
+		"them again with --replace", shorten(far))
 }

@@ -55,7 +55,7 @@ func (o *sweepOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	o.noteLabels(p.set)
+	o.noteData(p.set)
 	jobs, threads := pipeline.Concurrency(p.units(), o.jobs.V, o.device.threads.V)
 	open, err := o.open(threads)
 	if err != nil {

@@ -9,23 +9,27 @@ import (
 	"github.com/amtrl/amtrl/internal/text"
 )
 
-// slips names labels of an event that are probably slips by those that all sources have (see [dataset.Slips]).
-func (st *state) slips(e *TellEvent) (names []string, err error) {
-	s := st.study
-	told := make([]map[int32]bool, len(s.data.Set.Pools))
+// slipsOf names labels of an event that are probably slips (see [state.slips]).
+func (st *state) slipsOf(e *TellEvent) ([]string, error) {
+	told := map[place]bool{}
 	for _, group := range e.Rows {
-		rows := map[int32]bool{}
 		for _, i := range group.Rows {
-			rows[i] = true
+			told[place{st.study.places[group.Source], i}] = true
 		}
-		told[s.places[group.Source]] = rows
 	}
+	return st.slips(func(at place) bool { return told[at] })
+}
+
+// slips names labels of some rows that are probably slips by those that all sources have (see [dataset.Slips]).
+func (st *state) slips(of func(place) bool) (names []string, err error) {
+	s := st.study
+	pools := len(s.data.Set.Pools)
 	for c, o := range s.data.Outputs {
 		if o.Type != "number" {
 			continue
 		}
-		rows, numbers := make([][]int32, len(told)), make([][]float64, len(told))
-		for pool := range told {
+		rows, numbers := make([][]int32, pools), make([][]float64, pools)
+		for pool := range pools {
 			for _, i := range st.labelledRows(pool) {
 				if v := st.label(pool, i)[c]; v == v {
 					rows[pool], numbers[pool] = append(rows[pool], i), append(numbers[pool], float64(o.Value(v)))
@@ -35,7 +39,7 @@ func (st *state) slips(e *TellEvent) (names []string, err error) {
 		for pool, places := range dataset.Slips(numbers) {
 			for _, at := range places {
 				i := rows[pool][at]
-				if !told[pool][i] {
+				if !of(place{pool, i}) {
 					continue
 				}
 				id, err := s.idOf(pool, i)

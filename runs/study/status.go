@@ -30,6 +30,8 @@ type Status struct {
 	// Rounds were learned, Fresh says that labels came since the last.
 	Rounds int  `json:"rounds"`
 	Fresh  bool `json:"fresh"`
+	// Far names the numbers among all labels that are so far from the others of their source that they are probably slips.
+	Far []string `json:"far,omitempty"`
 	// Last is what the last round found, Next what an ask of the study's own budget is expected to bring
 	// now, absent where it would have no rows.
 	Last *runs.RoundScore `json:"last,omitempty"`
@@ -147,6 +149,9 @@ func (s *Study) Status() (*Status, error) {
 	}
 	for _, number := range st.late(s.now()) {
 		out.Late += st.waiting(number)
+	}
+	if out.Far, err = st.slips(func(place) bool { return true }); err != nil {
+		return nil, err
 	}
 	scores, err := s.scores(st)
 	if err != nil {

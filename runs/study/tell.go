@@ -62,7 +62,7 @@ func (s *Study) Tell(ctx context.Context, path string, replace bool) (Told, erro
 		if err := st.apply(&j.events[len(j.events)-1]); err != nil {
 			return Told{}, err
 		}
-		if far, err := st.slips(e); err == nil { // the answers are taken, whether or not their ids can be read
+		if far, err := st.slipsOf(e); err == nil { // the answers are taken, whether or not their ids can be read
 			told.Far = far
 		}
 	}
