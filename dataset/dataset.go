@@ -97,8 +97,9 @@ func (c *Columns) read() int { return len(c.Features) - c.Knots.Count() }
 // LabelColumn is a column of labels.
 type LabelColumn struct {
 	Name string
-	// LogOf is the column whose logarithm the labels are, or empty.
+	// LogOf is the column whose logarithm, Log, the labels are, or empty.
 	LogOf string
+	Log   table.Log
 	// Classes are the names of its classes, none where labels are numbers.
 	Classes []string
 	// Missing are the values that stand for no label.

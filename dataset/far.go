@@ -68,8 +68,8 @@ func (s *Set) farLabels(columns []string, values map[string][]float64) []Oddity 
 		if column != "" {
 			of += " of " + text.OneLine(column, 80)
 		}
-		if name := s.logOf(column); name != "" { // the label as the data have it
-			of, plain = "labels of "+text.OneLine(name, 80), math.Exp
+		if log := s.logOf(column); log != nil { // the label as the data have it
+			of, plain = "labels of "+text.OneLine(log.LogOf, 80), log.Log.Inverse
 		}
 		u := usualOf(values[column])
 		if code, coded, from, to := table.CodeOf(values[column]); coded > 0 {
@@ -113,16 +113,16 @@ func (s *Set) farLabels(columns []string, values map[string][]float64) []Oddity 
 	return out
 }
 
-// logOf is the column whose logarithm the labels of a column are, empty for others.
-func (s *Set) logOf(column string) string {
+// logOf is the column of labels that are logarithms, nil for others.
+func (s *Set) logOf(column string) *LabelColumn {
 	if s.Columns != nil {
-		for _, l := range s.Columns.Labels {
-			if l.Name == column {
-				return l.LogOf
+		for i := range s.Columns.Labels {
+			if l := &s.Columns.Labels[i]; l.Name == column && l.LogOf != "" {
+				return l
 			}
 		}
 	}
-	return ""
+	return nil
 }
 
 // less are sorted values without some of them.

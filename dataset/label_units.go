@@ -22,7 +22,7 @@ const (
 // an offset, which each source's intercept takes.
 func (s *Set) labelUnits(columns []string) (out []Oddity) {
 	for _, column := range columns {
-		if s.logOf(column) == "" {
+		if s.logOf(column) == nil {
 			out = append(out, s.otherLabelUnits(column)...)
 		}
 	}

@@ -40,15 +40,15 @@ func TestLabelUnits(t *testing.T) {
 		label func(*rand.Rand) func(float64) float64
 		want  string
 	}{
-		"cents":              {[]float64{1, 1, 100, 1, 2, 1}, positive, "c"},
-		"thousands":          {[]float64{1, 1, 1, 1, 0.001, 1}, positive, "e"},
-		"of both signs":      {[]float64{1, 1e4, 1, 1, 1}, signed, "b"},
-		"the target":         {[]float64{1, 1, 1, 1, 100}, positive, "e"},
-		"alike":              {[]float64{1, 2, 0.5, 3, 1}, positive, ""},
-		"of all sizes":       {[]float64{1, 0.01, 100, 10, 0.1, 1000, 1}, positive, ""},
-		"two":                {[]float64{1, 100}, positive, ""},
-		"noisier":            {[]float64{1, 1, 1, 1, 1}, noisier, ""},
-		"the same": {[]float64{1, 1, 1, 1, 1}, func(*rand.Rand) func(float64) float64 { return func(float64) float64 { return 3 } }, ""},
+		"cents":         {[]float64{1, 1, 100, 1, 2, 1}, positive, "c"},
+		"thousands":     {[]float64{1, 1, 1, 1, 0.001, 1}, positive, "e"},
+		"of both signs": {[]float64{1, 1e4, 1, 1, 1}, signed, "b"},
+		"the target":    {[]float64{1, 1, 1, 1, 100}, positive, "e"},
+		"alike":         {[]float64{1, 2, 0.5, 3, 1}, positive, ""},
+		"of all sizes":  {[]float64{1, 0.01, 100, 10, 0.1, 1000, 1}, positive, ""},
+		"two":           {[]float64{1, 100}, positive, ""},
+		"noisier":       {[]float64{1, 1, 1, 1, 1}, noisier, ""},
+		"the same":      {[]float64{1, 1, 1, 1, 1}, func(*rand.Rand) func(float64) float64 { return func(float64) float64 { return 3 } }, ""},
 	} {
 		rng := testrand.New(t)
 		set := stores(rng, c.sizes, c.label(rng))

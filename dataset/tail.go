@@ -5,10 +5,11 @@ import (
 	"math"
 	"slices"
 
+	"github.com/amtrl/amtrl/dataset/table"
 	"github.com/amtrl/amtrl/internal/text"
 )
 
-// Labels have a heavy tail where all are above 0 and the largest hundredth of them has more than half of the squared
+// Labels have a heavy tail where none is below 0 and the largest hundredth of them has more than half of the squared
 // deviations from the mean, and of those of the logarithms less than half as much: else they are a few that are wrong.
 // Of fewer than tailLeast labels this is chance.
 const (
@@ -41,20 +42,42 @@ func tailedLabels(columns []string, values map[string][]float64) []Oddity {
 		if column != "" {
 			of += " of " + text.OneLine(column, 80)
 		}
+		advice := "squared errors are of these alone: log: true below the column in the manifest has the logarithm learned"
+		if plus := toLog(v); plus > 0 {
+			advice = fmt.Sprintf("squared errors are of these alone: log: true and plus: %g below the column in the manifest have the "+
+				"logarithm learned, once %[1]g is added to labels of 0", plus)
+		}
 		out = append(out, Oddity{"", fmt.Sprintf("the largest %d of %d %s %s %.0f %% of the squared deviations from the mean: half are up to "+
-			"%.6g, the largest is %.6g", top, n, of, text.Form(top, "has", "have"), 100*share, v[(n-1)/2], v[n-1]),
-			"squared errors are of these alone: log: true below the column in the manifest has the logarithm learned"})
+			"%.6g, the largest is %.6g", top, n, of, text.Form(top, "has", "have"), 100*share, v[(n-1)/2], v[n-1]), advice})
 	}
 	return out
 }
 
 // tailed says whether sorted labels have a heavy tail.
 func tailed(v []float64) bool {
-	if len(v) < tailLeast || v[0] <= 0 {
+	if len(v) < tailLeast || v[0] < 0 {
 		return false
 	}
 	share := deviationsOfTop(v, topOf(v), func(x float64) float64 { return x })
-	return share > tailMost && !(deviationsOfTop(v, topOf(v), math.Log) > share/2)
+	return share > tailMost && !(deviationsOfTop(v, topOf(v), table.Log{Plus: toLog(v)}.Of) > share/2)
+}
+
+// toLog is what to add to sorted labels of 0 or more before a logarithm: where there is a 0, 1 of whole numbers, and of others the power of
+// ten that is no more than the least above 0.
+func toLog(v []float64) float64 {
+	first, _ := slices.BinarySearchFunc(v, 0, func(x, zero float64) int {
+		if x > zero {
+			return 1
+		}
+		return -1
+	})
+	switch {
+	case first == 0 || first == len(v):
+		return 0
+	case !slices.ContainsFunc(v, func(x float64) bool { return x != math.Trunc(x) }):
+		return 1
+	}
+	return math.Pow(10, math.Floor(math.Log10(v[first])))
 }
 
 // topOf is how many the largest hundredth are.

@@ -18,12 +18,14 @@ func TestTailedLabels(t *testing.T) {
 		label func(rng *rand.Rand) float64
 		tail  bool
 	}{
-		"lognormal":    {func(rng *rand.Rand) float64 { return math.Exp(5 + 3*rng.NormFloat64()) }, true},
-		"Pareto":       {func(rng *rand.Rand) float64 { return math.Pow(rng.Float64()+1e-9, -2) }, true},
-		"normal":       {func(rng *rand.Rand) float64 { return 20 + 3*rng.NormFloat64() }, false},
-		"exponential":  {func(rng *rand.Rand) float64 { return 10*rng.ExpFloat64() + 1e-6 }, false},
-		"prices":       {func(rng *rand.Rand) float64 { return math.Exp(12 + 0.5*rng.NormFloat64()) }, false},
-		"small powers": {func(rng *rand.Rand) float64 { return math.Pow(10, -6*rng.Float64()) }, false},
+		"lognormal":      {func(rng *rand.Rand) float64 { return math.Exp(5 + 3*rng.NormFloat64()) }, true},
+		"Pareto":         {func(rng *rand.Rand) float64 { return math.Pow(rng.Float64()+1e-9, -2) }, true},
+		"normal":         {func(rng *rand.Rand) float64 { return 20 + 3*rng.NormFloat64() }, false},
+		"exponential":    {func(rng *rand.Rand) float64 { return 10*rng.ExpFloat64() + 1e-6 }, false},
+		"prices":         {func(rng *rand.Rand) float64 { return math.Exp(12 + 0.5*rng.NormFloat64()) }, false},
+		"small powers":   {func(rng *rand.Rand) float64 { return math.Pow(10, -6*rng.Float64()) }, false},
+		"counts":         {func(rng *rand.Rand) float64 { return math.Floor(math.Exp(3*rng.NormFloat64() - 0.5)) }, true},
+		"Poisson counts": {func(rng *rand.Rand) float64 { return math.Floor(4 * rng.ExpFloat64()) }, false},
 		"of both signs": {func(rng *rand.Rand) float64 {
 			return math.Copysign(math.Exp(3*rng.NormFloat64()), rng.NormFloat64())
 		}, false},
@@ -53,6 +55,7 @@ func TestTailedLabels(t *testing.T) {
 		must.Equal(t, len(tailed), b2i(c.tail), "%s: what a run says of it", name)
 		if c.tail {
 			must.Hold(t, found[0].Pool == "" && strings.HasPrefix(found[0].Found, "the largest 60 of 6000 labels of yield have "), "%+v", found)
+			must.Equal(t, strings.Contains(found[0].Advice, "log: true and plus: 1 below"), name == "counts", "%s: %+v", name, found)
 			must.Hold(t, strings.Contains(found[0].Advice, "logarithm"), "%+v", found)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/amtrl/amtrl/dataset"
+	"github.com/amtrl/amtrl/dataset/table"
 	"github.com/amtrl/amtrl/internal/text"
 	"github.com/amtrl/amtrl/pipeline"
 )
@@ -20,6 +21,8 @@ type OutputColumn struct {
 	Classes []string `json:"classes,omitempty"`
 	// LogOf is the column whose logarithm the numbers are, empty for those of Column itself.
 	LogOf string `json:"log_of,omitempty"`
+	// LogPlus is what is added to each number before.
+	LogPlus float64 `json:"log_plus,omitempty"`
 	// Missing are the values that stand for no label.
 	Missing []string `json:"missing,omitempty"`
 	// Rest are, where the second of two classes is told from all others, these others, for which the first stands, as for any
@@ -44,7 +47,7 @@ func outputColumns(set *dataset.Set, tasks []int) []OutputColumn {
 		if j < 0 {
 			c := OutputColumn{Column: o.Name}
 			if i := slices.IndexFunc(labels, func(l dataset.LabelColumn) bool { return l.Name == o.Name }); i >= 0 {
-				c.LogOf, c.Missing = labels[i].LogOf, labels[i].Missing
+				c.LogOf, c.LogPlus, c.Missing = labels[i].LogOf, labels[i].Log.Plus, labels[i].Missing
 			}
 			if o.Class == "" && set.Binary {
 				c.Classes = []string{"0", "1"}
@@ -170,14 +173,16 @@ func classify(heads [][]float32, logOdds bool) (scores [][]float32, class []int)
 	return scores, class
 }
 
-// inUnits are predicted numbers in the units of the column in the files: the exponentials of logarithms.
+// inUnits are predicted numbers in the units of the column in the files: the inverses of logarithms.
 func (c *OutputColumn) inUnits(numbers []float32) []float32 {
 	if c.LogOf == "" {
 		return numbers
 	}
 	out := make([]float32, len(numbers))
 	for i, v := range numbers {
-		out[i] = float32(math.Min(math.Exp(float64(v)), math.MaxFloat32))
+		out[i] = float32(c.log().Inverse(float64(v)))
 	}
 	return out
 }
+
+func (c *OutputColumn) log() *table.Log { return &table.Log{Plus: c.LogPlus} }

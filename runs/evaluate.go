@@ -102,10 +102,10 @@ func (e *Evaluation) add(v *table.Values, i, class int, score float32) error {
 			return nil
 		case !ok || math.IsInf(y, 0):
 			return fmt.Errorf("expected %s, found %q", table.PlainNumber(name), text.OneLine(name, 80))
-		case e.column.LogOf != "" && !(y > 0):
-			return fmt.Errorf("expected a number above 0, whose logarithm is predicted, found %q", text.OneLine(name, 80))
+		case e.column.LogOf != "" && e.column.log().Refuses(y) != "":
+			return fmt.Errorf("expected %s, found %q", e.column.log().Refuses(y), text.OneLine(name, 80))
 		case e.column.LogOf != "":
-			y = math.Log(y)
+			y = e.column.log().Of(y)
 		}
 		e.addNumber(y, float64(score))
 		return nil

@@ -90,6 +90,38 @@ func TestLogOfLabels(t *testing.T) {
 	}
 }
 
+// Labels of 0 have a logarithm once a number is added to all, which is taken from what is predicted.
+func TestLogOfCounts(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	writePrices(t, dir, testrand.New(t))
+	for _, name := range []string{"shops.csv", "fresh.csv"} {
+		path := filepath.Join(dir, name)
+		text := ""
+		for i, row := range readTable(t, path) {
+			if i > 0 {
+				price := must.Get(strconv.ParseFloat(row[6], 64))(t)
+				price = math.Floor(price / 100)
+				row[6], row[7] = fmt.Sprint(price), fmt.Sprint(float32(math.Log(price+2.5)))
+			}
+			text += strings.Join(row, ",") + "\n"
+		}
+		must.Do(t, os.WriteFile(path, []byte(text), 0o644))
+	}
+	manifestOf(t, dir, "price.yaml", "price", "    log: true\n    plus: 2.5\n")
+	manifestOf(t, dir, "logs.yaml", "logs", "")
+	succeed(t, dir, "run", "--data", "price.yaml", "--out", "price").Complains(t, 0, "errors are of log (price + 2.5); predict writes price")
+	succeed(t, dir, "run", "--data", "logs.yaml", "--out", "logs")
+	told := succeed(t, dir, "predict", "price", "fresh.csv", "--out", "price.csv").Stdout
+	must.Equal(t, strings.Replace(told, "log (price + 2.5):", "logs:", 1),
+		succeed(t, dir, "predict", "logs", "fresh.csv", "--out", "logs.csv").Stdout, "what is compared with the labels")
+	logs := numbersOf(t, filepath.Join(dir, "logs.csv"), "number")
+	for i, v := range numbersOf(t, filepath.Join(dir, "price.csv"), "number") {
+		want := math.Exp(logs[i]) - 2.5
+		must.Hold(t, math.Abs(v-want) < 1e-5*(math.Abs(want)+2.5), "row %d: %g, expected %g", i, v, want)
+	}
+}
+
 // A study learns the logarithms of what it is told, keeps that, and ends with the model of a run on the same labels.
 func TestLogOfLabelsInStudy(t *testing.T) {
 	t.Parallel()
@@ -136,6 +168,18 @@ func TestLogOfNoNumber(t *testing.T) {
 		manifestOf(t, dir, "dataset.yaml", "price", line)
 		amtrl(t, dir, "data", "info", "dataset.yaml").Complains(t, 1, "dataset.yaml", want)
 	}
+	for line, want := range map[string]string{
+		"    log: true\n    plus: 0\n":  "a number above 0 that is added",
+		"    log: true\n    plus: -1\n": "a number above 0 that is added",
+		"    plus: 1\n":                 "beside log: true",
+	} {
+		manifestOf(t, dir, "dataset.yaml", "price", line)
+		amtrl(t, dir, "data", "info", "dataset.yaml").Complains(t, 1, "dataset.yaml", want)
+	}
+	manifestOf(t, dir, "dataset.yaml", "price", "    log: true\n    plus: 1\n")
+	succeed(t, dir, "data", "info", "dataset.yaml").Prints(t, 0, "log (price + 1) ")
+	must.Do(t, os.WriteFile(filepath.Join(dir, "shops.csv"), []byte(strings.Replace(rows, ",0\n", ",-1\n", 1)), 0o644))
+	amtrl(t, dir, "data", "info", "dataset.yaml").Complains(t, 1, "line 3, column price: expected a number above -1, whose logarithm", `"-1"`)
 	manifestOf(t, dir, "dataset.yaml", "price", "    log: true\n  - column: log price\n    type: number\n")
 	amtrl(t, dir, "data", "info", "dataset.yaml").Complains(t, 1, `labels: price: expected no column "log price" beside its logarithm`)
 	manifestOf(t, dir, "dataset.yaml", "price", "    log: true\n")

@@ -6,7 +6,6 @@ package columnar
 import (
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -85,14 +84,15 @@ type Output struct {
 	Classes []string `json:"classes,omitempty"`
 	// Missing are the values that stand for no label.
 	Missing []string `json:"missing,omitempty"`
-	// Log says that what is learned of numbers, which are above 0, is their logarithm. The labels that are stored are the numbers.
-	Log bool `json:"log,omitempty"`
+	// Log says that what is learned of numbers is their logarithm, with Plus added before. The labels that are stored are the numbers.
+	Log  bool    `json:"log,omitempty"`
+	Plus float64 `json:"plus,omitempty"`
 }
 
 // Learned is the name of what is learned: that of the column, or of its logarithm.
 func (o Output) Learned() string {
 	if o.Log {
-		return "log " + o.Name
+		return o.Logarithm().Name(o.Name)
 	}
 	return o.Name
 }
@@ -100,10 +100,13 @@ func (o Output) Learned() string {
 // Value is what is learned of a label, NaN of none.
 func (o Output) Value(label float32) float32 {
 	if o.Log {
-		return float32(math.Log(float64(label)))
+		return float32(o.Logarithm().Of(float64(label)))
 	}
 	return label
 }
+
+// Logarithm is what is learned in place of numbers, nil for these themselves.
+func (o Output) Logarithm() *table.Log { return manifest.Label{Log: o.Log, Plus: o.Plus}.Logarithm() }
 
 // Source is a source with its rows, which follow those of the source before it.
 type Source struct {

@@ -342,7 +342,7 @@ func (w *writer) header(key string, cols int) *Header {
 		h.Sources = append(h.Sources, Source{s.name, s.rows, s.cost})
 	}
 	for _, o := range w.outputs {
-		out := Output{Name: o.Column, Type: o.Type, Missing: o.Missing, Log: o.Log}
+		out := Output{Name: o.Column, Type: o.Type, Missing: o.Missing, Log: o.Log, Plus: o.Plus}
 		if o.Type != manifest.Number {
 			out.Classes = o.Classes
 		}

@@ -104,7 +104,7 @@ func (r *opener) empty() (*dataset.Set, error) {
 	for _, o := range h.Outputs {
 		l := dataset.LabelColumn{Name: o.Learned(), Classes: o.Classes, Missing: o.Missing}
 		if o.Log {
-			l.LogOf = o.Name
+			l.LogOf, l.Log = o.Name, *o.Logarithm()
 		}
 		set.Columns.Labels = append(set.Columns.Labels, l)
 	}

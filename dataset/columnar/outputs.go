@@ -77,12 +77,12 @@ func (o *outputClasses) number(b *table.Batch, v *table.Values, i int) (x float3
 		return 0, false, nil
 	}
 	x = float32(wide) + 0 // -0 is 0
-	if !ok || !(math.Abs(float64(x)) <= table.MaxFeature) || o.Log && !(x > 0) {
+	if !ok || !(math.Abs(float64(x)) <= table.MaxFeature) || o.Logarithm().Refuses(float64(x)) != "" {
 		name := v.Name(i)
 		expected := table.PlainNumber(name)
 		switch {
 		case ok && math.Abs(float64(x)) <= table.MaxFeature:
-			expected = "a number above 0, as log takes it"
+			expected = o.Logarithm().Refuses(float64(x))
 		case ok || expected == "a number":
 			expected = "a number of at most 1e+18 in magnitude"
 		}

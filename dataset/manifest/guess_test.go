@@ -76,7 +76,7 @@ func TestLook(t *testing.T) {
 				{"f0", number}, {"f1", number},
 				{"f12", number}, {"year", words("2001", "2002")}}, Known{},
 			Manifest{ID: "id", Source: "site", Split: "split", Cost: "cost", Features: []string{"f0", "f1", "f12", "year"}, Knots: 5,
-				Labels: []Label{{"y", Number, nil, []string{""}, false}}, Target: Target{Source: "shop 0"}},
+				Labels: []Label{{Column: "y", Type: Number, Missing: []string{""}}}, Target: Target{Source: "shop 0"}},
 		},
 		"numbers of groups": {
 			[]columnOf{{"message", row}, {"owner", func(i int) string { return fmt.Sprint(i % 9) }}, {"spam", words("true", "false", "")},
@@ -84,13 +84,13 @@ func TestLook(t *testing.T) {
 				{"no", func(i int) string { return fmt.Sprint(1700 - i) }}, {"v", vector}},
 			Known{Target: "2"},
 			Manifest{ID: "no", Source: "owner", Features: []string{"v"},
-				Labels: []Label{{"spam", Binary, nil, []string{""}, false}}, Target: Target{Source: "2"}},
+				Labels: []Label{{Column: "spam", Type: Binary, Missing: []string{""}}}, Target: Target{Source: "2"}},
 		},
 		"numbered with gaps": { // f1 and f2x are not features, and a pattern would take them
 			[]columnOf{{"id", row}, {"site", shop}, {"y", number}, {"f0", number}, {"f1", words("1.5", "", "")}, {"f2x", words("a", "b")},
 				{"f3", number}, {"f12", number}}, Known{Target: "shop 0"},
 			Manifest{ID: "id", Source: "site", Features: []string{"f0", "f3", "f12"}, Categories: []string{"f2x"}, Knots: 5,
-				Labels: []Label{{"y", Number, nil, []string{""}, false}}, Target: Target{Source: "shop 0"}},
+				Labels: []Label{{Column: "y", Type: Number, Missing: []string{""}}}, Target: Target{Source: "shop 0"}},
 		},
 		"prices": { // those of a source are its cost only where they are one
 			[]columnOf{{"id", row}, {"domain", shop}, {"label", fewest}, {"price", words("1", "2", "")}, {"embedding", vector}}, Known{},
@@ -106,15 +106,15 @@ func TestLook(t *testing.T) {
 		"two classes": {
 			[]columnOf{{"a", number}, {"b", number}, {"Group", shop}, {"is_spam", words("0", "1", "")}},
 			Known{Target: "shop 2"},
-			Manifest{Source: "Group", Features: []string{"a", "b"}, Knots: 5, Labels: []Label{{"is_spam", Binary, nil, []string{""}, false}},
-				Target: Target{Source: "shop 2"}},
+			Manifest{Source: "Group", Features: []string{"a", "b"}, Knots: 5,
+				Labels: []Label{{Column: "is_spam", Type: Binary, Missing: []string{""}}}, Target: Target{Source: "shop 2"}},
 		},
 		"known": {
 			[]columnOf{{"id", row}, {"domain", shop}, {"where", shop}, {"label", fewest}, {"kind", words("x", "y")}, {"v",
 				vector}, {"w", vector}},
 			Known{Source: "where", Labels: []string{"kind", "label"}, Features: []string{"w"}, Target: "shop 1"},
-			Manifest{ID: "id", Source: "where", Features: []string{"w"}, Labels: []Label{{"kind", Binary, nil, []string{""}, false},
-				{"label", Classes, nil, []string{"", "unknown"}, false}}, Target: Target{Source: "shop 1"}},
+			Manifest{ID: "id", Source: "where", Features: []string{"w"}, Labels: []Label{{Column: "kind", Type: Binary, Missing: []string{""}},
+				{Column: "label", Type: Classes, Missing: []string{"", "unknown"}}}, Target: Target{Source: "shop 1"}},
 		},
 	} {
 		dir := t.TempDir()
@@ -191,7 +191,8 @@ func TestLookAtVectors(t *testing.T) {
 		must.Do(t, os.WriteFile(path, c.content, 0o644))
 		g := must.Get(Look(t.Context(), filepath.Join(dir, "m.yaml"), []string{path, rows}, Known{ID: "key"}))(t)
 		want := &Manifest{Path: filepath.Join(dir, "m.yaml"), Files: []string{"rows.csv"}, ID: "key", Source: "domain",
-			Vectors: &Vectors{Files: []string{name}, Join: c.want}, Labels: []Label{{"label", Classes, nil, []string{""}, false}}, Target: g.Target}
+			Vectors: &Vectors{Files: []string{name}, Join: c.want},
+			Labels:  []Label{{Column: "label", Type: Classes, Missing: []string{""}}}, Target: g.Target}
 		if !reflect.DeepEqual(g.Manifest, want) || len(g.Others) > 0 {
 			t.Errorf("%s: %+v, %v, want %+v", name, g.Manifest, g.Others, want)
 		}
@@ -272,13 +273,16 @@ func TestTextOfAnyName(t *testing.T) {
 		m := &Manifest{
 			Path: "m.yaml", Files: []string{name()}, Source: name(), ID: name(), Split: name(), Cost: name(),
 			Features: names(rng, name),
-			Labels:   []Label{{name(), Classes, nil, names(rng, name), false}}, Target: Target{name(), 2 + rng.IntN(9)},
+			Labels:   []Label{{Column: name(), Type: Classes, Missing: names(rng, name)}}, Target: Target{name(), 2 + rng.IntN(9)},
 		}
 		if rng.IntN(2) == 0 {
 			m.Fill, m.Codes = FillIndicator, []table.Codes{{Column: name(), Values: []float64{-999}}}
 		}
 		if rng.IntN(2) == 0 {
 			m.Labels[0].Type, m.Labels[0].Log = Number, true
+		}
+		if l := &m.Labels[0]; rng.IntN(2) == 0 {
+			l.Type, l.Log, l.Plus = Number, true, []float64{0, 1, 0.125}[rng.IntN(3)]
 		}
 		g := &Guess{Manifest: m, Others: []string{name()}, Classes: []map[string]int{{name(): 1}}, Maybe: []string{name()}, MaybeSource: name(),
 			Coded: []string{name()}}

@@ -146,7 +146,7 @@ func TestGuessTarget(t *testing.T) {
 // Where no row has a label the manifest has a line to list the classes in.
 func TestTextWithoutLabels(t *testing.T) {
 	g := &Guess{Manifest: &Manifest{Path: "m.yaml", Files: []string{"a.csv"}, Source: "s", Features: []string{"x"},
-		Labels: []Label{{"y", Classes, nil, []string{""}, false}}}, All: true, Classes: []map[string]int{{}}}
+		Labels: []Label{{Column: "y", Type: Classes, Missing: []string{""}}}}, All: true, Classes: []map[string]int{{}}}
 	text := g.Text()
 	must.Hold(t, strings.Contains(text, "    # classes: [first, second]  # all that labels may have, to be filled in: no row has one\n") &&
 		!strings.Contains(text, "found:"), "%s", text)
@@ -164,8 +164,8 @@ func TestLookAtSeveralLabels(t *testing.T) {
 	writeTable(t, file, 60, columnOf{"site", func(i int) string { return fmt.Sprint("s", i%5) }}, columnOf{"mood", of("good", "-", "bad")},
 		columnOf{"tone", of("dry", "N/A")}, columnOf{"kind", of("x", "y", "z")}, columnOf{"a", func(i int) string { return fmt.Sprint(i * i) }})
 	g := must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{Labels: []string{"mood", "tone", "kind"}, Source: "site"}))(t)
-	want := []Label{{"mood", Binary, nil, []string{"", "-"}, false}, {"tone", Classes, nil, []string{"", "N/A"}, false},
-		{"kind", Classes, nil, []string{""}, false}}
+	want := []Label{{Column: "mood", Type: Binary, Missing: []string{"", "-"}}, {Column: "tone", Type: Classes, Missing: []string{"", "N/A"}},
+		{Column: "kind", Type: Classes, Missing: []string{""}}}
 	must.Hold(t, reflect.DeepEqual(g.Labels, want), "labels %+v, expected %+v", g.Labels, want)
 	must.Equal(t, fmt.Sprint(g.Classes), "[map[bad:20 good:20] map[dry:30] map[x:20 y:20 z:20]]", "classes")
 	must.Equal(t, g.SourceCounts[0], SourceCount{"s0", 12, 12}, "rows of a source")

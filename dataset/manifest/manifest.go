@@ -111,8 +111,17 @@ type Label struct {
 	Classes []string
 	// Missing are the values that stand for no label, beside a missing cell.
 	Missing []string
-	// Log says that the logarithm of a number above 0 is learned in place of the number.
-	Log bool
+	// Log says that the logarithm of a number plus Plus is learned in place of the number (see [table.Log]).
+	Log  bool
+	Plus float64
+}
+
+// Logarithm is what is learned in place of the label, nil for the label itself.
+func (l Label) Logarithm() *table.Log {
+	if !l.Log {
+		return nil
+	}
+	return &table.Log{Plus: l.Plus}
 }
 
 // Target says which source is the target. Where Source is empty, each source can
@@ -220,8 +229,11 @@ func (m *Manifest) check() error {
 			return fmt.Errorf("%s: labels: column %q is there twice", m.Path, l.Column)
 		}
 		seen[l.Column] = true
-		if of := "log " + l.Column; l.Log && slices.ContainsFunc(m.Labels, func(l Label) bool { return l.Column == of }) {
-			return fmt.Errorf("%s: labels: %s: expected no column %q beside its logarithm, which has that name", m.Path, l.Column, of)
+		if l.Log {
+			of := l.Logarithm().Name(l.Column)
+			if slices.ContainsFunc(m.Labels, func(l Label) bool { return l.Column == of }) {
+				return fmt.Errorf("%s: labels: %s: expected no column %q beside its logarithm, which has that name", m.Path, l.Column, of)
+			}
 		}
 		if slices.Contains(m.Features, l.Column) {
 			return fmt.Errorf("%s: columns: features: expected columns that are no labels, found %q, which is among the labels", m.Path, l.Column)
@@ -232,6 +244,9 @@ func (m *Manifest) check() error {
 		if (l.Type == Number) != (m.Labels[0].Type == Number) {
 			return fmt.Errorf("%s: labels: expected classes or numbers everywhere, found %s for %s and %s for %s: write one manifest for each",
 				m.Path, m.Labels[0].Type, m.Labels[0].Column, l.Type, m.Labels[i].Column)
+		}
+		if l.Plus != 0 && !l.Log {
+			return fmt.Errorf("%s: labels: %s: expected plus beside log: true, found it alone", m.Path, l.Column)
 		}
 		if l.Log && l.Type != Number {
 			return fmt.Errorf("%s: labels: %s: expected log of type number, found it of %s", m.Path, l.Column, l.Type)

@@ -153,6 +153,18 @@ func (r reader) truth(dst *bool) func(*yaml.Node) error {
 	}
 }
 
+// positive reads a number above 0.
+func (r reader) positive(dst *float64, expected string) func(*yaml.Node) error {
+	return func(n *yaml.Node) error {
+		v, err := strconv.ParseFloat(n.Value, 64)
+		if err != nil || n.Kind != yaml.ScalarNode || !(v > 0 && v <= table.MaxFeature) {
+			return r.fault(n, expected)
+		}
+		*dst = v
+		return nil
+	}
+}
+
 // count reads a whole number from least to most.
 func (r reader) count(dst *int, least, most int, what string) func(*yaml.Node) error {
 	return func(n *yaml.Node) error {
@@ -226,6 +238,7 @@ func (r reader) labels(n *yaml.Node, m *Manifest) error {
 			field{"column", r.text(&l.Column, "the name of a column")},
 			field{"type", r.word(&l.Type, Classes, Binary, Number)},
 			field{"log", r.truth(&l.Log)},
+			field{"plus", r.positive(&l.Plus, "a number above 0 that is added to each label before the logarithm")},
 			field{"classes", r.texts(&l.Classes, "a list of classes")},
 			field{"missing", r.texts(&l.Missing, "a list of values")}); err != nil {
 			return err

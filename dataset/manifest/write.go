@@ -105,6 +105,9 @@ func (g *Guess) Text() string {
 		}
 		if l.Log {
 			line("    log: true  # the logarithm is learned")
+			if l.Plus > 0 {
+				line("    plus: %s  # added before", strconv.FormatFloat(l.Plus, 'g', -1, 64))
+			}
 		}
 		if l.Type == Binary {
 			line("    # classes: [negative, positive]  # their order; by default that of their names")

@@ -174,8 +174,8 @@ func (s *Study) readLabel(o columnar.Output, word string) (float32, error) {
 	switch {
 	case err != nil && o.Type == manifest.Number:
 		expected := table.PlainNumber(word)
-		if x, noNumber := strconv.ParseFloat(word, 32); noNumber == nil && o.Log && x <= 0 {
-			expected = "a number above 0, whose logarithm is learned"
+		if x, noNumber := strconv.ParseFloat(word, 32); noNumber == nil && o.Logarithm().Refuses(x) != "" {
+			expected = o.Logarithm().Refuses(x)
 		}
 		return 0, fmt.Errorf("expected %s, found %q", expected, text.OneLine(word, 80))
 	case err != nil:

@@ -256,8 +256,8 @@ func valueOf(o columnar.Output, word string) (float32, error) {
 	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
 		return 0, fmt.Errorf("expected a number for %s, found %q", o.Name, word)
 	}
-	if o.Log && !(float32(v) > 0) {
-		return 0, fmt.Errorf("expected a number above 0 for %s, whose logarithm is learned, found %q", o.Name, word)
+	if expected := o.Logarithm().Refuses(float64(float32(v))); expected != "" {
+		return 0, fmt.Errorf("expected for %s %s, found %q", o.Name, expected, word)
 	}
 	return float32(v) + 0, nil // -0 is 0
 }
