@@ -36,6 +36,11 @@ func (g *guesser) guessLabel(target string, source *column, fits func(*column) b
 	}
 	if name == "" {
 		name = g.pick(maybeLabels, fits)
+		if numbers := !g.taken[last.Name] && fits(last) && last.labels() && last.missing > 0; name != "" && numbers {
+			g.taken[name], g.taken[last.Name] = false, true
+			g.maybe = append(g.maybe, name)
+			return last.Name
+		}
 	}
 	if name != "" {
 		_, numbered := serial(last.Name)

@@ -62,6 +62,9 @@ func TestLookForLabels(t *testing.T) {
 		"rating []":       {site, {"category", words("a", "b")}, {"x", number}, {"rating", words("1", "2", "")}},
 		"rooms [price]":   {site, {"rooms", words("1", "2", "3", "")}, {"x", number}, {"price", number}},
 		"is_late [delay]": {site, {"is_late", words("true", "false")}, {"x", number}, {"delay", number}},
+		"sold [category]": {site, {"category", words("a", "b")}, {"x", number}, {"sold", func(i int) string {
+			return []string{fmt.Sprint(rng.IntN(10_000)), "n/a"}[b2i(i%7 == 0)]
+		}}},
 		"label []":        {site, {"label", words("a", "b")}, {"x", number}, {"price", number}},
 		"kind []":         {{"x", number}, {"kind", words("a", "b", "")}, site},
 		"sort []":         {site, {"sort", words("a", "b", "")}, {"x1", number}, {"x2", number}},
