@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/amtrl/amtrl/internal/must"
 )
@@ -112,5 +113,22 @@ func TestMatrixColumns(t *testing.T) {
 func TestOneLine(t *testing.T) {
 	for name, want := range map[string]string{"a\nb\tc": "a�b�c", "\xff\xfe": "�", "名前 🦜": "名前 🦜", "a\u2028b": "a�b", "\u009b[2J": "�[2J"} {
 		must.Equal(t, oneLine(name), want, "%q", name)
+	}
+}
+
+// A table that is wider than the terminal breaks the cells that may be broken, between words, and keeps all of them.
+func TestTableWraps(t *testing.T) {
+	words := strings.Repeat("some words that are long enough ", 6)
+	table := Table{Header: []string{"source", "found", "what to do"}, Rows: [][]string{{"a", words, words}, {"b", "short", "short"}},
+		Wrap: []int{1, 2}}
+	must.Equal(t, len(strings.Split(table.Render(Text), "\n")), 5, "lines of any width")
+	for _, width := range []int{60, 80, 120, 1000} {
+		table.Width = width
+		text := table.Render(Text)
+		for _, line := range strings.Split(text, "\n") {
+			must.Hold(t, utf8.RuneCountInString(line) <= width, "width %d: %q", width, line)
+		}
+		must.Equal(t, strings.Count(text, "enough"), 12, "width %d: words", width)
+		must.Equal(t, table.Render(Markdown), Table{Header: table.Header, Rows: table.Rows}.Render(Markdown), "Markdown")
 	}
 }

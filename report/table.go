@@ -41,6 +41,9 @@ type Table struct {
 	Rows   [][]string
 	// Right marks the columns, from 0, that are aligned right.
 	Right []int
+	// Wrap marks the columns whose cells are broken into lines, in [Text], where the table is wider than Width. A Width of 0 is any.
+	Wrap  []int
+	Width int
 }
 
 // Render returns the table, ending in a newline.
@@ -54,6 +57,9 @@ func (t Table) Render(f Format) string {
 	for _, c := range t.Right {
 		configs = append(configs, table.ColumnConfig{Number: c + 1, Align: text.AlignRight, AlignHeader: text.AlignRight})
 	}
+	if f == Text {
+		configs = append(configs, t.wrapped()...)
+	}
 	w.SetColumnConfigs(configs)
 	style := table.StyleLight
 	style.Options = table.Options{SeparateHeader: true}
@@ -65,6 +71,32 @@ func (t Table) Render(f Format) string {
 		return heading(title, "**", "**\n\n") + w.RenderMarkdown() + "\n"
 	}
 	return heading(title, "", "\n") + trailing.ReplaceAllString(w.Render(), "") + "\n"
+}
+
+// wrapped shares what the other columns leave of the width among those that are broken into lines.
+func (t Table) wrapped() (configs []table.ColumnConfig) {
+	const gap, least = 2, 20
+	widths, all := make([]int, len(t.Header)), 0
+	for _, r := range append([][]string{t.Header}, t.Rows...) {
+		for i, cell := range r {
+			widths[i] = max(widths[i], text.RuneWidthWithoutEscSequences(oneLine(cell)))
+		}
+	}
+	for _, n := range widths {
+		all += n + gap
+	}
+	if t.Width == 0 || all <= t.Width { // the line below the header has the last gap too
+		return nil
+	}
+	wide := 0
+	for _, c := range t.Wrap {
+		wide += widths[c]
+	}
+	left := t.Width - (all - wide)
+	for _, c := range t.Wrap {
+		configs = append(configs, table.ColumnConfig{Number: c + 1, WidthMax: max(least, left*widths[c]/wide), WidthMaxEnforcer: text.WrapSoft})
+	}
+	return configs
 }
 
 // trailing are the blanks that end a line.
