@@ -116,7 +116,7 @@ func methodTable(r *runs.Result) Table {
 	for _, m := range r.Methods {
 		row := []string{m.Method, Score(metric, m.Score.Value)}
 		if sure {
-			row = append(row, ends(metric, m.Interval))
+			row = append(row, Ends(metric, m.Interval))
 		}
 		row = append(row, Count(float64(m.Samples)), strconv.Itoa(m.Epochs), strconv.Itoa(m.Iterations))
 		if costs {
@@ -127,8 +127,8 @@ func methodTable(r *runs.Result) Table {
 	return t
 }
 
-// ends are those of the interval of a score, nothing for none.
-func ends(metric string, i *[2]float64) string {
+// Ends are those of the interval of a score, nothing for none.
+func Ends(metric string, i *[2]float64) string {
 	switch {
 	case i == nil:
 		return ""

@@ -102,14 +102,19 @@ func lastRoundText(st *study.Status) string {
 	if r.Result.Groups > 0 {
 		out = fmt.Sprintf("%s in %s:", strings.TrimSuffix(out, ":"), text.Several(r.Result.Groups, "group"))
 	}
+	intervals := ""
 	for i, m := range r.Result.Methods {
 		out += fmt.Sprintf(" %s %s", m.Method, report.Score(m.Score.Metric, m.Score.Value))
+		if m.Interval != nil {
+			out += fmt.Sprintf(" (%s)", report.Ends(m.Score.Metric, m.Interval))
+			intervals = ", with 95 % intervals"
+		}
 		if i < len(r.Held) {
 			out += fmt.Sprintf(" (on %s %s)", text.Several(r.Test, "held-out row"), report.Score(r.Held[i].Metric, r.Held[i].Value))
 		}
 		out += ","
 	}
-	out = strings.TrimSuffix(out, ",")
+	out = strings.TrimSuffix(out, ",") + intervals
 	if len(r.Result.Methods) > 0 && r.Result.Methods[0].Score.LeaveOneOut {
 		if r.Result.Groups == 0 {
 			out += ", each sample of the target left out"
