@@ -14,6 +14,8 @@ const (
 	slipAll    = 10
 	slipWithin = 5
 	slipElse   = 50
+	// slipBeyond is how many times as far as all other numbers they are.
+	slipBeyond = 3
 )
 
 // decimalSlips lists the places of the numbers of a source that a power of ten takes among the others, which are about centre. Slips are
@@ -46,22 +48,26 @@ func decimalSlips(of []float64, centre, half float64) (places []int) {
 	return places
 }
 
-// withDecimals adds the decimal slips of each source to the slips, where these are few of all numbers and no tail leads there (see
-// slipNear): far says how far a number is.
+// withDecimals adds the decimal slips of each source to the slips, where these are few of all numbers and no tail leads there: half as many
+// or fewer are further than slipNear, or none a slipBeyond-th as far, as far says it.
 func withDecimals(slips, decimal [][]int, numbers [][]float64, far func(i, place int) float64) [][]int {
-	n, near, all := 0, 0, 0
+	n, near, all, nearest, furthest := 0, 0, 0, math.Inf(1), 0.0
 	for i, of := range numbers {
-		n += len(decimal[i])
 		for place := range of {
 			if len(of) < slipLeast {
 				break
 			}
-			if all++; far(i, place) > slipNear && !slices.Contains(decimal[i], place) && !slices.Contains(slips[i], place) {
-				near++
+			all++
+			switch d := far(i, place); {
+			case slices.Contains(decimal[i], place):
+				n, nearest = n+1, min(nearest, d)
+			case !slices.Contains(slips[i], place):
+				furthest = max(furthest, d)
+				near += bit(d > slipNear)
 			}
 		}
 	}
-	if n > all/slipAll || 2*(near-all/slipChance) > n {
+	if n > all/slipAll || 2*(near-all/slipChance) > n && nearest < slipBeyond*furthest {
 		return slips
 	}
 	for i, of := range decimal {
