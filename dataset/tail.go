@@ -63,7 +63,7 @@ func tailed(v []float64) bool {
 }
 
 // toLog is what to add to sorted labels of 0 or more before a logarithm: where there is a 0, 1 of whole numbers, and of others the power of
-// ten that is no more than the least above 0.
+// ten below nineteen of twenty that are above 0.
 func toLog(v []float64) float64 {
 	first, _ := slices.BinarySearchFunc(v, 0, func(x, zero float64) int {
 		if x > zero {
@@ -77,7 +77,8 @@ func toLog(v []float64) float64 {
 	case !slices.ContainsFunc(v, func(x float64) bool { return x != math.Trunc(x) }):
 		return 1
 	}
-	return math.Pow(10, math.Floor(math.Log10(v[first])))
+	const rounding = 1e-6 // 0.01 is less in float32
+	return math.Pow(10, math.Floor(math.Log10(v[first+(len(v)-first)/20])+rounding))
 }
 
 // topOf is how many the largest hundredth are.

@@ -181,6 +181,8 @@ func (h *Header) check() error {
 		return errors.New("expected outputs, found none")
 	case slices.ContainsFunc(h.Outputs, func(o Output) bool { return o.Log && o.Type != manifest.Number }):
 		return errors.New("expected the logarithm of numbers alone, found that of classes")
+	case slices.ContainsFunc(h.Outputs, func(o Output) bool { return !(o.Plus >= 0) || o.Plus > 0 && !o.Log }):
+		return errors.New("expected plus above 0 beside a logarithm")
 	case h.Folds != 0 && (h.Folds < 2 || h.Folds > manifest.MaxFolds):
 		return fmt.Errorf("expected 2 to %d folds or 0 for none, found %d", manifest.MaxFolds, h.Folds)
 	}

@@ -36,7 +36,7 @@ func (g *guesser) guessLabel(target string, source *column, fits func(*column) b
 	}
 	if name == "" {
 		name = g.pick(maybeLabels, fits)
-		if numbers := !g.taken[last.Name] && fits(last) && last.labels() && last.missing > 0; name != "" && numbers {
+		if numbers := !g.taken[last.Name] && fits(last) && last.numeric() && last.missing > 0; name != "" && numbers {
 			g.taken[name], g.taken[last.Name] = false, true
 			g.maybe = append(g.maybe, name)
 			return last.Name

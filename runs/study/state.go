@@ -257,7 +257,7 @@ func valueOf(o columnar.Output, word string) (float32, error) {
 		return 0, fmt.Errorf("expected a number for %s, found %q", o.Name, word)
 	}
 	if expected := o.Logarithm().Refuses(float64(float32(v))); expected != "" {
-		return 0, fmt.Errorf("expected for %s %s, found %q", o.Name, expected, word)
+		return 0, fmt.Errorf("%s: expected %s, found %q", o.Name, expected, word)
 	}
 	return float32(v) + 0, nil // -0 is 0
 }

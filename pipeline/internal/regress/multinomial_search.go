@@ -113,6 +113,9 @@ type trial struct {
 // takes them.
 const rowsTogether = 48
 
+// columnsTogether is how many columns a product may have whose sums are those of a single one: gonum cuts larger ones into blocks.
+const columnsTogether = 192
+
 // evaluate reads B once for all trials.
 func (w *weightedMultinomial) evaluate(trials []*trial) {
 	n, classes := w.z.Dims()
@@ -190,7 +193,9 @@ func (w *weightedMultinomial) search(ctx context.Context, from []float64, folds 
 		if len(waiting) < max(1, active) {
 			continue
 		}
-		w.evaluate(waiting)
+		for some := range slices.Chunk(waiting, max(1, columnsTogether/len(w.spread))) {
+			w.evaluate(some)
+		}
 		for _, step := range waiting {
 			close(step.done)
 		}

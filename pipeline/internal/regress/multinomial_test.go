@@ -39,8 +39,11 @@ func TestSearchesSideBySide(t *testing.T) {
 			impl.use()
 			defer blas64.Use(gonum.Implementation{})
 			rng := testrand.New(t)
-			for turn := range 12 {
+			for turn := range 13 {
 				n, d, c := []int{5, 60, 130}[turn%3], 1+rng.IntN(80), 1+turn%4
+				if turn == 12 { // as many columns as are cut into blocks
+					n, d, c = 90, 80, 25
+				}
 				w := someMultinomial(rng, n, d, c).at([]float64{1, 30, 1000}[rng.IntN(3)])
 				from := must.Get(w.search(t.Context(), w.of(w.Origin()), noFold))(t)[0]
 				folds := make([]int, slices.Max(w.Fold)+1)
