@@ -151,8 +151,12 @@ func (s *Set) slipsOf(column string) map[int][]int32 {
 		}
 		tasks, rows, numbers = append(tasks, i), append(rows, slices.Collect(t.labelledRows)), append(numbers, t.numbers())
 	}
+	var log *table.Log
+	if of := s.logOf(column); of != nil {
+		log = &of.Log
+	}
 	out := map[int][]int32{}
-	for at, places := range Slips(numbers) {
+	for at, places := range Slips(numbers, log) {
 		for _, place := range places {
 			out[tasks[at]] = append(out[tasks[at]], rows[at][place])
 		}

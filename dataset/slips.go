@@ -3,6 +3,8 @@ package dataset
 import (
 	"math"
 	"slices"
+
+	"github.com/amtrl/amtrl/dataset/table"
 )
 
 // Numbers are taken for slips, of which a digit too many or a lost point makes most, where they are further from the median of their source
@@ -23,8 +25,9 @@ const (
 )
 
 // Slips lists for each source the places of those of its numbers that are probably slips, none of fewer than 20 numbers in all. Squared
-// errors are of few such labels alone, and so is what is fitted by them.
-func Slips(numbers [][]float64) [][]int {
+// errors are of few such labels alone, and so is what is fitted by them. Of numbers that are logarithms, log is what they are of, else nil:
+// points are lost there.
+func Slips(numbers [][]float64, log *table.Log) [][]int {
 	out, decimal := make([][]int, len(numbers)), make([][]int, len(numbers))
 	centres, halves := make([]float64, len(numbers)), make([]float64, len(numbers))
 	var rest []float64
@@ -66,7 +69,15 @@ func Slips(numbers [][]float64) [][]int {
 			out[i] = nil
 		}
 		if len(of) >= slipLeast {
-			decimal[i] = decimalSlips(of, centres[i], half)
+			if log == nil {
+				decimal[i] = decimalSlips(of, centres[i], half)
+				continue
+			}
+			plain := make([]float64, len(of))
+			for at, v := range of {
+				plain[at] = log.Inverse(v)
+			}
+			decimal[i] = decimalSlips(plain, log.Inverse(centres[i]), 0)
 		}
 	}
 	return withDecimals(out, decimal, numbers, far)

@@ -7,19 +7,22 @@ import (
 
 // Numbers are taken for slips too where one power of ten, up to slipPowers, takes them among the others of their source, however many they
 // are, up to one in slipSource of it and one in slipAll of all: somebody writes points where others have none. The others are of one sign,
-// within a factor slipWithin of each other, and all but one in slipElse.
+// within a factor slipWithin of each other, and all but one in slipElse. Several slips are spread as the others are: what has a place of
+// its own is another mode.
 const (
 	slipPowers = 3
 	slipSource = 3
 	slipAll    = 10
-	slipWithin = 5
-	slipElse   = 50
+	slipWithin = 3
+	slipElse   = 100
+	// slipSpread are so many slips as have a spread, and slipPart is the least part of that of the others.
+	slipSpread, slipPart = 3, 0.15
 	// slipBeyond is how many times as far as all other numbers they are.
 	slipBeyond = 3
 )
 
-// decimalSlips lists the places of the numbers of a source that a power of ten takes among the others, which are about centre. Slips are
-// further from it than slipNear times the range of their middle half, or half where that is more.
+// decimalSlips lists the places of the numbers of a source, ascending, that a power of ten takes among the others, which are about centre.
+// Slips are further from it than slipNear times the range of their middle half, or half where that is more.
 func decimalSlips(of []float64, centre, half float64) (places []int) {
 	var others []float64
 	for _, v := range of {
@@ -31,52 +34,65 @@ func decimalSlips(of []float64, centre, half float64) (places []int) {
 	if len(others) == 0 || others[len(others)-1] > slipWithin*others[0] {
 		return nil
 	}
-	low, high, far := others[0], others[len(others)-1], slipNear*max(half, math.Abs(centre)*middleHalf(others))
-	const beyond = 1.5 // the others reach further than those that are there
+	low, high := others[0], others[len(others)-1]
+	far, beyond := slipNear*max(half, math.Abs(centre)*middleHalf(others)), (high-low)/2 // where others may be that are not there
+	var moved []float64
 	for i, v := range of {
 		for power := -slipPowers; power <= slipPowers; power++ {
 			r := v / centre / math.Pow10(power)
-			if power != 0 && math.Abs(v-centre) > far && r > low/beyond && r < high*beyond {
-				places = append(places, i)
+			if power != 0 && math.Abs(v-centre) > far && r > low-beyond && r < high+beyond {
+				places, moved = append(places, i), append(moved, r)
 				break
 			}
 		}
 	}
-	if len(places) > len(of)/slipSource || len(of)-len(others)-len(places) > len(of)/slipElse {
+	if len(places) > len(of)/slipSource || len(of)-len(others)-len(places) > len(of)/slipElse || !spreadAs(moved, others) {
 		return nil
 	}
 	return places
 }
 
+// spreadAs says whether numbers, of which there are some, may be spread as others, which are sorted: several are not all at one place.
+func spreadAs(some, others []float64) bool {
+	if len(some) < slipSpread {
+		return len(some) > 0
+	}
+	at := func(share float64) float64 { return others[int(share*float64(len(others)-1))] }
+	return slices.Max(some)-slices.Min(some) >= slipPart*(at(0.9)-at(0.1))
+}
+
 // withDecimals adds the decimal slips of each source to the slips, where these are few of all numbers and no tail leads there: half as many
 // or fewer are further than slipNear, or none a slipBeyond-th as far, as far says it.
 func withDecimals(slips, decimal [][]int, numbers [][]float64, far func(i, place int) float64) [][]int {
-	n, near, all, nearest, furthest := 0, 0, 0, math.Inf(1), 0.0
+	n, all := 0, 0
 	for i, of := range numbers {
+		n, all = n+len(decimal[i]), all+len(of)
+	}
+	if n == 0 || n > all/slipAll {
+		return slips
+	}
+	near, nearest, furthest := 0, math.Inf(1), 0.0
+	for i, of := range numbers {
+		if len(of) < slipLeast {
+			continue
+		}
 		for place := range of {
-			if len(of) < slipLeast {
-				break
-			}
-			all++
-			switch d := far(i, place); {
-			case slices.Contains(decimal[i], place):
-				n, nearest = n+1, min(nearest, d)
-			case !slices.Contains(slips[i], place):
+			d := far(i, place)
+			if _, is := slices.BinarySearch(decimal[i], place); is {
+				nearest = min(nearest, d)
+			} else if _, is := slices.BinarySearch(slips[i], place); !is {
 				furthest = max(furthest, d)
 				near += bit(d > slipNear)
 			}
 		}
 	}
-	if n > all/slipAll || 2*(near-all/slipChance) > n && nearest < slipBeyond*furthest {
+	if 2*(near-all/slipChance) > n && nearest < slipBeyond*furthest {
 		return slips
 	}
 	for i, of := range decimal {
-		for _, place := range of {
-			if !slices.Contains(slips[i], place) {
-				slips[i] = append(slips[i], place)
-			}
-		}
+		slips[i] = append(slips[i], of...)
 		slices.Sort(slips[i])
+		slips[i] = slices.Compact(slips[i])
 	}
 	return slips
 }

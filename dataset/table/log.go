@@ -32,4 +32,6 @@ func (l *Log) Refuses(y float64) string {
 func (l Log) Of(y float64) float64 { return math.Log(y + l.Plus) }
 
 // Inverse is the y of which x is the logarithm, at least 0 and at most what float32 holds.
-func (l Log) Inverse(x float64) float64 { return math.Max(0, math.Min(math.Exp(x)-l.Plus, math.MaxFloat32)) }
+func (l Log) Inverse(x float64) float64 {
+	return math.Max(0, math.Min(math.Exp(x)-l.Plus, math.MaxFloat32))
+}

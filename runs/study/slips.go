@@ -36,7 +36,7 @@ func (st *state) slips(of func(place) bool) (names []string, err error) {
 				}
 			}
 		}
-		for pool, places := range dataset.Slips(numbers) {
+		for pool, places := range dataset.Slips(numbers, o.Logarithm()) {
 			for _, at := range places {
 				i := rows[pool][at]
 				if !of(place{pool, i}) {
