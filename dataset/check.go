@@ -82,7 +82,7 @@ func (s *Set) Oddities() []Oddity {
 	}
 	out = append(append(out, w.oddity()...), s.alike()...)
 	if !s.Binary {
-		out = append(out, s.oddNumbers()...)
+		out = append(out, s.oddNumbers((*Pool).place)...)
 	}
 	if c.far != nil {
 		out = append(out, c.far.oddities(s)...)

@@ -58,8 +58,8 @@ func (s *Set) labelNumbers() (columns []string, values map[string][]float64) {
 }
 
 // farLabels lists by pool the labels of regression that are far from the others of their column, and takes those that are probably slips
-// from the values, which it sorts, where these have no heavy tail without them too.
-func (s *Set) farLabels(columns []string, values map[string][]float64) []Oddity {
+// from the values, which it sorts, where these have no heavy tail without them too. Those in another unit are all far.
+func (s *Set) farLabels(columns []string, values map[string][]float64, units []labelUnit, place placeOf) []Oddity {
 	const advice = "see whether they are right, since a few such labels decide what is learned: correct them, or name them under missing " +
 		"where they stand for no label"
 	var out []Oddity
@@ -91,7 +91,8 @@ func (s *Set) farLabels(columns []string, values map[string][]float64) []Oddity 
 		}
 		for i := range s.Tasks {
 			t := &s.Tasks[i]
-			if t.Output.Name != column {
+			other := slices.ContainsFunc(units, func(u labelUnit) bool { return u.column == column && u.pool == t.Pool })
+			if t.Output.Name != column || other {
 				continue
 			}
 			far, around, from, to := t.outside(u), "all", u.q1, u.q3
@@ -104,9 +105,10 @@ func (s *Set) farLabels(columns []string, values map[string][]float64) []Oddity 
 				far, around, from, to = slips[i], "the others of the source", own[len(own)/4], own[len(own)-1-len(own)/4]
 			}
 			if len(far) > 0 {
-				p, first := s.Pools[t.Pool], far[0]
-				out = append(out, Oddity{p.Name, fmt.Sprintf("%d of %d %s far from the others, the first %.6g in %s: half of %s are from %.6g to %.6g",
-					len(far), len(t.Train)+len(t.Test), of, plain(float64(t.Labels[first])), p.place(int(first)), around, plain(from), plain(to)), advice})
+				p, first, n := s.Pools[t.Pool], far[0], len(t.Train)+len(t.Test)
+				out = append(out, Oddity{p.Name, fmt.Sprintf(
+					"%d of %d %s far from the others, the first %.6g in %s: half of %s are from %.6g to %.6g",
+					len(far), n, of, plain(float64(t.Labels[first])), place(p, int(first)), around, plain(from), plain(to)), advice})
 			}
 		}
 	}

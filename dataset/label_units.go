@@ -10,17 +10,33 @@ import (
 )
 
 // A source has its labels in another unit, probably, where the range of the middle half of them is otherUnits times the typical one or
-// more, or the inverse, and so, to a factor of unitsApart, is their median where no label is below 0. Of few sources that are so nobody
-// knows, and where more than one in unitsOften are, sources are of many sizes.
+// more, or the inverse, and so, to a factor of unitsApart, is their median where hardly a label is below 0. Sizes of sources differ by
+// factors too: the logarithm of that factor is more than unitsFar times the spread of all, which is 1.48 times the median of their
+// distances from the typical one. Of few sources nobody knows, nor where more than one in unitsOften are so.
 const (
 	unitsApart = 3
+	unitsFar   = 3.5
 	unitsLeast = 4
 	unitsOften = 5
 )
 
-// labelUnits lists the sources whose labels of a column are probably in another unit than those of the others. A logarithm has units as
-// an offset, which each source's intercept takes.
-func (s *Set) labelUnits(columns []string) (out []Oddity) {
+// labelUnit is a source whose labels of a column are probably in another unit than those of the others.
+type labelUnit struct {
+	column string
+	pool   int
+	found  string
+}
+
+// ofUnits are the labels of a source, by their quartiles.
+type ofUnits struct {
+	pool       int
+	q1, q2, q3 float64
+}
+
+func (u ofUnits) half() float64 { return u.q3 - u.q1 }
+
+// labelUnits lists those sources. A logarithm has units as an offset, which each source's intercept takes.
+func (s *Set) labelUnits(columns []string) (out []labelUnit) {
 	for _, column := range columns {
 		if s.logOf(column) == nil {
 			out = append(out, s.otherLabelUnits(column)...)
@@ -29,14 +45,9 @@ func (s *Set) labelUnits(columns []string) (out []Oddity) {
 	return out
 }
 
-func (s *Set) otherLabelUnits(column string) []Oddity {
-	type source struct {
-		pool       int
-		q1, q2, q3 float64
-	}
-	var all []source
-	var halves, medians []float64
-	positive := true
+func (s *Set) otherLabelUnits(column string) (out []labelUnit) {
+	var all []ofUnits
+	negative, labels := 0, 0
 	for i := range s.Tasks {
 		t := &s.Tasks[i]
 		y := t.numbers()
@@ -45,46 +56,53 @@ func (s *Set) otherLabelUnits(column string) []Oddity {
 		}
 		slices.Sort(y)
 		at := func(share float64) float64 { return y[int(share*float64(len(y)-1))] }
-		of := source{t.Pool, at(0.25), at(0.5), at(0.75)}
-		all, positive = append(all, of), positive && y[0] >= 0
-		halves, medians = append(halves, of.q3-of.q1), append(medians, of.q2)
+		below, _ := slices.BinarySearch(y, 0)
+		all, negative, labels = append(all, ofUnits{t.Pool, at(0.25), at(0.5), at(0.75)}), negative+below, labels+len(y)
 	}
-	if len(all) < unitsLeast {
-		return nil
-	}
-	half, median := middleOf(halves), middleOf(medians)
-	var odd []source
-	for _, of := range all {
-		r, ofMedian := (of.q3-of.q1)/half, of.q2/median
-		if r < 1 {
-			r, ofMedian = 1/r, 1/ofMedian
-		}
-		if r >= otherUnits && !math.IsInf(r, 1) && (!positive || ofMedian >= r/unitsApart && ofMedian <= r*unitsApart) {
-			odd = append(odd, of)
-		}
-	}
-	if len(odd) > max(1, len(all)/unitsOften) {
-		return nil
-	}
-	usual := slices.MinFunc(all, func(a, b source) int { // whose range is the typical one
-		return cmp.Compare(math.Abs(a.q3-a.q1-half), math.Abs(b.q3-b.q1-half))
-	})
-	labels := "labels"
+	odd, usual := oddUnits(all, 50*negative <= labels)
+	of := "labels"
 	if column != "" {
-		labels += " of " + text.OneLine(column, 80)
+		of += " of " + text.OneLine(column, 80)
 	}
-	var out []Oddity
-	for _, of := range odd {
-		out = append(out, Oddity{s.Pools[of.pool].Name, fmt.Sprintf(
-			"half of the %s are from %.6g to %.6g, which is %.3g times the range of the typical source, from %.6g to %.6g", labels,
-			of.q1, of.q3, (of.q3-of.q1)/half, usual.q1, usual.q3),
-			"squared errors are of the larger ones: bring them to the units of the other sources, or exclude this one"})
+	for _, u := range odd {
+		out = append(out, labelUnit{column, u.pool, fmt.Sprintf(
+			"half of the %s are from %.6g to %.6g, which is %.3g times the range of the typical source, from %.6g to %.6g", of, u.q1, u.q3,
+			u.half()/usual.half(), usual.q1, usual.q3)})
 	}
 	return out
 }
 
-// middleOf is the lower median.
-func middleOf(values []float64) float64 {
-	sorted := slices.Sorted(slices.Values(values))
-	return sorted[(len(sorted)-1)/2]
+// oddUnits are the sources in another unit, and the typical one. Of labels that are positive their medians count too.
+func oddUnits(all []ofUnits, positive bool) (odd []ofUnits, usual ofUnits) {
+	if len(all) < unitsLeast {
+		return nil, usual
+	}
+	sorted := slices.SortedStableFunc(slices.Values(all), func(a, b ofUnits) int { return cmp.Compare(a.half(), b.half()) })
+	usual = sorted[(len(all)-1)/2]
+	var medians, apart []float64
+	for _, u := range all {
+		medians, apart = append(medians, u.q2), append(apart, math.Abs(math.Log(u.half()/usual.half())))
+	}
+	slices.Sort(medians)
+	slices.Sort(apart)
+	far := max(math.Log(otherUnits), unitsFar*1.48*apart[(len(all)-1)/2])
+	for _, u := range all {
+		r, ofMedian := math.Log(u.half()/usual.half()), math.Log(u.q2/medians[(len(all)-1)/2])
+		if math.Abs(r) >= far && !math.IsInf(r, 0) && (!positive || math.Abs(r-ofMedian) <= math.Log(unitsApart)) {
+			odd = append(odd, u)
+		}
+	}
+	if len(odd) > max(1, len(all)/unitsOften) {
+		return nil, usual
+	}
+	return odd, usual
+}
+
+// oddity is that of the source.
+func (u labelUnit) oddity(s *Set) Oddity {
+	p, advice := s.Pools[u.pool], "squared errors are of the larger ones: bring them to the units of the other sources"
+	if !p.Target {
+		advice += ", or exclude this one"
+	}
+	return Oddity{p.Name, u.found, advice}
 }

@@ -40,19 +40,29 @@ func TestLabelUnits(t *testing.T) {
 		label func(*rand.Rand) func(float64) float64
 		want  string
 	}{
-		"cents":         {[]float64{1, 1, 100, 1, 2, 1}, positive, "c"},
-		"thousands":     {[]float64{1, 1, 1, 1, 0.001, 1}, positive, "e"},
-		"of both signs": {[]float64{1, 1e4, 1, 1, 1}, signed, "b"},
-		"the target":    {[]float64{1, 1, 1, 1, 100}, positive, "e"},
-		"alike":         {[]float64{1, 2, 0.5, 3, 1}, positive, ""},
-		"of all sizes":  {[]float64{1, 0.01, 100, 10, 0.1, 1000, 1}, positive, ""},
-		"two":           {[]float64{1, 100}, positive, ""},
-		"noisier":       {[]float64{1, 1, 1, 1, 1}, noisier, ""},
-		"the same":      {[]float64{1, 1, 1, 1, 1}, func(*rand.Rand) func(float64) float64 { return func(float64) float64 { return 3 } }, ""},
+		"cents":              {[]float64{1, 1, 100, 1, 2, 1}, positive, "c"},
+		"thousands":          {[]float64{1, 1, 1, 1, 0.001, 1}, positive, "e"},
+		"of both signs":      {[]float64{1, 1e4, 1, 1, 1}, signed, "b"},
+		"the target":         {[]float64{1, 1, 1, 1, 100}, positive, "e"},
+		"alike":              {[]float64{1, 2, 0.5, 3, 1}, positive, ""},
+		"of all sizes":       {[]float64{1, 0.01, 100, 10, 0.1, 1000, 1}, positive, ""},
+		"two":                {[]float64{1, 100}, positive, ""},
+		"some of many sizes": {[]float64{1, 0.3, 3, 12, 14, 0.1, 0.7, 5, 1, 2.2}, positive, ""},
+		"refunds": {[]float64{1, 0, 1, 1, 1}, func(rng *rand.Rand) func(float64) float64 {
+			n := 0
+			return func(size float64) float64 {
+				if n++; n == 3 {
+					return -1
+				}
+				return 1000 * math.Exp(0.01*rng.NormFloat64()+0.4*size*rng.NormFloat64())
+			}
+		}, ""},
+		"noisier":  {[]float64{1, 1, 1, 1, 1}, noisier, ""},
+		"the same": {[]float64{1, 1, 1, 1, 1}, func(*rand.Rand) func(float64) float64 { return func(float64) float64 { return 3 } }, ""},
 	} {
 		rng := testrand.New(t)
 		set := stores(rng, c.sizes, c.label(rng))
-		for what, odd := range map[string][]Oddity{"check": set.Oddities(), "run": set.Warnings()} {
+		for what, odd := range map[string][]Oddity{"check": set.Oddities(), "run": set.Warnings(true)} {
 			var found []string
 			for _, o := range odd {
 				if strings.Contains(o.Found, "typical source") {

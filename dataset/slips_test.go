@@ -210,9 +210,9 @@ func TestModesAreNoDecimalSlips(t *testing.T) {
 // A label of the target with its point lost is named by data check and by run, and is no tail.
 func TestSlipOfTheTarget(t *testing.T) {
 	set := measured(testrand.New(t))
-	must.Hold(t, len(set.Warnings()) == 0, "of labels as they are: %v", set.Warnings())
+	must.Hold(t, len(set.Warnings(true)) == 0, "of labels as they are: %v", set.Warnings(true))
 	set.Tasks[2].Labels[17] *= 100
-	for what, of := range map[string][]Oddity{"check": set.Oddities(), "run": set.Warnings()} {
+	for what, of := range map[string][]Oddity{"check": set.Oddities(), "run": set.Warnings(true)} {
 		must.Equal(t, len(of), 1, "%s says %v", what, of)
 		must.Hold(t, of[0].Pool == "target" && strings.Contains(of[0].Found, "1 of 60 labels of yield far from the others") &&
 			strings.Contains(of[0].Found, "in row 17: "), "%s says %v", what, of[0])

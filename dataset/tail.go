@@ -19,13 +19,15 @@ const (
 )
 
 // oddNumbers is what is odd about labels that are numbers.
-func (s *Set) oddNumbers() []Oddity {
+func (s *Set) oddNumbers(place placeOf) []Oddity {
 	columns, values := s.labelNumbers()
 	units := s.labelUnits(columns)
-	far := slices.DeleteFunc(s.farLabels(columns, values), func(o Oddity) bool {
-		return slices.ContainsFunc(units, func(u Oddity) bool { return u.Pool == o.Pool && u.Pool != "" })
-	})
-	return slices.Concat(tailedLabels(columns, values), units, far)
+	far := s.farLabels(columns, values, units, place)
+	out := tailedLabels(columns, values)
+	for _, u := range units {
+		out = append(out, u.oddity(s))
+	}
+	return append(out, far...)
 }
 
 // tailedLabels lists the columns of numbers that have a heavy tail. It sorts the values.

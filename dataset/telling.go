@@ -28,13 +28,24 @@ type telling struct {
 	// of classes: the rows of others and of the class, and by feature the range of each
 	rows      [2]int
 	low, high [2][]float32
-	// of numbers: sums of differences from the first row
-	n, y, yy        float64
+	// of numbers: sums of differences from the first row, those up to the source that is read, and of each source its n times the products
+	// of its means
+	labelSums
+	before, between labelSums
 	firstY          float64
-	firstX, x, xx   []float64
-	xy              []float64
+	firstX          []float64
 	classes, primed bool
 	opinions        opinions
+}
+
+// labelSums are how many rows there are and sums over them of numbers y, of features x, and of their products.
+type labelSums struct {
+	n, y, yy  float64
+	x, xx, xy []float64
+}
+
+func newLabelSums(cols int) labelSums {
+	return labelSums{x: make([]float64, cols), xx: make([]float64, cols), xy: make([]float64, cols)}
 }
 
 // tellingOddities lists columns of features that tell a label alone: in all rows, those of a class lie on one side of all others, or
@@ -77,6 +88,7 @@ func (s *Set) telling(opinions bool) (alone, nearly []Oddity) {
 			of.add(row, t.Labels[r])
 			of.opinions.add(row, t.Labels[r])
 		}
+		of.endSource()
 	}
 	const advice = "leave it out of columns: features unless new rows have it before they are labelled"
 	for j := range read {
@@ -113,8 +125,25 @@ func newTelling(o Output, cols int, classes, opinions bool) *telling {
 		}
 		return t
 	}
-	t.firstX, t.x, t.xx, t.xy = make([]float64, cols), make([]float64, cols), make([]float64, cols), make([]float64, cols)
+	t.firstX = make([]float64, cols)
+	t.labelSums, t.before, t.between = newLabelSums(cols), newLabelSums(cols), newLabelSums(cols)
 	return t
+}
+
+// endSource says that all rows of a source were added.
+func (t *telling) endSource() {
+	n, y := t.n-t.before.n, t.y-t.before.y
+	if t.classes || n == 0 {
+		return
+	}
+	t.between.yy += y * y / n
+	for j := range t.x {
+		x := t.x[j] - t.before.x[j]
+		t.between.xx[j] += x * x / n
+		t.between.xy[j] += x * y / n
+	}
+	t.before.n, t.before.y = t.n, t.y
+	copy(t.before.x, t.x)
 }
 
 // add takes a row, of which the features are read that may tell the output.
@@ -152,16 +181,22 @@ func (t *telling) tells(j int) bool {
 	if t.classes {
 		return min(t.rows[0], t.rows[1]) >= tellingRows && t.parted(j)
 	}
-	return t.squaredCorrelation(j) > tellingCorrelation
+	if t.n < 2*tellingRows {
+		return false
+	}
+	ofX, ofY, both := t.xx[j]-t.x[j]*t.x[j]/t.n, t.yy-t.y*t.y/t.n, t.xy[j]-t.x[j]*t.y/t.n
+	return ofX > 0 && ofY > 0 && both*both > tellingCorrelation*ofX*ofY
 }
 
-// squaredCorrelation is that of feature j and numbers, 0 of classes and where chance may have it.
+// squaredCorrelation is that of feature j and numbers within sources, 0 of classes and where chance may have it: what is the same in all
+// rows of a source, such as its size, goes with its labels.
 func (t *telling) squaredCorrelation(j int) float64 {
 	if t.classes || t.n < 2*tellingRows {
 		return 0
 	}
-	ofX, ofY, both := t.xx[j]-t.x[j]*t.x[j]/t.n, t.yy-t.y*t.y/t.n, t.xy[j]-t.x[j]*t.y/t.n
-	if !(ofX > 0 && ofY > 0) {
+	ofX, ofY, both := t.xx[j]-t.between.xx[j], t.yy-t.between.yy, t.xy[j]-t.between.xy[j]
+	const rounding = 1e-9
+	if !(ofX > rounding*t.xx[j] && ofY > rounding*t.yy) {
 		return 0
 	}
 	return both * both / ofX / ofY

@@ -43,13 +43,13 @@ func (a *alikeRows) add(r, as rowHash) {
 }
 
 // oddity says how many of a pool's rows they are, and names the first and the one that it is like.
-func (a *alikeRows) oddity(s *Set, like, advice string) Oddity {
+func (a *alikeRows) oddity(s *Set, like, advice string, place placeOf) Oddity {
 	p, many := s.Pools[a.first.pool], ", the first is "
 	if a.n == 1 {
 		many = ": "
 	}
 	return Oddity{p.Name, fmt.Sprintf("%d of %s %s the features of %s%s%s, like %s", a.n, text.Several(p.Rows, "row"),
-		text.Form(a.n, "has", "have"), like, many, p.place(int(a.first.row)), s.Pools[a.as.pool].place(int(a.as.row))), advice}
+		text.Form(a.n, "has", "have"), like, many, place(p, int(a.first.row)), place(s.Pools[a.as.pool], int(a.as.row))), advice}
 }
 
 // fewDiffer is how many pairs may differ in their labels, as people who label do, where rows are copies: so many, or a tenth of
@@ -107,19 +107,23 @@ func (w *twins) oddities(s *Set, pool int) (out []Oddity) {
 	if c := w.counts[pool].before; c.n > 0 {
 		advice := text.Form(c.n, "take it out if it is a copy, which is paid twice and says nothing new",
 			"take copies out, which are paid twice and say nothing new")
-		out = append(out, c.oddity(s, "a row before it in the source", advice))
+		out = append(out, c.oddity(s, "a row before it in the source", advice, (*Pool).place))
 	}
-	return append(out, w.ofTarget(s, pool)...)
+	return append(out, w.ofTarget(s, pool, (*Pool).place)...)
 }
 
+// fewValues is the part of rows that are there before in their source from which on features have few values, whatever labels say: where
+// one label is much more frequent than others, rows that are alike by chance have the same.
+const fewValues = 10
+
 // ofTarget is the oddity of a pool that has rows of the target.
-func (w *twins) ofTarget(s *Set, pool int) []Oddity {
+func (w *twins) ofTarget(s *Set, pool int, place placeOf) []Oddity {
 	c := w.counts[pool].target
-	if c.n == 0 || w.alike() {
+	if c.n == 0 || w.alike() || w.earlier > w.all/fewValues {
 		return nil
 	}
 	return []Oddity{c.oddity(s, "a row of the target", text.Form(c.n, "take it out: the error on the target is too good with it",
-		"take them out: the error on the target is too good with them"))}
+		"take them out: the error on the target is too good with them"), place)}
 }
 
 // oddity is that of all the data.

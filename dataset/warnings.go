@@ -8,36 +8,50 @@ import (
 )
 
 const (
-	// warningLabels and warningCells are how many labels, and features of all rows together, are looked at before each run.
+	// warningLabels is how many labels are looked at before each run, warningCells how many features of all rows together, and warningLeaks
+	// how many for what tells a label, which reads them once.
 	warningLabels = 1 << 22
 	warningCells  = 1 << 26
-	// fewValues is the part of rows that are there before in their source from which on features have few values.
-	fewValues = 10
+	warningLeaks  = 1 << 28
 )
+
+// placeOf names a row of a pool.
+type placeOf func(*Pool, int) string
 
 // Warnings lists what [Set.Oddities] has that makes results wrong, or errors look too small: features that tell a label alone, rows of
 // sources that are also the target's, labels that are far from the others or in another unit, and columns of labels whose squared
-// error is of a few rows alone. Of data that take long to read, it lists what the first and a glance at the labels tell.
-func (s *Set) Warnings() []Oddity {
-	alone, _ := s.telling(false)
-	out := append(alone, s.targetCopies()...)
-	labels := 0
+// error is of a few rows alone. Data that take long to read are not looked at. Rows are named by file and line where files says so, and
+// else by their number and id, which do not depend on where the files lie.
+func (s *Set) Warnings(files bool) (out []Oddity) {
+	place, cells, labels := (*Pool).where, 0, 0
+	if files {
+		place = (*Pool).place
+	}
+	for _, p := range s.Pools {
+		cells += p.Rows * p.Cols
+	}
 	for i := range s.Tasks {
 		labels += len(s.Tasks[i].Train) + len(s.Tasks[i].Test)
 	}
-	if s.Binary || labels > warningLabels {
-		return out
+	if cells <= warningLeaks {
+		out, _ = s.telling(false)
 	}
-	return append(out, s.oddNumbers()...)
+	if cells <= warningCells {
+		out = append(out, s.targetCopies(place)...)
+	}
+	if !s.Binary && labels <= warningLabels {
+		out = append(out, s.oddNumbers(place)...)
+	}
+	return out
 }
 
 // targetCopies lists the sources that have rows of the target.
-func (s *Set) targetCopies() (out []Oddity) {
+func (s *Set) targetCopies(place placeOf) (out []Oddity) {
 	rows := 0
 	for _, p := range s.Pools {
 		rows += p.Rows
 	}
-	if rows*s.Pools[0].Cols > warningCells || !slices.ContainsFunc(s.Pools, func(p *Pool) bool { return p.Target }) {
+	if !slices.ContainsFunc(s.Pools, func(p *Pool) bool { return p.Target }) {
 		return nil
 	}
 	seed, w := maphash.MakeSeed(), twins{copies: newCopies(rows)}
@@ -49,11 +63,8 @@ func (s *Set) targetCopies() (out []Oddity) {
 	for i, p := range s.Pools {
 		w.add(p, s.rowHashes(i, seed))
 	}
-	if w.pairs == 0 && w.earlier > w.all/fewValues { // no labels say whether rows are alike because features have few values
-		return nil
-	}
 	for i := range s.Pools {
-		out = append(out, w.ofTarget(s, i)...)
+		out = append(out, w.ofTarget(s, i, place)...)
 	}
 	return out
 }

@@ -17,6 +17,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/internal/testrand"
 )
 
 // JSON, CSV and the CSV of figures have the numbers that the page has, Markdown its names, whatever these are.
@@ -118,17 +119,26 @@ func TestOneLine(t *testing.T) {
 
 // A table that is wider than the terminal breaks the cells that may be broken, between words, and keeps all of them.
 func TestTableWraps(t *testing.T) {
-	words := strings.Repeat("some words that are long enough ", 6)
-	table := Table{Header: []string{"source", "found", "what to do"}, Rows: [][]string{{"a", words, words}, {"b", "short", "short"}},
-		Wrap: []int{1, 2}}
-	must.Equal(t, len(strings.Split(table.Render(Text), "\n")), 5, "lines of any width")
-	for _, width := range []int{60, 80, 120, 1000} {
-		table.Width = width
-		text := table.Render(Text)
-		for _, line := range strings.Split(text, "\n") {
-			must.Hold(t, utf8.RuneCountInString(line) <= width, "width %d: %q", width, line)
+	rng := testrand.New(t)
+	words := func(most int) string { return strings.TrimSpace(strings.Repeat("words of it ", 1+rng.IntN(most))) }
+	for range 50 {
+		most := []int{1 + rng.IntN(20), 1 + rng.IntN(20), 1 + rng.IntN(20)}
+		table := Table{Header: []string{"source", "n", "found", "what to do"}, Wrap: []int{0, 2, 3}}
+		for range 1 + rng.IntN(4) {
+			table.Rows = append(table.Rows, []string{words(most[0]), "12", words(most[1]), words(most[2])})
 		}
-		must.Equal(t, strings.Count(text, "enough"), 12, "width %d: words", width)
-		must.Equal(t, table.Render(Markdown), Table{Header: table.Header, Rows: table.Rows}.Render(Markdown), "Markdown")
+		plain := table.Render(Text)
+		for _, width := range []int{50, 80, 120, 1000} {
+			table.Width = width
+			text := table.Render(Text)
+			for line := range strings.Lines(text) {
+				must.Hold(t, utf8.RuneCountInString(strings.TrimSpace(line)) <= width, "width %d: %q", width, line)
+			}
+			must.Equal(t, strings.Count(text, "words"), strings.Count(plain, "words"), "width %d: words", width)
+			must.Hold(t, width < 1000 || text == plain, "what has room is broken: %s", text)
+			wide := table
+			wide.Width = 0
+			must.Equal(t, table.Render(Markdown), wide.Render(Markdown), "Markdown")
+		}
 	}
 }

@@ -11,6 +11,7 @@ package report
 import (
 	"fmt"
 	"regexp"
+	"slices"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
@@ -73,28 +74,29 @@ func (t Table) Render(f Format) string {
 	return heading(title, "", "\n") + trailing.ReplaceAllString(w.Render(), "") + "\n"
 }
 
-// wrapped shares what the other columns leave of the width among those that are broken into lines.
+// wrapped shares what the other columns leave of the width evenly among those that are broken into lines, of which each gets what it needs
+// at most.
 func (t Table) wrapped() (configs []table.ColumnConfig) {
-	const gap, least = 2, 20
-	widths, all := make([]int, len(t.Header)), 0
+	const gap, least = 2, 8
+	if t.Width == 0 {
+		return nil
+	}
+	widths, left := make([]int, len(t.Header)), t.Width
 	for _, r := range append([][]string{t.Header}, t.Rows...) {
 		for i, cell := range r {
 			widths[i] = max(widths[i], text.RuneWidthWithoutEscSequences(oneLine(cell)))
 		}
 	}
-	for _, n := range widths {
-		all += n + gap
+	for c, n := range widths { // the line below the header has the last gap too
+		if left -= gap; !slices.Contains(t.Wrap, c) {
+			left -= n
+		}
 	}
-	if t.Width == 0 || all <= t.Width { // the line below the header has the last gap too
-		return nil
-	}
-	wide := 0
-	for _, c := range t.Wrap {
-		wide += widths[c]
-	}
-	left := t.Width - (all - wide)
-	for _, c := range t.Wrap {
-		configs = append(configs, table.ColumnConfig{Number: c + 1, WidthMax: max(least, left*widths[c]/wide), WidthMaxEnforcer: text.WrapSoft})
+	narrowFirst := slices.SortedStableFunc(slices.Values(t.Wrap), func(a, b int) int { return widths[a] - widths[b] })
+	for i, c := range narrowFirst {
+		n := max(least, min(widths[c], left/(len(narrowFirst)-i)))
+		left -= n
+		configs = append(configs, table.ColumnConfig{Number: c + 1, WidthMax: n, WidthMaxEnforcer: text.WrapSoft})
 	}
 	return configs
 }

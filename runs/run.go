@@ -170,7 +170,7 @@ func (f folder) writeEpochs(st pipeline.State) error {
 
 func (f folder) summary(st pipeline.State) Result {
 	res := summarise(f.problem, f.id.Data.Name, f.problem.TargetSamples(), st.Epochs)
-	res.Warnings = f.problem.Set.Warnings()
+	res.Warnings = f.problem.Set.Warnings(false)
 	return res
 }
 

@@ -78,7 +78,7 @@ func (o *dataCheckOptions) groupHints() (odd []dataset.Oddity, err error) {
 // oddTable has a row for each, but one for more than a few sources of which the same is odd, where the first of them is.
 func oddTable(oddities []dataset.Oddity) *report.Table {
 	const few = 3
-	odd := &report.Table{Title: "what is odd", Header: []string{"source", "found", "what to do"}, Wrap: []int{1, 2}}
+	odd := &report.Table{Title: "what is odd", Header: []string{"source", "found", "what to do"}, Wrap: []int{0, 1, 2}}
 	if width, _, err := term.GetSize(int(os.Stdout.Fd())); err == nil {
 		odd.Width = width
 	}

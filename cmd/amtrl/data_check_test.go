@@ -9,6 +9,7 @@ import (
 
 	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/internal/testrand"
 )
 
 // What is odd in the same way about more than three sources is one row of the table, where the first of them is.
@@ -57,4 +58,30 @@ func TestRunNamesTellingFeature(t *testing.T) {
 	amtrl(t, dir, "run", "--data", "rows.yaml", "--out", out).Complains(t, 0, "note: "+says+": leave it out")
 	amtrl(t, dir, "report", out, "--format", "markdown", "--out", "-").Prints(t, 0, "Of the data: "+says)
 	amtrl(t, dir, "run", "--data", "rows.yaml", "--out", out).Complains(t, 0, "already complete")
+}
+
+// What a run warns of names a file and a line, and what it keeps of that does not depend on where these are; finished, it stays as it is.
+func TestWarningsKept(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	writePrices(t, dir, testrand.New(t))
+	path := filepath.Join(dir, "shops.csv")
+	text := strings.Split(string(must.Get(os.ReadFile(path))(t)), "\n")
+	cells := strings.Split(text[7], ",")
+	cells[7] = "1e6"
+	text[7] = strings.Join(cells, ",")
+	must.Do(t, os.WriteFile(path, []byte(strings.Join(text, "\n")), 0o644))
+	manifestOf(t, dir, "dataset.yaml", "logs", "")
+	elsewhere := t.TempDir()
+	result := func(dir string) string {
+		return string(must.Get(os.ReadFile(filepath.Join(dir, "out", "result.json")))(t))
+	}
+	succeed(t, dir, "run", "--data", "dataset.yaml", "--out", "out").Complains(t, 0, "the first 1e+06 in shops.csv: line 8")
+	kept := result(dir)
+	must.Hold(t, strings.Contains(kept, "the first 1e+06 in row ") && !strings.Contains(kept, dir), "%s", kept)
+	manifest := filepath.Join(dir, "dataset.yaml")
+	succeed(t, elsewhere, "run", "--data", manifest, "--out", "out")
+	must.Equal(t, result(elsewhere), kept, "the result of data elsewhere")
+	succeed(t, elsewhere, "run", "--data", manifest, "--out", filepath.Join(dir, "out")).Complains(t, 0, "already complete")
+	must.Equal(t, result(dir), kept, "the finished result")
 }

@@ -173,7 +173,7 @@ func (o *output) noteLogs(set *dataset.Set) {
 func (o *output) noteData(set *dataset.Set) {
 	o.noteLogs(set)
 	const most = 8
-	all := set.Warnings()
+	all := set.Warnings(true)
 	for i, odd := range all {
 		if i == most {
 			o.note("note: and %d more, which amtrl data check has", len(all)-most)
