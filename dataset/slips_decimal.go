@@ -7,8 +7,8 @@ import (
 
 // Numbers are taken for slips too where one power of ten, up to slipPowers, takes them among the others of their source, however many they
 // are, up to one in slipSource of it and one in slipAll of all: somebody writes points where others have none. The others are of one sign,
-// within a factor slipWithin of each other, and all but one in slipElse. Several slips are spread as the others are: what has a place of
-// its own is another mode.
+// within a factor slipWithin of each other but for the outermost hundredth, and all but one in slipElse. Several slips are spread as the
+// others are: what has a place of its own is another mode.
 const (
 	slipPowers = 3
 	slipSource = 3
@@ -31,10 +31,14 @@ func decimalSlips(of []float64, centre, half float64) (places []int) {
 		}
 	}
 	slices.Sort(others)
-	if len(others) == 0 || others[len(others)-1] > slipWithin*others[0] {
+	if len(others) == 0 {
 		return nil
 	}
-	low, high := others[0], others[len(others)-1]
+	outermost := len(others) / 200
+	low, high := others[outermost], others[len(others)-1-outermost]
+	if high > slipWithin*low {
+		return nil
+	}
 	far, beyond := slipNear*max(half, math.Abs(centre)*middleHalf(others)), (high-low)/2 // where others may be that are not there
 	var moved []float64
 	for i, v := range of {
