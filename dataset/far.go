@@ -58,7 +58,7 @@ func (s *Set) labelNumbers() (columns []string, values map[string][]float64) {
 }
 
 // farLabels lists by pool the labels of regression that are far from the others of their column, and takes those that are probably slips
-// from the values, which it sorts, where these have no heavy tail without them too. Those in another unit are all far.
+// from the values, which it sorts, where these have no heavy tail without them too. Sources in another unit are passed over.
 func (s *Set) farLabels(columns []string, values map[string][]float64, units []labelUnit, place placeOf) []Oddity {
 	const advice = "see whether they are right, since a few such labels decide what is learned: correct them, or name them under missing " +
 		"where they stand for no label"

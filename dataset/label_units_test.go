@@ -47,7 +47,7 @@ func TestLabelUnits(t *testing.T) {
 		"alike":              {[]float64{1, 2, 0.5, 3, 1}, positive, ""},
 		"of all sizes":       {[]float64{1, 0.01, 100, 10, 0.1, 1000, 1}, positive, ""},
 		"two":                {[]float64{1, 100}, positive, ""},
-		"some of many sizes": {[]float64{1, 0.3, 3, 12, 14, 0.1, 0.7, 5, 1, 2.2}, positive, ""},
+		"some of many sizes": {[]float64{1, 0.2, 3, 9, 10, 0.15, 0.6, 6, 1, 2.2}, positive, ""},
 		"refunds": {[]float64{1, 0, 1, 1, 1}, func(rng *rand.Rand) func(float64) float64 {
 			n := 0
 			return func(size float64) float64 {
@@ -69,7 +69,8 @@ func TestLabelUnits(t *testing.T) {
 					found = append(found, o.Pool)
 					must.Hold(t, strings.HasPrefix(o.Found, "half of the labels of sales are from "), "%s: %s", name, o.Found)
 				}
-				must.Hold(t, !strings.Contains(o.Found, "far from the others"), "%s, %s: %+v", name, what, o)
+				twice := o.Pool == c.want && strings.Contains(o.Found, "far from the others")
+				must.Hold(t, !twice, "%s, %s: %+v", name, what, o)
 			}
 			must.Equal(t, strings.Join(found, " "), c.want, "%s, %s: %+v", name, what, odd)
 		}

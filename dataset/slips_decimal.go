@@ -22,12 +22,13 @@ const (
 )
 
 // decimalSlips lists the places of the numbers of a source, ascending, that a power of ten takes among the others, which are about centre.
-// Slips are further from it than slipNear times the range of their middle half, or half where that is more.
+// Slips are further from it than slipNear times the range of their middle half, or half where that is more, and few than slipFar times.
 func decimalSlips(of []float64, centre, half float64) (places []int) {
 	var others []float64
+	isOther := func(r float64) bool { return r > 1/math.Sqrt(10) && r < math.Sqrt(10) }
 	for _, v := range of {
-		if r := v / centre; r > 1/math.Sqrt(10) && r < math.Sqrt(10) {
-			others = append(others, r)
+		if isOther(v / centre) {
+			others = append(others, v/centre)
 		}
 	}
 	slices.Sort(others)
@@ -39,18 +40,23 @@ func decimalSlips(of []float64, centre, half float64) (places []int) {
 	if high > slipWithin*low {
 		return nil
 	}
-	far, beyond := slipNear*max(half, math.Abs(centre)*middleHalf(others)), (high-low)/2 // where others may be that are not there
+	unit, beyond := max(half, math.Abs(centre)*middleHalf(others)), (high-low)/2 // where others may be that are not there
 	var moved []float64
+	nearest := math.Inf(1)
 	for i, v := range of {
+		if isOther(v / centre) {
+			continue
+		}
 		for power := -slipPowers; power <= slipPowers; power++ {
 			r := v / centre / math.Pow10(power)
-			if power != 0 && math.Abs(v-centre) > far && r > low-beyond && r < high+beyond {
-				places, moved = append(places, i), append(moved, r)
+			if d := math.Abs(v-centre) / unit; power != 0 && d > slipNear && r > low-beyond && r < high+beyond {
+				places, moved, nearest = append(places, i), append(moved, r), min(nearest, d)
 				break
 			}
 		}
 	}
-	if len(places) > len(of)/slipSource || len(of)-len(others)-len(places) > len(of)/slipElse || !spreadAs(moved, others) {
+	few, rest := len(places) < slipSpread && nearest < slipFar, len(of)-len(others)-len(places)
+	if few || len(places) > len(of)/slipSource || rest > len(of)/slipElse || !spreadAs(moved, others) {
 		return nil
 	}
 	return places

@@ -44,13 +44,14 @@ func tailedLabels(columns []string, values map[string][]float64) []Oddity {
 		if column != "" {
 			of += " of " + text.OneLine(column, 80)
 		}
-		advice := "squared errors are of these alone: log: true below the column in the manifest has the logarithm learned"
+		advice := "log: true below the column in the manifest has the logarithm learned"
 		if plus := toLog(v); plus > 0 {
-			advice = fmt.Sprintf("squared errors are of these alone: log: true and plus: %g below the column in the manifest have the "+
-				"logarithm learned, once %[1]g is added to labels of 0", plus)
+			advice = fmt.Sprintf("log: true and plus: %g below the column in the manifest have the logarithm of labels plus %[1]g learned",
+				plus)
 		}
 		out = append(out, Oddity{"", fmt.Sprintf("the largest %d of %d %s %s %.0f %% of the squared deviations from the mean: half are up to "+
-			"%.6g, the largest is %.6g", top, n, of, text.Form(top, "has", "have"), 100*share, v[(n-1)/2], v[n-1]), advice})
+			"%.6g, the largest is %.6g", top, n, of, text.Form(top, "has", "have"), 100*share, v[(n-1)/2], v[n-1]),
+			"squared errors are of these alone: " + advice})
 	}
 	return out
 }
