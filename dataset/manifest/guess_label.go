@@ -116,18 +116,23 @@ func (g *guesser) candidates(inputs []Input, source *column, fits func(*column) 
 	return ", such as " + text.OneLine(strings.Join(names[:min(mostMaybe, len(names))], " or "), 100) + why
 }
 
-// labelType tells numbers from classes, of which there are few, and each is there several times.
+// labelType tells numbers from classes, of which there are few, and each is there several times: of counts there are many that are rare.
 func (g *guesser) labelType(name string) string {
 	const most, few = 20, 10
 	c := g.column(name)
 	if c == nil || !c.numeric() || len(c.distinct) <= 2 {
 		return Classes
 	}
-	values := len(c.distinct)
+	values, once := len(c.distinct), 0
+	for _, n := range c.distinct {
+		if n == 1 {
+			once++
+		}
+	}
 	switch {
 	case c.ints < c.numbers || values > most:
 		return Number
-	case values > few && 2*values > c.has():
+	case values > few && (2*values > c.has() || 4*once >= values):
 		g.counts = append(g.counts, name)
 		return Number
 	}

@@ -28,12 +28,17 @@ func TestLookAtRatings(t *testing.T) {
 // Whole numbers of which hardly any is there twice are no classes, however few rows have them; classes with numbers for names are.
 func TestLookAtCounts(t *testing.T) {
 	rng := testrand.New(t)
-	for kind, cell := range map[string]func() string{
-		Number:  func() string { return fmt.Sprint(rng.IntN(60)) },
-		Classes: func() string { return fmt.Sprint(101 + 7*rng.IntN(12)) },
+	for _, c := range []struct {
+		kind     string
+		labelled int
+		cell     func() string
+	}{
+		{Number, 24, func() string { return fmt.Sprint(rng.IntN(60)) }},
+		{Number, 120, func() string { return []string{"0", "1", "2", fmt.Sprint(rng.IntN(25))}[rng.IntN(4)] }}, // many are rare
+		{Classes, 150, func() string { return fmt.Sprint(101 + 7*rng.IntN(12)) }},
 	} {
+		kind, labelled, cell := c.kind, c.labelled, c.cell
 		file := filepath.Join(t.TempDir(), "rows.csv")
-		labelled := map[string]int{Number: 24, Classes: 60}[kind]
 		writeTable(t, file, 200, columnOf{"id", func(i int) string { return fmt.Sprint("r", i) }},
 			columnOf{"site", func(i int) string { return fmt.Sprint("s", i*4/200) }},
 			columnOf{"x", func(int) string { return fmt.Sprint(rng.NormFloat64()) }},
