@@ -26,12 +26,11 @@ type usual struct {
 
 // usualOf sorts values and returns where they usually are.
 func usualOf(values []float64) usual {
-	n := len(values)
-	if n < farLeast {
+	if len(values) < farLeast {
 		return usual{low: math.Inf(-1), high: math.Inf(1)}
 	}
 	slices.Sort(values)
-	at := func(share float64) float64 { return values[int(share*float64(n-1))] }
+	at := func(share float64) float64 { return quantile(values, share) }
 	median, far := at(0.5), farAway*(at(0.75)-at(0.25))
 	if far == 0 {
 		far = farAway * (at(0.99) - at(0.01))
@@ -80,9 +79,7 @@ func (s *Set) farLabels(columns []string, values map[string][]float64, units []l
 		slips := s.slipsOf(column)
 		var wrong []float64
 		for i, rows := range slips {
-			for _, r := range rows {
-				wrong = append(wrong, float64(s.Tasks[i].Labels[r]))
-			}
+			wrong = append(wrong, s.Tasks[i].labelsOf(rows)...)
 		}
 		if without := less(values[column], wrong); tailed(without) { // and what is far out is of the tail
 			slips = nil
@@ -97,11 +94,7 @@ func (s *Set) farLabels(columns []string, values map[string][]float64, units []l
 			}
 			far, around, from, to := t.outside(u), "all", u.q1, u.q3
 			if len(slips[i]) > len(far) {
-				var ofSlips []float64
-				for _, r := range slips[i] {
-					ofSlips = append(ofSlips, float64(t.Labels[r]))
-				}
-				own := less(slices.Sorted(slices.Values(t.numbers())), ofSlips)
+				own := less(slices.Sorted(slices.Values(t.numbers())), t.labelsOf(slips[i]))
 				far, around, from, to = slips[i], "the others of the source", own[len(own)/4], own[len(own)-1-len(own)/4]
 			}
 			if len(far) > 0 {
@@ -183,6 +176,14 @@ func (t *Task) labelledRows(yield func(int32) bool) {
 // numbers are the labels of the rows that labelledRows lists.
 func (t *Task) numbers() (out []float64) {
 	for r := range t.labelledRows {
+		out = append(out, float64(t.Labels[r]))
+	}
+	return out
+}
+
+// labelsOf are the labels of some rows.
+func (t *Task) labelsOf(rows []int32) (out []float64) {
+	for _, r := range rows {
 		out = append(out, float64(t.Labels[r]))
 	}
 	return out

@@ -55,9 +55,9 @@ func (s *Set) otherLabelUnits(column string) (out []labelUnit) {
 			continue
 		}
 		slices.Sort(y)
-		at := func(share float64) float64 { return y[int(share*float64(len(y)-1))] }
 		below, _ := slices.BinarySearch(y, 0)
-		all, negative, labels = append(all, ofUnits{t.Pool, at(0.25), at(0.5), at(0.75)}), negative+below, labels+len(y)
+		all = append(all, ofUnits{t.Pool, quantile(y, 0.25), quantile(y, 0.5), quantile(y, 0.75)})
+		negative, labels = negative+below, labels+len(y)
 	}
 	odd, usual := oddUnits(all, 50*negative <= labels)
 	of := "labels"
@@ -85,9 +85,9 @@ func oddUnits(all []ofUnits, positive bool) (odd []ofUnits, usual ofUnits) {
 	}
 	slices.Sort(medians)
 	slices.Sort(apart)
-	far := max(math.Log(otherUnits), unitsFar*1.48*apart[(len(all)-1)/2])
+	far := max(math.Log(otherUnits), unitsFar*1.48*quantile(apart, 0.5))
 	for _, u := range all {
-		r, ofMedian := math.Log(u.half()/usual.half()), math.Log(u.q2/medians[(len(all)-1)/2])
+		r, ofMedian := math.Log(u.half()/usual.half()), math.Log(u.q2/quantile(medians, 0.5))
 		if math.Abs(r) >= far && !math.IsInf(r, 0) && (!positive || math.Abs(r-ofMedian) <= math.Log(unitsApart)) {
 			odd = append(odd, u)
 		}

@@ -41,24 +41,15 @@ func (s *Set) shifted() (out []Oddity) {
 			if len(all) == 0 {
 				return nil
 			}
-			name, q := text.OneLine(s.Columns.Features[j], 80), func(values []float64, share float64) float64 {
-				return values[int(share*float64(len(values)-1))]
-			}
-			low, high := q(all, 0.01), q(all, 0.99)
+			name, low, high := text.OneLine(s.Columns.Features[j], 80), quantile(all, 0.01), quantile(all, 0.99)
 			switch value := of[0]; {
 			case all[0] == all[len(all)-1]:
 			case value == of[len(of)-1]:
 				from, _ := slices.BinarySearch(all, value)
-				to, _ := slices.BinarySearchFunc(all, value, func(x, value float64) int {
-					if x > value {
-						return 1
-					}
-					return -1
-				})
-				if float64(p.Rows)*math.Log(float64(to-from)/float64(len(all))) < math.Log(shiftedChance) {
+				if float64(p.Rows)*math.Log(float64(above(all, value)-from)/float64(len(all))) < math.Log(shiftedChance) {
 					same = append(same, name)
 				}
-			case q(of, 0.25) > high || q(of, 0.75) < low:
+			case quantile(of, 0.25) > high || quantile(of, 0.75) < low:
 				unit := func(x float64) float64 {
 					if len(s.Columns.Centre) == 0 {
 						return x
@@ -67,7 +58,7 @@ func (s *Set) shifted() (out []Oddity) {
 					return readable(x*spread+s.Columns.Centre[j], (high-low)*spread)
 				}
 				outside = append(outside, fmt.Sprintf("%s (half are from %.6g to %.6g, of the sources' 98 of 100 from %.6g to %.6g)", name,
-					unit(q(of, 0.25)), unit(q(of, 0.75)), unit(low), unit(high)))
+					unit(quantile(of, 0.25)), unit(quantile(of, 0.75)), unit(low), unit(high)))
 			}
 		}
 		if len(same) > 0 {

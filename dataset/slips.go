@@ -85,8 +85,7 @@ func Slips(numbers [][]float64, log *table.Log) [][]int {
 
 // middleHalf is the range of the middle half of sorted numbers.
 func middleHalf(sorted []float64) float64 {
-	at := func(share float64) float64 { return sorted[int(share*float64(len(sorted)-1))] }
-	return at(0.75) - at(0.25)
+	return quantile(sorted, 0.75) - quantile(sorted, 0.25)
 }
 
 // slipsFrom is how far the least far slip is, of how far all numbers are, which it sorts, infinite where there is none.

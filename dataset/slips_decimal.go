@@ -67,8 +67,7 @@ func spreadAs(some, others []float64) bool {
 	if len(some) < slipSpread {
 		return len(some) > 0
 	}
-	at := func(share float64) float64 { return others[int(share*float64(len(others)-1))] }
-	return slices.Max(some)-slices.Min(some) >= slipPart*(at(0.9)-at(0.1))
+	return slices.Max(some)-slices.Min(some) >= slipPart*(quantile(others, 0.9)-quantile(others, 0.1))
 }
 
 // withDecimals adds the decimal slips of each source to the slips, where these are few of all numbers and no tail leads there: half as many

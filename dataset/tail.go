@@ -68,12 +68,7 @@ func tailed(v []float64) bool {
 // toLog is what to add to sorted labels of 0 or more before a logarithm: where there is a 0, 1 of whole numbers, and of others the power of
 // ten below nineteen of twenty that are above 0.
 func toLog(v []float64) float64 {
-	first, _ := slices.BinarySearchFunc(v, 0, func(x, zero float64) int {
-		if x > zero {
-			return 1
-		}
-		return -1
-	})
+	first := above(v, 0)
 	switch {
 	case first == 0 || first == len(v):
 		return 0

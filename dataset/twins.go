@@ -64,8 +64,14 @@ func (w *twins) addTarget(rows []rowHash) {
 	slices.SortStableFunc(w.target, byFeatures)
 }
 
-// add counts the rows of the next pool, which it sorts.
+// add counts the rows of the next pool, which it sorts, and holds them against those of other sources.
 func (w *twins) add(p *Pool, rows []rowHash) {
+	w.count(p, rows)
+	w.copies.add(p, rows)
+}
+
+// count counts the rows of the next pool, which it sorts.
+func (w *twins) count(p *Pool, rows []rowHash) {
 	slices.SortStableFunc(rows, byFeatures)
 	var c twinCount
 	for i, r := range rows {
@@ -78,7 +84,6 @@ func (w *twins) add(p *Pool, rows []rowHash) {
 			w.pair(r, w.target[at])
 		}
 	}
-	w.copies.add(p, rows)
 	w.counts = append(w.counts, c)
 	w.all, w.earlier = w.all+len(rows), w.earlier+c.before.n
 }

@@ -65,22 +65,12 @@ func TestTargetCopies(t *testing.T) {
 			}
 		}, "b 1 of 60 rows has the features of a row of the target: row 0, like row 1"},
 		"few values": {func(set *Set) {
-			for _, p := range set.Pools {
-				for i := range p.F32 {
-					p.F32[i] = float32(i*i%7/3 + i%3)
-				}
-			}
+			fewOfAll(set)
 			for i := range set.Tasks {
 				set.Tasks[i].Labels = nil
 			}
 		}, ""},
-		"few values, labels": {func(set *Set) {
-			for _, p := range set.Pools {
-				for i := range p.F32 {
-					p.F32[i] = float32(i*i%7/3 + i%3)
-				}
-			}
-		}, ""},
+		"few values, labels": {fewOfAll, ""},
 	} {
 		set := measured(testrand.New(t))
 		c.change(set)
@@ -92,5 +82,14 @@ func TestTargetCopies(t *testing.T) {
 			}
 		}
 		must.Equal(t, strings.Join(found, "; "), c.want, "%s", name)
+	}
+}
+
+// fewOfAll gives all features few values.
+func fewOfAll(set *Set) {
+	for _, p := range set.Pools {
+		for i := range p.F32 {
+			p.F32[i] = float32(i*i%7/3 + i%3)
+		}
 	}
 }

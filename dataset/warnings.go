@@ -47,21 +47,23 @@ func (s *Set) Warnings(files bool) (out []Oddity) {
 
 // targetCopies lists the sources that have rows of the target.
 func (s *Set) targetCopies(place placeOf) (out []Oddity) {
-	rows := 0
-	for _, p := range s.Pools {
-		rows += p.Rows
-	}
 	if !slices.ContainsFunc(s.Pools, func(p *Pool) bool { return p.Target }) {
 		return nil
 	}
-	seed, w := maphash.MakeSeed(), twins{copies: newCopies(rows)}
+	seed, ofTarget := maphash.MakeSeed(), map[int][]rowHash{}
+	var w twins
 	for i, p := range s.Pools {
 		if p.Target {
-			w.addTarget(s.rowHashes(i, seed))
+			ofTarget[i] = s.rowHashes(i, seed)
+			w.addTarget(ofTarget[i])
 		}
 	}
 	for i, p := range s.Pools {
-		w.add(p, s.rowHashes(i, seed))
+		rows := ofTarget[i]
+		if !p.Target {
+			rows = s.rowHashes(i, seed)
+		}
+		w.count(p, rows)
 	}
 	for i := range s.Pools {
 		out = append(out, w.ofTarget(s, i, place)...)

@@ -39,7 +39,7 @@ func (f folder) finished(u Unit) (*Result, error) {
 	}
 	want, listed := *res, true
 	if len(st.Epochs) > 0 {
-		want = f.summary(st)
+		want = summarise(f.problem, f.id.Data.Name, f.problem.TargetSamples(), st.Epochs)
 		want.Warnings = res.Warnings // of the data, which are the same
 		want.Files = res.Files
 		rows, err := encodeRows(f.problem, st.Epochs)

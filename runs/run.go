@@ -168,15 +168,10 @@ func (f folder) writeEpochs(st pipeline.State) error {
 	return atomicfile.Write(filepath.Join(f.dir, epochsFile), epochs)
 }
 
-func (f folder) summary(st pipeline.State) Result {
-	res := summarise(f.problem, f.id.Data.Name, f.problem.TargetSamples(), st.Epochs)
-	res.Warnings = f.problem.Set.Warnings(false)
-	return res
-}
-
 // finish writes the files of the end; result.json is the last.
 func (f folder) finish(st pipeline.State) (*Result, error) {
-	res := f.summary(st)
+	res := summarise(f.problem, f.id.Data.Name, f.problem.TargetSamples(), st.Epochs)
+	res.Warnings = f.problem.Set.Warnings(false)
 	if err := f.writeEpochs(st); err != nil {
 		return nil, err
 	}

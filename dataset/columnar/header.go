@@ -100,7 +100,7 @@ func (o Output) Learned() string {
 // Value is what is learned of a label, NaN of none.
 func (o Output) Value(label float32) float32 {
 	if o.Log {
-		return float32(o.Logarithm().Of(float64(label)))
+		return float32(table.Log{Plus: o.Plus}.Of(float64(label)))
 	}
 	return label
 }
