@@ -34,6 +34,14 @@ func bent(t *testing.T, knots []float64, rows int, cell func(row int) (x, other,
 // What is odd is said of columns, not of what knots add to them; and it is said however many knots there are.
 func TestOdditiesOfKnots(t *testing.T) {
 	rng := testrand.New(t)
+	seen := map[float32]bool{}
+	normal := func() float64 { // no two rows are alike by chance
+		v := rng.NormFloat64()
+		for ; seen[float32(v)]; v = rng.NormFloat64() {
+		}
+		seen[float32(v)] = true
+		return v
+	}
 	many := make([]float64, tellingFeatures)
 	for i := range many {
 		many[i] = float64(i) / tellingFeatures
@@ -43,26 +51,26 @@ func TestOdditiesOfKnots(t *testing.T) {
 		cell  func(row int) (x, other, y float64)
 		want  string
 	}{
-		"telling": {many, func(int) (x, other, y float64) { x = rng.NormFloat64(); return x, rng.NormFloat64(), 3*x - 1 },
+		"telling": {many, func(int) (x, other, y float64) { x = normal(); return x, normal(), 3*x - 1 },
 			"the feature in column x tells the label y alone"},
 		"far": {[]float64{0, 1}, func(row int) (x, other, y float64) {
-			return rng.NormFloat64() + map[bool]float64{true: 1e8}[row == 7], rng.NormFloat64(), rng.NormFloat64()
+			return normal() + map[bool]float64{true: 1e8}[row == 7], normal(), normal()
 		}, "e+08 in column x, far from the others"},
-		"same": {[]float64{0, 1}, func(int) (x, other, y float64) { return 5, rng.NormFloat64(), rng.NormFloat64() },
+		"same": {[]float64{0, 1}, func(int) (x, other, y float64) { return 5, normal(), normal() },
 			"1 of 2 features are the same in all rows, the first in column x"},
-		"one way": {[]float64{-1}, func(row int) (x, other, y float64) { return float64(row), rng.NormFloat64(), rng.NormFloat64() },
+		"one way": {[]float64{-1}, func(row int) (x, other, y float64) { return float64(row), normal(), normal() },
 			"the feature in column x goes one way"},
 		"code": {[]float64{0}, func(row int) (x, other, y float64) {
-			return map[bool]float64{true: -999, false: 0.05 * float64(row%20)}[row%20 == 3], rng.NormFloat64(), rng.NormFloat64()
+			return map[bool]float64{true: -999, false: 0.05 * float64(row%20)}[row%20 == 3], normal(), normal()
 		}, "-999 in column x in 20 of 400 rows looked at, all others are from 0 to 0.95"},
 		"codes above": {[]float64{0}, func(row int) (x, other, y float64) {
-			return map[bool]float64{true: 99, false: 1 + float64(row%7)}[row%30 == 3], rng.NormFloat64(), rng.NormFloat64()
+			return map[bool]float64{true: 99, false: 1 + float64(row%7)}[row%30 == 3], normal(), normal()
 		}, "99 in column x in 14 of 400 rows looked at, all others are from 1 to 7"},
 		"two values": {[]float64{0.5}, func(row int) (x, other, y float64) {
-			return float64(row / 7 % 2), rng.NormFloat64(), rng.NormFloat64()
+			return float64(row / 7 % 2), normal(), normal()
 		}, ""},
 		"counts": {[]float64{1}, func(row int) (x, other, y float64) {
-			return math.Max(0, float64(row%9-5)), rng.NormFloat64(), rng.NormFloat64()
+			return math.Max(0, float64(row%9-5)), normal(), normal()
 		}, ""},
 	} {
 		var found []string
