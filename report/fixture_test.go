@@ -155,7 +155,7 @@ func finishedStudy(t testing.TB) string {
 		for _, r := range must.Get(s.Ask(t.Context(), study.Request{}))(t).Rows {
 			answers = append(answers, []string{r.ID, labels[r.ID]})
 		}
-		must.Get(s.Tell(t.Context(), write(fmt.Sprintf("answers%d.csv", round), answers), false))(t)
+		must.Get(s.Tell(t.Context(), write(fmt.Sprintf("answers%d.csv", round), answers), study.TellOptions{}))(t)
 		must.Get(s.Learn(t.Context(), func() (backend.Device, error) { return cpu.Open(1) }))(t)
 	}
 	return dir

@@ -173,12 +173,14 @@ type studyTellOptions struct {
 	studyFolder
 	answers string
 	replace flags.Value[bool]
+	checked flags.Value[bool]
 	output
 }
 
 func (o *studyTellOptions) addFlags(set *flags.Set) {
 	o.studyFolder.addFlags(set)
 	set.Bool(&o.replace, "replace", "let labels replace those that were told before; the journal keeps these")
+	set.Bool(&o.checked, "checked", "the numbers of the file were looked at and are right: name them as far from others no more")
 	o.addGroup(set, "what changed", o.addQuiet)
 }
 
@@ -193,16 +195,20 @@ func (o *studyTellOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	told, err := s.Tell(ctx, o.answers, o.replace.V)
+	told, err := s.Tell(ctx, o.answers, study.TellOptions{Replace: o.replace.V, Checked: o.checked.V})
 	if err != nil {
 		return studyError(err)
 	}
 	if len(told.Far) > 0 {
 		o.note("%s", farText(told.Far))
 	}
-	return o.emitEither(told, fmt.Sprintf("%s, %d replaced, %d skipped, %d unchanged; %d not asked for; %s %s pending\n",
-		text.Several(told.Labels, "label"), told.Replaced, told.Skipped, told.Known, told.Unasked, text.Several(told.Pending, "row"),
-		text.Form(told.Pending, "is", "are")))
+	checked := ""
+	if o.checked.V {
+		checked = fmt.Sprintf("; %d marked as checked", told.Checked)
+	}
+	return o.emitEither(told, fmt.Sprintf("%s, %d replaced, %d skipped, %d unchanged; %d not asked for%s; %s %s pending\n",
+		text.Several(told.Labels, "label"), told.Replaced, told.Skipped, told.Known, told.Unasked, checked,
+		text.Several(told.Pending, "row"), text.Form(told.Pending, "is", "are")))
 }
 
 type studyExportOptions struct {

@@ -10,7 +10,8 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// A number whose point was lost is named when it is told and in the status, and when its row is told anew it is as any other.
+// A number whose point was lost is named when it is told and in the status, unless it is told as checked, and when its row is told anew it
+// is as any other.
 func TestSlipInAnswers(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -37,6 +38,15 @@ func TestSlipInAnswers(t *testing.T) {
 	status := func() string { return succeed(t, dir, "study", "status", "campaign").Stdout }
 	must.Hold(t, strings.Contains(status(), "nothing was learned yet\nfar from the other labels") && strings.Contains(status(), id),
 		"the status lacks %s: %s", id, status())
+	checked := tell("slip.csv", id, "--checked")
+	must.Hold(t, strings.Contains(checked.Stdout, "200 marked as checked") && checked.Stderr == "", "of checked labels: %s%s",
+		checked.Stdout, checked.Stderr)
+	must.Hold(t, !strings.Contains(status(), "far from"), "the status of checked labels: %s", status())
+	must.Hold(t, strings.Contains(tell("slip.csv", id, "--checked").Stdout, "0 marked"), "what is checked is marked again")
+	other := asked[5][0]
+	tell("other.csv", other, "--replace").Complains(t, 0, "far from the other labels of their sources", " of row "+other+" of ")
+	must.Hold(t, strings.Contains(status(), other), "the status lacks a label that replaced one that was checked: %s", status())
+	succeed(t, dir, "study", "verify", "campaign")
 	said := tell("right.csv", "", "--replace").Stderr
 	must.Hold(t, !strings.Contains(said, "far from"), "of right labels: %s", said)
 	must.Hold(t, !strings.Contains(status(), "far from"), "the status of right labels: %s", status())

@@ -292,5 +292,5 @@ func farLine(st *study.Status) string {
 // farText names labels that are probably slips.
 func farText(far []string) string {
 	return fmt.Sprintf("far from the other labels of their sources, and a few such decide what is learned: %s; where they are slips, tell "+
-		"them again with --replace", shorten(far))
+		"them again with --replace, and where they are right with --checked", shorten(far))
 }

@@ -79,15 +79,16 @@ class Study:
             self._study("ask", "--out", out, *_flags(dict(budget=budget, request=request, expires=expires, stop_below=stop_below)))
             return _read(out, {"cost": float, "priority": int, "ask": int})
 
-    def tell(self, answers: Table, replace: bool = False) -> dict[str, Any]:
+    def tell(self, answers: Table, replace: bool = False, checked: bool = False) -> dict[str, Any]:
         """Take labels: a table with id and the columns of the labels, or a file of such or of Label Studio's export.
 
         Rows without a label are left out; status "skip" gives a row up. All of it is taken or nothing. Raises Contradiction
         where a label differs from an earlier one, unless replace is set. Returns how many rows changed and are pending, and
         as far the numbers that are so far from the others of their source that they are probably slips; it warns of them.
+        With checked the numbers of the table were looked at and are right: they are named no more.
         """
         with tempfile.TemporaryDirectory() as folder:
-            told = json.loads(self._study("tell", _write(answers, Path(folder)), "--json", *_flags(dict(replace=replace))))
+            told = json.loads(self._study("tell", _write(answers, Path(folder)), "--json", *_flags(dict(replace=replace, checked=checked))))
         if told.get("far"):
             warnings.warn("far from the other labels of their sources: " + ", ".join(told["far"]), stacklevel=2)
         return told

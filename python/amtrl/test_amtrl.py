@@ -187,6 +187,8 @@ class Slips(InFolder):
         with self.assertWarnsRegex(UserWarning, f"of row {slip} of "):
             told = study.tell(answers)
         self.assertEqual(len(told["far"]), 1)
+        self.assertEqual(study.tell(answers[3:4], checked=True)["checked"], 1)
+        self.assertNotIn("far", study.status())
         answers[3]["y"] = labels[slip]
         with warnings.catch_warnings():
             warnings.simplefilter("error")

@@ -62,21 +62,22 @@ func TestLateClass(t *testing.T) {
 		path := f.answers(t, "answers.csv", lines...)
 		if round == 3 {
 			before := must.Get(late.Status())(t)
-			must.Fail(t, "a new class", must.Err(late.Tell(t.Context(), path, false)), "expected one of the classes no, yes, found \"maybe\"",
-				"add it to classes in "+f.Settings.Data.Path, "status skip")
+			_, err := late.Tell(t.Context(), path, TellOptions{})
+			must.Fail(t, "a new class", err, "expected one of the classes no, yes, found \"maybe\"", "add it to classes in "+f.Settings.Data.Path,
+				"status skip")
 			late = open(f.Dir, grown)
 			must.Equal(t, must.Get(late.Status())(t).Spent, before.Spent, "spent")
 			_, st, err := late.load()
 			must.Do(t, err)
 			must.Hold(t, len(late.data.Outputs[0].Classes) == 2 && st.classes == 0, "the study has new classes before a label")
 		}
-		told := must.Get(late.Tell(t.Context(), path, false))(t)
+		told := must.Get(late.Tell(t.Context(), path, TellOptions{}))(t)
 		must.Equal(t, told.Skipped, 1, "skipped rows")
 		if round == 3 {
 			late = open(f.Dir, f.folder)
 		}
 		must.Equal(t, must.Get(late.Learn(t.Context(), openCPU))(t), round, "round")
-		must.Get(known.Tell(t.Context(), path, false))(t)
+		must.Get(known.Tell(t.Context(), path, TellOptions{}))(t)
 		must.Get(known.Learn(t.Context(), openCPU))(t)
 		must.Hold(t, (model(late, round) == model(known, round)) == (round >= 3), "round %d: the models are not as expected", round)
 	}

@@ -91,7 +91,7 @@ func Example() {
 		}
 		path := filepath.Join(dir, "answers.csv")
 		writeCSV(path, answers)
-		told, err := s.Tell(ctx, path, false)
+		told, err := s.Tell(ctx, path, study.TellOptions{})
 		check(err)
 		n, err := s.Learn(ctx, func() (backend.Device, error) { return cpu.Open(0) })
 		check(err)

@@ -26,7 +26,8 @@ func TestFirstAskLearns(t *testing.T) {
 			return i < 12 && (c.inData || source == "t") && (source != "c" || c.name != "a source without labels"), false
 		})
 		if !c.inData {
-			must.Get(f.Tell(t.Context(), f.answers(t, "early.csv", "id,label", "a1,yes", "a2,no", "b3,yes", "b4,no", "c1,yes", "c2,no"), false))(t)
+			early := f.answers(t, "early.csv", "id,label", "a1,yes", "a2,no", "b3,yes", "b4,no", "c1,yes", "c2,no")
+			must.Get(f.Tell(t.Context(), early, TellOptions{}))(t)
 		}
 		learned := 0
 		learn := func(ctx context.Context) error {

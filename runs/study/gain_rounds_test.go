@@ -30,7 +30,7 @@ func TestGainOfRounds(t *testing.T) {
 			before, gain := 0.0, (*Gain)(nil)
 			for r := range rounds {
 				a := must.Get(f.Ask(t.Context(), Request{}))(t)
-				must.Get(f.Tell(t.Context(), f.answerAll(t, fmt.Sprintf("%d.csv", r), a), false))(t)
+				must.Get(f.Tell(t.Context(), f.answerAll(t, fmt.Sprintf("%d.csv", r), a), TellOptions{}))(t)
 				must.Get(f.Learn(t.Context(), openCPU))(t)
 				now := fresh.score(t, f.roundDir(r+1))
 				if gain != nil {

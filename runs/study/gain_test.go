@@ -23,7 +23,7 @@ func TestGainOfNextAsk(t *testing.T) {
 	for i := range 2 {
 		a := must.Get(f.Ask(t.Context(), Request{StopBelow: 1e9}))(t)
 		must.Hold(t, a.Unmeasured, "after %d rounds a gain is known", i)
-		must.Get(f.Tell(t.Context(), f.answerAll(t, fmt.Sprintf("%d.csv", i), a), false))(t)
+		must.Get(f.Tell(t.Context(), f.answerAll(t, fmt.Sprintf("%d.csv", i), a), TellOptions{}))(t)
 		must.Get(f.Learn(t.Context(), openCPU))(t)
 	}
 	check := func(what string, from float64, waiting int) {
@@ -49,7 +49,7 @@ func TestGainOfNextAsk(t *testing.T) {
 	next := must.Get(f.Status())(t).Next // before an ask gives the rows back
 	must.Hold(t, next.From == 18 && next.Pending == 0, "nine rows late: status expects %+v", next)
 	check("nine rows late", 18, 0)
-	must.Get(f.Tell(t.Context(), f.answerAll(t, "late.csv", a), false))(t)
+	must.Get(f.Tell(t.Context(), f.answerAll(t, "late.csv", a), TellOptions{}))(t)
 	check("nine rows answered, and not learned", 27, 0)
 }
 
@@ -58,7 +58,7 @@ func TestGainHasAnEnd(t *testing.T) {
 	f := newFixture(t, testrand.New(t))
 	for i := range 2 {
 		a := must.Get(f.Ask(t.Context(), Request{}))(t)
-		must.Get(f.Tell(t.Context(), f.answerAll(t, fmt.Sprintf("%d.csv", i), a), false))(t)
+		must.Get(f.Tell(t.Context(), f.answerAll(t, fmt.Sprintf("%d.csv", i), a), TellOptions{}))(t)
 		must.Get(f.Learn(t.Context(), openCPU))(t)
 	}
 	plan, more := must.Get(f.Plan(1e6))(t), must.Get(f.Plan(2e6))(t)
@@ -88,7 +88,7 @@ func TestGainOfNothing(t *testing.T) {
 	f.Settings.Config.Schedule.Epochs = 3
 	for i := range 2 {
 		a := must.Get(f.Ask(t.Context(), Request{}))(t)
-		must.Get(f.Tell(t.Context(), f.answerAll(t, fmt.Sprintf("%d.csv", i), a), false))(t)
+		must.Get(f.Tell(t.Context(), f.answerAll(t, fmt.Sprintf("%d.csv", i), a), TellOptions{}))(t)
 		must.Get(f.Learn(t.Context(), openCPU))(t)
 	}
 	must.Get(f.Ask(t.Context(), Request{}))(t)
@@ -102,7 +102,7 @@ func TestOverspentBudget(t *testing.T) {
 	f.Settings.Config.Schedule.Epochs = 3
 	for i, budget := range []float64{0, 80} {
 		a := must.Get(f.Ask(t.Context(), Request{Budget: budget}))(t)
-		must.Get(f.Tell(t.Context(), f.answerAll(t, fmt.Sprintf("%d.csv", i), a), false))(t)
+		must.Get(f.Tell(t.Context(), f.answerAll(t, fmt.Sprintf("%d.csv", i), a), TellOptions{}))(t)
 		must.Get(f.Learn(t.Context(), openCPU))(t)
 	}
 	spent := must.Get(f.Status())(t).Spent

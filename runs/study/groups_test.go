@@ -31,13 +31,13 @@ func TestStudyHoldsGroupsApart(t *testing.T) {
 	for told < 20 {
 		told += 7
 	}
-	must.Get(f.Tell(t.Context(), f.answers(t, "more.csv", "id,label", fmt.Sprintf("t%d,yes", told)), false))(t)
+	must.Get(f.Tell(t.Context(), f.answers(t, "more.csv", "id,label", fmt.Sprintf("t%d,yes", told)), TellOptions{}))(t)
 	after := samples()
 	must.Equal(t, len(after.Target.Rows), len(before.Target.Rows)+1, "samples with one more")
 	must.Hold(t, len(after.Test.Rows) < len(before.Test.Rows) && len(after.Test.Rows) > 0, "%d rows are held out, before %d",
 		len(after.Test.Rows), len(before.Test.Rows))
 	a := must.Get(f.Ask(t.Context(), Request{}))(t)
-	must.Get(f.Tell(t.Context(), f.answerAll(t, "1.csv", a), false))(t)
+	must.Get(f.Tell(t.Context(), f.answerAll(t, "1.csv", a), TellOptions{}))(t)
 	must.Get(f.Learn(t.Context(), openCPU))(t)
 	s := must.Get(f.Relevance())(t)[0]
 	n := s.Losses.Groups

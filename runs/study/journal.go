@@ -55,6 +55,8 @@ type TellEvent struct {
 	Replace bool       `json:"replace,omitempty"`
 	Rows    []TellRows `json:"rows,omitempty"`
 	Skips   []SkipRows `json:"skips,omitempty"`
+	// Checked are rows whose labels are right as they are.
+	Checked []CheckedRows `json:"checked,omitempty"`
 	// Classes are new ones of each output, behind those that it has, from this line on.
 	Classes [][]string `json:"classes,omitempty"`
 }
@@ -72,6 +74,12 @@ type SkipRows struct {
 	Rows   []int32 `json:"rows"`
 	// Held says that the rows are held out: none of them is ever asked for.
 	Held bool `json:"held,omitempty"`
+}
+
+// CheckedRows are rows of one source that were looked at: what they have is named no more, until a label of theirs changes.
+type CheckedRows struct {
+	Source string  `json:"source"`
+	Rows   []int32 `json:"rows"`
 }
 
 // ExpireEvent gives the rows of asks back that have no answer.
@@ -163,16 +171,25 @@ func (e *Event) check() error {
 	return nil
 }
 
+// kind is the word for what changed most.
+func (e *TellEvent) kind() string {
+	switch {
+	case len(e.Rows) > 0:
+		return "tell"
+	case len(e.Skips) > 0:
+		return "skip"
+	}
+	return "check"
+}
+
 // write adds an event to the journal that was read since the lease is held. When it returns the line is on disk.
 func (s *Study) write(held *lease.Lease, j *journal, e Event) error {
 	e.N, e.Previous, e.Time = len(j.events)+1, j.last, s.now().UTC().Format(timeForm)
 	switch {
 	case e.Ask != nil:
 		e.Event = "ask"
-	case e.Tell != nil && len(e.Tell.Rows) == 0:
-		e.Event = "skip"
 	case e.Tell != nil:
-		e.Event = "tell"
+		e.Event = e.Tell.kind()
 	case e.Expire != nil:
 		e.Event = "expire"
 	case e.Fit != nil:

@@ -24,7 +24,7 @@ func TestLearnOnce(t *testing.T) {
 	f := newFixture(t, testrand.New(t))
 	must.Fail(t, "without labels", must.Err(f.Learn(t.Context(), openCPU)), "found 0 labelled rows of sources")
 	a := must.Get(f.Ask(t.Context(), Request{}))(t)
-	must.Get(f.Tell(t.Context(), f.answerAll(t, "all.csv", a), false))(t)
+	must.Get(f.Tell(t.Context(), f.answerAll(t, "all.csv", a), TellOptions{}))(t)
 	results := make(chan error)
 	for range 3 {
 		s := f.open(t, f.Dir)
@@ -51,7 +51,7 @@ func TestAskWithoutSourceLabels(t *testing.T) {
 	for _, r := range a.Rows {
 		lines = append(lines, r.ID+",,skip")
 	}
-	if told := must.Get(f.Tell(t.Context(), f.answers(t, "skips.csv", lines...), false))(t); told.Skipped != 9 || told.Unasked != 1 {
+	if told := must.Get(f.Tell(t.Context(), f.answers(t, "skips.csv", lines...), TellOptions{}))(t); told.Skipped != 9 || told.Unasked != 1 {
 		t.Errorf("it told %+v", told)
 	}
 	learn := func(ctx context.Context) error { _, err := f.Learn(ctx, openCPU); return err }
@@ -125,7 +125,7 @@ func anotherMachine(t *testing.T) bool {
 func TestRoundOfAnother(t *testing.T) {
 	f := newFixture(t, testrand.New(t))
 	a := must.Get(f.Ask(t.Context(), Request{}))(t)
-	must.Get(f.Tell(t.Context(), f.answerAll(t, "all.csv", a), false))(t)
+	must.Get(f.Tell(t.Context(), f.answerAll(t, "all.csv", a), TellOptions{}))(t)
 	theirs := filepath.Join(f.Dir, roundsDir, "lease")
 	_, err := f.Learn(t.Context(), func() (backend.Device, error) {
 		must.Do(t, atomicfile.Write(theirs, []byte(`{"nonce":"x","host":"far","boot":"another","pid":7,"attempt":0,"beat":1}`)))
@@ -155,7 +155,7 @@ func TestRoundOfAnother(t *testing.T) {
 func TestLearnUnseenClass(t *testing.T) {
 	f := newFixtureOf(t, testrand.New(t), 9, func(source string, i int) (bool, bool) { return source == "t" && i < 24 && i%2 == 1, false })
 	a := must.Get(f.Ask(t.Context(), Request{}))(t)
-	must.Get(f.Tell(t.Context(), f.answerAll(t, "all.csv", a), false))(t)
+	must.Get(f.Tell(t.Context(), f.answerAll(t, "all.csv", a), TellOptions{}))(t)
 	for round := 1; round <= 2; round++ {
 		must.Get(f.Learn(t.Context(), openCPU))(t)
 		q, err := must.Get(openCPU())(t).NewQueue()
@@ -165,7 +165,7 @@ func TestLearnUnseenClass(t *testing.T) {
 		if model.C != 2 || columns[0].Heads != 2 || !slices.Equal(columns[0].Classes, []string{"no", "yes"}) {
 			t.Errorf("round %d: %d outputs of %+v", round, model.C, columns)
 		}
-		must.Get(f.Tell(t.Context(), f.answers(t, "more.csv", "id,label", "t30,no", "t32,no"), false))(t)
+		must.Get(f.Tell(t.Context(), f.answers(t, "more.csv", "id,label", "t30,no", "t32,no"), TellOptions{}))(t)
 	}
 	p := must.Get(f.problem(2))(t)
 	_, st, err := f.load()
@@ -184,7 +184,7 @@ func TestLearnUnseenClass(t *testing.T) {
 func TestStateOfOtherOutputs(t *testing.T) {
 	f := newFixtureOf(t, testrand.New(t), 9, func(source string, i int) (bool, bool) { return source == "t" && i < 24 && i%2 == 1, false })
 	a := must.Get(f.Ask(t.Context(), Request{}))(t)
-	must.Get(f.Tell(t.Context(), f.answerAll(t, "all.csv", a), false))(t)
+	must.Get(f.Tell(t.Context(), f.answerAll(t, "all.csv", a), TellOptions{}))(t)
 	must.Get(f.Learn(t.Context(), openCPU))(t)
 	_, st, err := f.load()
 	must.Do(t, err)

@@ -20,7 +20,7 @@ func (st *state) slipsOf(e *TellEvent) ([]string, error) {
 	return st.slips(func(at place) bool { return told[at] })
 }
 
-// slips names labels of some rows that are probably slips by those that all sources have (see [dataset.Slips]).
+// slips names labels of some rows that are probably slips by those that all sources have (see [dataset.Slips]), and were not checked.
 func (st *state) slips(of func(place) bool) (names []string, err error) {
 	s := st.study
 	pools := len(s.data.Set.Pools)
@@ -39,7 +39,7 @@ func (st *state) slips(of func(place) bool) (names []string, err error) {
 		for pool, places := range dataset.Slips(numbers, o.Logarithm()) {
 			for _, at := range places {
 				i := rows[pool][at]
-				if !of(place{pool, i}) {
+				if r := st.rows[pool][i]; r != nil && r.checked || !of(place{pool, i}) {
 					continue
 				}
 				id, err := s.idOf(pool, i)

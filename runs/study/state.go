@@ -30,6 +30,8 @@ type row struct {
 	told int
 	// values are its labels, as of columnar.Known.
 	values []float32
+	// checked says that they were looked at.
+	checked bool
 }
 
 // state follows from the journal and the data.
@@ -100,6 +102,18 @@ func (st *state) apply(e *Event) error {
 				st.row(pool, i).status = skipped
 			}
 		}
+		for _, group := range e.Tell.Checked {
+			pool, err := st.pool(group.Source, group.Rows)
+			if err != nil {
+				return err
+			}
+			for _, i := range group.Rows {
+				if st.label(pool, i) == nil {
+					return fmt.Errorf("expected rows of %s with a label, found %d", group.Source, i)
+				}
+				st.row(pool, i).checked = true
+			}
+		}
 	case e.Expire != nil:
 		for _, number := range e.Expire.Asks {
 			if number < 1 || number > len(st.asks) || !st.open[number] {
@@ -154,7 +168,7 @@ func (st *state) tell(e *Event, group TellRows) error {
 			if r.told == 0 {
 				r.told = e.N
 			}
-			r.values[c], r.status = v, answered
+			r.values[c], r.status, r.checked = v, answered, false
 		}
 	}
 	st.labels = e.N

@@ -38,7 +38,7 @@ func TestFullDisk(t *testing.T) {
 		func(s *Study) error {
 			a, err := s.Ask(t.Context(), Request{Key: "one"})
 			if err == nil {
-				_, err = s.Tell(t.Context(), f.answerAll(t, "one.csv", a), false)
+				_, err = s.Tell(t.Context(), f.answerAll(t, "one.csv", a), TellOptions{})
 			}
 			return err
 		},
@@ -98,7 +98,7 @@ func TestExpiry(t *testing.T) {
 		t.Errorf("asked for %v, and after they expired for %v", a.Rows, b.Rows)
 	}
 	late := f.answers(t, "late.csv", "id,label", a.Rows[0].ID+","+f.labels[a.Rows[0].ID])
-	if told := must.Get(f.Tell(t.Context(), late, false))(t); told.Labels != 1 || told.Pending != 8 {
+	if told := must.Get(f.Tell(t.Context(), late, TellOptions{}))(t); told.Labels != 1 || told.Pending != 8 {
 		t.Errorf("a late answer: %+v", told)
 	}
 }
@@ -121,7 +121,7 @@ func TestLabelStudio(t *testing.T) {
 	"value": {"choices": ["yes"]}}]}]},
  {"id": 2, "data": {"id": "` + id(1) + `"}, "annotations": [{"was_cancelled": true, "result": []}]},
  {"id": 3, "data": {"id": "` + id(2) + `"}, "annotations": []}]`
-	told := must.Get(f.Tell(t.Context(), f.answers(t, "export.json", export), false))(t)
+	told := must.Get(f.Tell(t.Context(), f.answers(t, "export.json", export), TellOptions{}))(t)
 	if told.Labels != 1 || told.Skipped != 1 || told.Pending != len(a.Rows)-2 {
 		t.Errorf("it told %+v", told)
 	}
@@ -145,9 +145,11 @@ func TestLabelStudio(t *testing.T) {
 		{`[{"data": {"id": "` + id(3) + `"}, "annotations": [{"result": [{"from_name": "kind", "value": {"choices": ["no", "yes"]}}]}]}]`,
 			"expected one choice, found 2"},
 	} {
-		_, err := f.Tell(t.Context(), f.answers(t, "wrong.json", test.text), false)
+		_, err := f.Tell(t.Context(), f.answers(t, "wrong.json", test.text), TellOptions{})
 		must.Fail(t, test.text, err, test.want)
 	}
+	_, err = f.Tell(t.Context(), f.answers(t, "again.json", export), TellOptions{Checked: true})
+	must.Fail(t, "checked classes", err, "expected labels that are numbers", "found classes")
 }
 
 // A list of rows in JSON is told as any table is.
@@ -156,9 +158,9 @@ func TestTellListOfRows(t *testing.T) {
 	a := must.Get(f.Ask(t.Context(), Request{}))(t)
 	first, second := a.Rows[0].ID, a.Rows[1].ID
 	rows := `[{"id": "` + first + `", "label": "yes", "data": "seen"}, {"id": "` + second + `", "label": null}]`
-	told := must.Get(f.Tell(t.Context(), f.answers(t, "rows.json", rows), false))(t)
+	told := must.Get(f.Tell(t.Context(), f.answers(t, "rows.json", rows), TellOptions{}))(t)
 	must.Hold(t, told.Labels == 1 && told.Pending == len(a.Rows)-1, "it told %+v", told)
-	_, err := f.Tell(t.Context(), f.answers(t, "wrong.json", `[{"id": "`+second+`", "label": "maybe"}]`), false)
+	_, err := f.Tell(t.Context(), f.answers(t, "wrong.json", `[{"id": "`+second+`", "label": "maybe"}]`), TellOptions{})
 	must.Fail(t, "a list of rows", err, `wrong.json: row 0, column label: expected one of the classes no, yes, found "maybe"`)
 }
 
@@ -170,14 +172,14 @@ func TestTellNamesAllThatIsWrong(t *testing.T) {
 	for i, label := range []string{"yes", "ys", "no", "", "nope", "maybe"} {
 		text += a.Rows[i].ID + "," + label + "\n"
 	}
-	_, err := f.Tell(t.Context(), f.answers(t, "two.csv", text), false)
+	_, err := f.Tell(t.Context(), f.answers(t, "two.csv", text), TellOptions{})
 	must.Fail(t, "wrong labels", err, `two.csv: line 3, column label: expected one of the classes no, yes, found "ys"`,
 		`; other rows are not right either: line 6, line 7; the words that are no classes: "ys", "nope", "maybe"`)
 	text = "id,label\n" + a.Rows[0].ID + ",1\n" + a.Rows[1].ID + ",2\n"
-	_, err = f.Tell(t.Context(), f.answers(t, "one.csv", text), false)
+	_, err = f.Tell(t.Context(), f.answers(t, "one.csv", text), TellOptions{})
 	must.Fail(t, "one more", err, "; another row is not right either: line 3")
 	text = "ID,Label,Status\n" + a.Rows[0].ID + ",yes,\n" + a.Rows[1].ID + ",,Skip\n" // as spreadsheets have it
-	told := must.Get(f.Tell(t.Context(), f.answers(t, "right.csv", text), false))(t)
+	told := must.Get(f.Tell(t.Context(), f.answers(t, "right.csv", text), TellOptions{}))(t)
 	must.Hold(t, told.Labels == 1 && told.Pending == len(a.Rows)-2, "it told %+v", told)
 }
 
@@ -225,7 +227,7 @@ func TestAffordable(t *testing.T) {
 func TestStopBelowNeedsScores(t *testing.T) {
 	f := newFixture(t, testrand.New(t))
 	a := must.Get(f.Ask(t.Context(), Request{}))(t)
-	must.Get(f.Tell(t.Context(), f.answerAll(t, "all.csv", a), false))(t)
+	must.Get(f.Tell(t.Context(), f.answerAll(t, "all.csv", a), TellOptions{}))(t)
 	must.Get(f.Learn(t.Context(), openCPU))(t)
 	must.Do(t, os.WriteFile(filepath.Join(f.roundDir(1), runs.ScoreFile), []byte("{"), 0o644))
 	must.Fail(t, "a damaged score", must.Err(f.Ask(t.Context(), Request{StopBelow: 0.1})), runs.ScoreFile)
@@ -252,7 +254,7 @@ func TestGiveUpHeldOut(t *testing.T) {
 	})
 	must.Get(f.Learn(t.Context(), openCPU))(t)
 	left := func(file string, ids ...string) bool {
-		must.Get(f.Tell(t.Context(), f.answers(t, file, append([]string{"id,status"}, ids...)...), false))(t)
+		must.Get(f.Tell(t.Context(), f.answers(t, file, append([]string{"id,status"}, ids...)...), TellOptions{}))(t)
 		l := must.Get(ReadLearned(f.Dir))(t)
 		i := slices.IndexFunc(l.Run.Result.Sources, func(r runs.SourceResult) bool { return r.Source == "a" })
 		return !l.Run.Result.Sources[i].AllDrawn
@@ -271,7 +273,7 @@ func TestCorrectionsCostNothing(t *testing.T) {
 	for i := range 8 {
 		lines = append(lines, fmt.Sprintf("a%d,%s", i, map[string]string{"no": "yes", "yes": "no"}[f.labels[fmt.Sprintf("a%d", i)]]))
 	}
-	must.Get(f.Tell(t.Context(), f.answers(t, "corrections.csv", lines...), true))(t)
+	must.Get(f.Tell(t.Context(), f.answers(t, "corrections.csv", lines...), TellOptions{Replace: true}))(t)
 	after := must.Get(f.Plan(0))(t)
 	if after.Budget != before.Budget || !slices.Equal(after.Sources, before.Sources) {
 		t.Errorf("before corrections %+v, after them %+v", before, after)
@@ -297,7 +299,7 @@ func TestCreateAgain(t *testing.T) {
 	if now := must.Get(os.ReadFile(filepath.Join(f.Dir, settingsFile)))(t); string(now) != string(was) {
 		t.Errorf("%s became %s", was, now)
 	}
-	must.Get(f.open(t, f.Dir).Tell(t.Context(), f.answerAll(t, "all.csv", a), false))(t)
+	must.Get(f.open(t, f.Dir).Tell(t.Context(), f.answerAll(t, "all.csv", a), TellOptions{}))(t)
 	s.RoundBudget++
 	must.Fail(t, "another budget", Create(f.Dir, s, folder, data), "expected no folder")
 }

@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/amtrl/amtrl/dataset/columnar"
 	"github.com/amtrl/amtrl/internal/text"
 )
 
@@ -20,15 +22,29 @@ type Told struct {
 	Skipped  int `json:"skipped"`
 	Unasked  int `json:"unasked"`
 	Known    int `json:"known"`
-	Pending  int `json:"pending"`
+	// Checked are rows that were marked as looked at, whose labels are right.
+	Checked int `json:"checked,omitempty"`
+	Pending int `json:"pending"`
 	// Far names the numbers among these labels that are so far from the others of their source that they are probably slips.
 	Far []string `json:"far,omitempty"`
 }
 
-// Tell takes the answers of a file, all of them or none. A label that differs from one that was told, or is in the data,
-// is a [Contradiction] unless replace is set.
-func (s *Study) Tell(ctx context.Context, path string, replace bool) (Told, error) {
+// TellOptions say what answers may do beside being new.
+type TellOptions struct {
+	// Replace has a label take the place of one that was told, or is in the data. Without it another label is a [Contradiction].
+	Replace bool
+	// Checked says that the labels of the file were looked at and are right, those that were told before among them: none of these rows
+	// is named as far from the others until its label changes. Only numbers are, so that a study of classes refuses it.
+	Checked bool
+}
+
+// Tell takes the answers of a file, all of them or none.
+func (s *Study) Tell(ctx context.Context, path string, how TellOptions) (Told, error) {
 	var told Told
+	numbers := slices.ContainsFunc(s.data.Outputs, func(o columnar.Output) bool { return o.Type == "number" })
+	if how.Checked && !numbers {
+		return told, errors.New("checked: expected labels that are numbers, of which some may be named as far from others, found classes")
+	}
 	read := s.outputs()
 	answers, err := s.readAnswers(path, read)
 	if err != nil {
@@ -50,12 +66,12 @@ func (s *Study) Tell(ctx context.Context, path string, replace bool) (Told, erro
 	if err != nil {
 		return told, err
 	}
-	e, told, err := s.tellEvent(st, answers, replace)
+	e, told, err := s.tellEvent(st, answers, how)
 	if err != nil {
 		return Told{}, err
 	}
 	e.Classes = more
-	if len(e.Rows)+len(e.Skips) > 0 {
+	if len(e.Rows)+len(e.Skips)+len(e.Checked) > 0 {
 		if err := s.write(held, j, Event{Tell: e}); err != nil {
 			return Told{}, err
 		}
@@ -71,7 +87,7 @@ func (s *Study) Tell(ctx context.Context, path string, replace bool) (Told, erro
 }
 
 // tellEvent is what answers change, row after row of each source.
-func (s *Study) tellEvent(st *state, answers []answer, replace bool) (*TellEvent, Told, error) {
+func (s *Study) tellEvent(st *state, answers []answer, how TellOptions) (*TellEvent, Told, error) {
 	var told Told
 	places, err := s.find(st, answers)
 	if err == nil && trimUnknown(answers, places) {
@@ -81,7 +97,7 @@ func (s *Study) tellEvent(st *state, answers []answer, replace bool) (*TellEvent
 		return nil, told, err
 	}
 	pools := len(s.data.Set.Pools)
-	e, labels, skips := &TellEvent{Replace: replace}, make([]TellRows, pools), make([][]int32, pools)
+	e, labels, skips, checked := &TellEvent{Replace: how.Replace}, make([]TellRows, pools), make([][]int32, pools), make([][]int32, pools)
 	now := make(map[place]*answer, len(answers))
 	var against []string
 	for i := range answers {
@@ -141,8 +157,12 @@ func (s *Study) tellEvent(st *state, answers []answer, replace bool) (*TellEvent
 				other = true
 			}
 		}
+		if how.Checked && (r == nil || !r.checked || news || other) {
+			checked[at.pool] = append(checked[at.pool], at.row)
+			told.Checked++
+		}
 		switch {
-		case other && !replace:
+		case other && !how.Replace:
 			against = append(against, fmt.Sprintf("%s (%s, now %s)", text.OneLine(a.id, 80), s.labelText(have), s.labelText(a.values)))
 		case !news && !other:
 			told.Known++
@@ -169,6 +189,9 @@ func (s *Study) tellEvent(st *state, answers []answer, replace bool) (*TellEvent
 	for i, p := range s.data.Set.Pools {
 		labels[i].Source = p.Name
 		e.Skips = append(e.Skips, s.skipRows(i, skips[i])...)
+		if len(checked[i]) > 0 {
+			e.Checked = append(e.Checked, CheckedRows{p.Name, checked[i]})
+		}
 	}
 	e.Rows = slices.DeleteFunc(labels, func(g TellRows) bool { return len(g.Rows) == 0 })
 	return e, told, nil
