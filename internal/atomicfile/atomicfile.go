@@ -4,7 +4,6 @@ package atomicfile
 
 import (
 	"bytes"
-	"cmp"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -31,15 +30,20 @@ func Write(path string, content ...[]byte) error {
 }
 
 // Create is [Write] where there is no file at path. The error is [fs.ErrExist] where there is one, also where another
-// process, or another machine that uses the file system, makes it at the same time. A file system that has no hard links
-// cannot tell, and what is there is replaced.
+// process, or another machine that uses the file system, makes it at the same time. On a file system that has no hard links the file is
+// empty for a moment, and stays so where the process is killed in it.
 func Create(path string, content ...[]byte) error {
 	return put(path, link, func(f *os.File) error { return write(f, content...) })
 }
 
 // CreateBy is [Create] of what fill writes.
 func CreateBy(path string, fill func(io.Writer) error) error {
-	return put(path, link, func(f *os.File) error { return cmp.Or(fill(f), write(f)) })
+	return put(path, link, func(f *os.File) error {
+		if err := fill(f); err != nil {
+			return err
+		}
+		return write(f)
+	})
 }
 
 // put is Write of what fill writes and syncs, with what gives the temporary file its name.
@@ -48,7 +52,7 @@ func put(path string, move func(from, to string) error, fill func(*os.File) erro
 	cleanOnce(dir)
 	f, err := createTemporary(dir, name)
 	if err != nil {
-		return named(err, path)
+		return err
 	}
 	defer f.Close()
 	err = fill(f)
@@ -63,14 +67,17 @@ func put(path string, move func(from, to string) error, fill func(*os.File) erro
 	}
 	if err != nil {
 		os.Remove(f.Name())
-		return named(err, path)
+		return named(err, f.Name(), path)
 	}
 	return syncFolder(dir)
 }
 
 // link is a rename that replaces nothing.
 func link(from, to string) error {
-	err := os.Link(from, to)
+	err := fail(OpLink, to)
+	if err == nil {
+		err = os.Link(from, to)
+	}
 	if errors.Is(err, fs.ErrExist) {
 		mine, err1 := os.Lstat(from)
 		there, err2 := os.Lstat(to)
@@ -78,19 +85,34 @@ func link(from, to string) error {
 		if err1 != nil || err2 != nil || !os.SameFile(mine, there) {
 			return err
 		}
+	} else if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, fs.ErrPermission) || err != nil && !linksKnown {
+		return renameNew(from, to)
 	} else if err != nil {
-		return os.Rename(from, to)
+		return err
 	}
 	os.Remove(from) // which is left behind at worst, as by a process that is killed
 	return nil
 }
 
-// named names the file in an error instead of its temporary file.
-func named(err error, path string) error {
-	if e, ok := errors.AsType[*fs.PathError](err); ok {
+// renameNew is link where there are no hard links: it makes an empty file first, which one of several can.
+func renameNew(from, to string) error {
+	empty, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return err
+	}
+	err = errors.Join(empty.Close(), os.Rename(from, to))
+	if err != nil {
+		os.Remove(to)
+	}
+	return err
+}
+
+// named names the file in an error of its temporary file. Others, such as of what the file is made from, stay as they are.
+func named(err error, temporary, path string) error {
+	if e, ok := errors.AsType[*fs.PathError](err); ok && e.Path == temporary {
 		return &fs.PathError{Op: e.Op, Path: path, Err: e.Err}
 	}
-	if e, ok := errors.AsType[*os.LinkError](err); ok {
+	if e, ok := errors.AsType[*os.LinkError](err); ok && e.Old == temporary {
 		return &fs.PathError{Op: e.Op, Path: path, Err: e.Err}
 	}
 	return err
@@ -126,7 +148,7 @@ func createTemporary(dir, name string) (*os.File, error) {
 		path := filepath.Join(dir, TemporaryName(name))
 		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o644)
 		if err != nil {
-			return nil, err
+			return nil, named(err, path, dir+name)
 		}
 		// A process that cleans the folder may come in between: then it has the lock, or has removed the file.
 		locked := filelock.Lock(f)
@@ -138,7 +160,7 @@ func createTemporary(dir, name string) (*os.File, error) {
 		f.Close()
 		os.Remove(path)
 		if tries == 10 {
-			return nil, &fs.PathError{Op: "create", Path: path, Err: errors.New("something removes its temporary file again and again")}
+			return nil, &fs.PathError{Op: "create", Path: dir + name, Err: errors.New("something removes its temporary file again and again")}
 		}
 	}
 }

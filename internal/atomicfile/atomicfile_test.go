@@ -3,6 +3,8 @@ package atomicfile
 import (
 	"bytes"
 	"errors"
+	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -34,31 +36,61 @@ func TestWriteReplaces(t *testing.T) {
 func TestCreateOnce(t *testing.T) {
 	dir := t.TempDir()
 	for range 20 {
-		path := filepath.Join(dir, "f")
-		const many = 8
-		made := make(chan int, many)
-		var all sync.WaitGroup
-		for i := range many {
-			all.Go(func() {
-				switch err := Create(path, []byte{byte(i)}); {
-				case err == nil:
-					made <- i
-				case !errors.Is(err, fs.ErrExist) || strings.Contains(err.Error(), tmpSuffix):
-					t.Error(err)
-				}
-			})
-		}
-		all.Wait()
-		if got, err := os.ReadFile(path); len(made) != 1 || err != nil || string(got) != string(rune(<-made)) {
-			t.Fatalf("%d files were made, %v: %q", len(made), err, got)
-		}
-		if files, _ := os.ReadDir(dir); len(files) != 1 {
-			t.Errorf("%d files are left, want 1", len(files))
-		}
-		must.Do(t, Remove(path))
+		createOnce(t, filepath.Join(dir, "f"))
 	}
 	must.Do(t, Create(filepath.Join(dir, strings.Repeat("long", 60)), nil))
 	must.Fail(t, "a folder that does not exist", Create(filepath.Join(dir, "absent", "f"), nil))
+}
+
+// One of several makes the file also where there are no hard links.
+func TestCreateWithoutLinks(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f")
+	Intercept(t, func(op Op, at string) error {
+		if at == path && op == OpLink {
+			return &os.LinkError{Op: "link", Old: "a", New: at, Err: syscall.ENOTSUP}
+		}
+		return nil
+	})
+	for range 20 {
+		createOnce(t, path)
+	}
+}
+
+// createOnce has several make a file at the same time, of which one does, and removes it.
+func createOnce(t *testing.T, path string) {
+	t.Helper()
+	const many = 8
+	made := make(chan int, many)
+	var all sync.WaitGroup
+	for i := range many {
+		all.Go(func() {
+			switch err := Create(path, []byte{byte(i)}); {
+			case err == nil:
+				made <- i
+			case !errors.Is(err, fs.ErrExist) || strings.Contains(err.Error(), tmpSuffix):
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if got, err := os.ReadFile(path); len(made) != 1 || err != nil || string(got) != string(rune(<-made)) {
+		t.Fatalf("%d files were made, %v: %q", len(made), err, got)
+	}
+	if files, _ := os.ReadDir(filepath.Dir(path)); len(files) != 1 {
+		t.Errorf("%d files are left, want 1", len(files))
+	}
+	must.Do(t, Remove(path))
+}
+
+// An error of what a file is made from keeps its words and its own file.
+func TestCreateBy(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f")
+	_, absent := os.Open(filepath.Join(t.TempDir(), "input"))
+	of := fmt.Errorf("row 17: %w", absent)
+	must.Equal(t, CreateBy(path, func(io.Writer) error { return of }), of, "the error of an input")
+	must.Absent(t, path)
+	must.Do(t, CreateBy(path, func(w io.Writer) error { _, err := w.Write([]byte("all")); return err }))
+	must.Fail(t, "a file that is there", CreateBy(path, func(io.Writer) error { return nil }), "file exists")
 }
 
 func TestWriteRelative(t *testing.T) {
@@ -235,7 +267,7 @@ func TestFaults(t *testing.T) {
 		must.Do(t, step())
 	}
 	want := []Op{OpMkdir, OpSyncFolder, OpMkdir, OpSyncFolder, OpCreate, OpWrite, OpWrite, OpSync, OpRename, OpSyncFolder,
-		OpCreate, OpWrite, OpSync, OpCreate, OpWrite, OpSync, OpRename, OpSyncFolder, OpRead, OpRemove, OpSyncFolder}
+		OpCreate, OpWrite, OpSync, OpCreate, OpWrite, OpSync, OpRename, OpLink, OpSyncFolder, OpRead, OpRemove, OpSyncFolder}
 	if !slices.Equal(ops, want) {
 		t.Fatalf("operations %v, expected %v", ops, want)
 	}

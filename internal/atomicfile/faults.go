@@ -12,6 +12,7 @@ const (
 	OpWrite      Op = "write"
 	OpSync       Op = "sync"
 	OpRename     Op = "rename"
+	OpLink       Op = "link"
 	OpSyncFolder Op = "sync of the folder"
 	OpMkdir      Op = "mkdir"
 	OpRemove     Op = "remove"

@@ -8,6 +8,7 @@ const (
 	noFollow    = 0
 	nonBlocking = 0
 	renameOpen  = false
+	linksKnown  = false
 )
 
 // syncFolder does nothing: a folder cannot be synced here.

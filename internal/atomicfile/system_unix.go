@@ -17,6 +17,8 @@ const (
 	nonBlocking = unix.O_NONBLOCK
 	// renameOpen says that a file can be renamed and removed while it is open.
 	renameOpen = true
+	// linksKnown says that an error tells whether the file system has no hard links.
+	linksKnown = true
 )
 
 // syncFolder makes what happened to the names in a folder last. Not every file system can sync a folder; where one
