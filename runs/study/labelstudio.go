@@ -85,11 +85,12 @@ func (s *Study) readLabelStudio(path string, outputs []columnar.Output) ([]answe
 		a.source, _ = t.Data["source"].(string)
 		a.values = slices.Repeat([]float32{float32(math.NaN())}, len(outputs))
 		labelled := false
-		for _, annotation := range t.Annotations {
-			if annotation.Cancelled {
-				continue
-			}
-			for _, r := range annotation.Result {
+		last := len(t.Annotations) - 1
+		for last >= 0 && t.Annotations[last].Cancelled {
+			last--
+		}
+		if last >= 0 {
+			for _, r := range t.Annotations[last].Result {
 				if err := s.readResult(&a, outputs, r); err != nil {
 					return nil, fmt.Errorf("%s, %s: %w", a.where, text.OneLine(r.From, 80), err)
 				}
@@ -98,8 +99,7 @@ func (s *Study) readLabelStudio(path string, outputs []columnar.Output) ([]answe
 		for _, v := range a.values {
 			labelled = labelled || v == v
 		}
-		a.skip = !labelled && len(t.Annotations) > 0 &&
-			!slices.ContainsFunc(t.Annotations, func(x labelStudioAnnotation) bool { return !x.Cancelled })
+		a.skip = last < 0 && len(t.Annotations) > 0
 		if a.skip || labelled {
 			out = append(out, a)
 		}
