@@ -10,7 +10,8 @@ import (
 )
 
 // gathered are rows of a pool, of which the first n are to be samples, with those of a group one after the other: in the order of their
-// first rows, but for those that the n have no room for as a whole, which come last.
+// first rows, but for those that the n have no room for as a whole, which come last. The n are of two groups at least, where there are
+// two, so that one can be left out.
 func gathered(pool *dataset.Pool, rows []int32, n int) []int32 {
 	if pool.Groups == nil {
 		return rows
@@ -30,9 +31,18 @@ func gathered(pool *dataset.Pool, rows []int32, n int) []int32 {
 		}
 	}
 	if len(out) < n { // then the first of the last is cut
-		return append(out, last...)
+		out = append(out, last...)
+	} else {
+		out = slices.Concat(out[:n], last, out[n:])
 	}
-	return slices.Concat(out[:n], last, out[n:])
+	if n > 1 {
+		other := slices.IndexFunc(out, func(r int32) bool { return pool.Groups[r] < 0 || pool.Groups[r] != pool.Groups[out[0]] })
+		if other >= n {
+			r := out[other]
+			out = slices.Insert(slices.Delete(out, other, other+1), n-1, r)
+		}
+	}
+	return out
 }
 
 // numbersOf are the numbers of the groups of rows of a pool that has such.

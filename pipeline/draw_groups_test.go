@@ -73,17 +73,24 @@ func TestGroupsOfOne(t *testing.T) {
 	}
 }
 
-// Whole groups come first as far as there is room for them, in the order in which they are drawn, and then the first that is cut.
+// Whole groups come first as far as there is room for them, in the order in which they are drawn, and then the first that is cut. Two
+// samples or more are of two groups.
 func TestGathered(t *testing.T) {
 	pool := &dataset.Pool{Rows: 10, Groups: []int32{0, 1, 0, 2, 3, 1, 0, 2, 2, 2}}
 	order := []int32{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}
 	for n, want := range map[int][]int32{
-		0: {0, 2, 6, 1, 5, 3, 7, 8, 9, 4}, 2: {1, 5, 0, 2, 6, 3, 7, 8, 9, 4}, 3: {0, 2, 6, 1, 5, 3, 7, 8, 9, 4},
+		0: {0, 2, 6, 1, 5, 3, 7, 8, 9, 4}, 1: {4, 0, 2, 6, 1, 5, 3, 7, 8, 9}, 2: {1, 0, 5, 2, 6, 3, 7, 8, 9, 4},
+		3: {0, 2, 1, 6, 5, 3, 7, 8, 9, 4},
 		4: {0, 2, 6, 4, 1, 5, 3, 7, 8, 9}, 6: {0, 2, 6, 1, 5, 4, 3, 7, 8, 9}, 7: {0, 2, 6, 1, 5, 4, 3, 7, 8, 9},
 		10: {0, 2, 6, 1, 5, 3, 7, 8, 9, 4},
 	} {
 		must.EqualSlices(t, gathered(pool, order, n), want, "rows of which %d are samples", n)
 	}
+	pool.Groups = []int32{0, 0, 0, 0, 0, 0, 0, 0, 0, -1}
+	must.EqualSlices(t, gathered(pool, order, 4), []int32{9, 0, 1, 2, 3, 4, 5, 6, 7, 8}, "a large group and a row on its own")
+	must.EqualSlices(t, gathered(pool, order[:9], 4), order[:9], "one group")
+	pool.Groups[9], pool.Groups[8] = 1, 1
+	must.EqualSlices(t, gathered(pool, order, 8), []int32{0, 1, 2, 3, 4, 5, 6, 8, 7, 9}, "two groups of which one fits as a whole")
 }
 
 // Samples and test rows are of different groups, at most one group has samples and other rows, and no source of the pool has a row
