@@ -195,25 +195,43 @@ func (i Identity) claim(dir string, join joining) (id Identity, unlock func(), e
 }
 
 func (i Identity) claimLocked(dir string, join joining) (Identity, error) {
-	path := filepath.Join(dir, configFile)
+	id, there, err := i.resume(dir, join)
+	if err == nil && !there {
+		err = jsonfile.Write(filepath.Join(dir, configFile), id)
+	}
+	return id, err
+}
+
+// resume is the identity under which the work goes on in dir, and whether it is there already. It refuses a folder of other work.
+func (i Identity) resume(dir string, join joining) (id Identity, there bool, err error) {
 	found, err := ReadIdentity(dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return i, jsonfile.Write(path, i)
+		return i, false, nil
 	}
 	if err != nil {
-		return i, err
+		return i, false, err
 	}
-	there := found
-	found, i = join(found, i)
-	switch difference, err := found.Difference(i); {
+	id, i = join(found, i)
+	switch difference, err := id.Difference(i); {
 	case err != nil:
-		return i, err
+		return i, false, err
 	case difference != "":
-		return i, fmt.Errorf("%s: %s: expected the same settings to resume; use another folder", path, difference)
-	case slices.Equal(there.Seeds, found.Seeds) && slices.Equal(there.Budgets, found.Budgets):
-		return found, nil
+		return i, false, fmt.Errorf("%s: %s: expected the same settings to resume; use another folder", filepath.Join(dir, configFile),
+			difference)
 	}
-	return found, jsonfile.Write(path, found)
+	return id, slices.Equal(found.Seeds, id.Seeds) && slices.Equal(found.Budgets, id.Budgets), nil
+}
+
+// CheckRunFolder refuses a folder of other work as [Run] does. It changes nothing.
+func (i Identity) CheckRunFolder(dir string) error {
+	_, _, err := i.resume(dir, asIs)
+	return err
+}
+
+// CheckSweepFolder refuses a folder of other work as [Sweep] does, which adds seeds and budgets to those there. It changes nothing.
+func (i Identity) CheckSweepFolder(dir string) error {
+	_, _, err := i.resume(dir, Identity.grow)
+	return err
 }
 
 // joining makes of what is there and what is asked for two identities that are to be the same.

@@ -94,7 +94,8 @@ func (o *runOptions) run(ctx context.Context) error {
 	defer choice.Device.Close()
 	id := runs.NewIdentity(version().Version, set, choice, full)
 	id.Targets, id.Seeds = []string{target}, []uint64{cfg.Seed}
-	dir, dev, err := o.folder.open(&o.output, set, choice, id, "amtrl-runs/"+runs.FileName(target, maxTargetName)+"-")
+	dir, dev, err := o.folder.open(&o.output, set, choice, id, "amtrl-runs/"+runs.FileName(target, maxTargetName)+"-",
+		runs.Identity.CheckRunFolder)
 	if err != nil || dev == nil {
 		return err
 	}
@@ -141,9 +142,9 @@ func (o *folderOptions) addFlags(set *flags.Set, usage string) {
 }
 
 // open names the folder, --out or prefix and a hash of the work, and puts the
-// data on the device. With --dry-run it prints the work, and dev is nil.
-func (o *folderOptions) open(out *output, set *dataset.Set, choice backend.Choice, id runs.Identity, prefix string) (
-	dir string, dev *pipeline.Resident, err error) {
+// data on the device. With --dry-run it prints the work, whose folder check may refuse, and dev is nil.
+func (o *folderOptions) open(out *output, set *dataset.Set, choice backend.Choice, id runs.Identity, prefix string,
+	check func(id runs.Identity, dir string) error) (dir string, dev *pipeline.Resident, err error) {
 	digest, err := id.Digest()
 	if err != nil {
 		return "", nil, err
@@ -151,6 +152,9 @@ func (o *folderOptions) open(out *output, set *dataset.Set, choice backend.Choic
 	dir = filepath.Clean(cmp.Or(o.out.V, prefix+digest[:8]))
 	noteBudget(out, set, id)
 	if o.dryRun.V {
+		if err := check(id, dir); err != nil {
+			return dir, nil, err
+		}
 		return dir, nil, dryRun(out, set, id, dir)
 	}
 	dev, err = out.place(choice.Device, set)

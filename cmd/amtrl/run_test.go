@@ -121,13 +121,21 @@ func TestRunIsReproducible(t *testing.T) {
 	}
 }
 
+// A folder of other work is refused, by --dry-run too; a sweep may add seeds to its own.
 func TestRunRefusesAnotherFolder(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
+	sweep := func(more ...string) []string { return tiny("sweep", append([]string{"--targets", "fog_1", "--out", "s"}, more...)...) }
 	succeed(t, dir, tiny("run", "--out", "a")...)
-	before := foldertest.Read(t, filepath.Join(dir, "a"))
-	amtrl(t, dir, tiny("run", "--out", "a", "--seed", "1")...).Complains(t, 1, "config.seed is 0 there and 1 here")
-	foldertest.Equal(t, "after a refusal", foldertest.Read(t, filepath.Join(dir, "a")), before)
+	succeed(t, dir, sweep()...)
+	before := foldertest.Read(t, dir)
+	for _, more := range [][]string{{}, {"--dry-run"}} {
+		amtrl(t, dir, tiny("run", append(more, "--out", "a", "--seed", "1")...)...).Complains(t, 1, "config.seed is 0 there and 1 here")
+		amtrl(t, dir, sweep(append(more, "--k", "7")...)...).Complains(t, 1, "config.k is", "use another folder")
+	}
+	succeed(t, dir, tiny("run", "--out", "a", "--dry-run")...)
+	succeed(t, dir, sweep("--seeds", "0-1", "--dry-run")...)
+	foldertest.Equal(t, "after refusals", foldertest.Read(t, dir), before)
 }
 
 func TestSettingsArriveInTheConfiguration(t *testing.T) {

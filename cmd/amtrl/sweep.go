@@ -65,7 +65,7 @@ func (o *sweepOptions) run(ctx context.Context) error {
 	choice := open.choice
 	id := runs.NewIdentity(version().Version, p.set, choice, p.cfg)
 	id.Targets, id.Seeds, id.Budgets = p.targets, p.seeds, p.budgets
-	dir, dev, err := o.folder.open(&o.output, p.set, choice, id, "amtrl-sweeps/")
+	dir, dev, err := o.folder.open(&o.output, p.set, choice, id, "amtrl-sweeps/", runs.Identity.CheckSweepFolder)
 	if err != nil || dev == nil {
 		return err
 	}
