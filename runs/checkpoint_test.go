@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"syscall"
 	"testing"
 	"time"
 
@@ -88,9 +89,15 @@ func TestCheckpointsAreSpaced(t *testing.T) {
 	cfg.Schedule.Epochs, cfg.ERM.Iterations = 30, 2
 	id, clean := identityOf(dev, cfg, []string{"bytes_2"}, 5), t.TempDir()
 	wrote := map[string]int{}
+	full := 0 // at which line of timing.jsonl the disk is
 	atomicfile.Intercept(t, func(op atomicfile.Op, path string) error {
 		if op == atomicfile.OpRename {
 			wrote[filepath.Base(path)]++
+		}
+		if op == atomicfile.OpCreate && filepath.Base(path) == "timing.jsonl" {
+			if full--; full == 0 {
+				return syscall.ENOSPC
+			}
 		}
 		return nil
 	})
@@ -111,6 +118,15 @@ func TestCheckpointsAreSpaced(t *testing.T) {
 		}))(t)
 		must.Equal(t, rounds, 31-done, "rounds after an interruption after %d", done)
 		foldertest.Equal(t, fmt.Sprintf("interrupted after %d rounds", done), foldertest.Read(t, dir), want)
+	}
+	for _, full = range []int{18, 26} {
+		dir, done := t.TempDir(), full-1
+		must.Is(t, must.Err(Run(t.Context(), dev, id, dir, quiet)), syscall.ENOSPC, "a full disk")
+		left := must.Get(os.ReadFile(filepath.Join(dir, checkpointDir, checkpointFile)))(t)
+		st := must.Get(decodeCheckpoint(left, must.Get(id.Digest())(t)))(t)
+		must.Equal(t, len(st.Epochs), done, "rounds of the checkpoint")
+		mustRun(t, dev, id, dir)
+		foldertest.Equal(t, "after a full disk", foldertest.Read(t, dir), want)
 	}
 }
 

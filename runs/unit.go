@@ -105,7 +105,7 @@ func (i Identity) problem(set *dataset.Set, u Unit) (*pipeline.Problem, error) {
 }
 
 // solve carries a problem on from st, which the checkpoint holds, to its end, with checkpoints after rounds in which one is due, and after
-// the last round before an error, such as that of ctx. finished is called after each round, and may be nil.
+// the last round before an error, such as that of ctx. finished is called after each round, which counts once it has returned, and may be nil.
 func (c checkpoint) solve(ctx context.Context, data *pipeline.Resident, p *pipeline.Problem, st pipeline.State, spaced spacing,
 	progress func(pipeline.Step), finished func(*pipeline.Learner, pipeline.State) error) (pipeline.State, error) {
 	l, err := pipeline.NewLearner(data, p)
@@ -119,7 +119,6 @@ func (c checkpoint) solve(ctx context.Context, data *pipeline.Resident, p *pipel
 	spaced.saved, spaced.at = len(st.Epochs), time.Now()
 	var unsaved *pipeline.State
 	st, err = l.Solve(ctx, st, progress, func(st pipeline.State) error {
-		unsaved = nil
 		if finished != nil {
 			if err := finished(l, st); err != nil {
 				return err
@@ -129,6 +128,7 @@ func (c checkpoint) solve(ctx context.Context, data *pipeline.Resident, p *pipel
 			unsaved = &st
 			return nil
 		}
+		unsaved = nil
 		return c.save(st)
 	})
 	if err != nil && unsaved != nil {
