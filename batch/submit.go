@@ -132,7 +132,7 @@ func (r *Run) Fresh() ([]int, error) {
 	return fresh, nil
 }
 
-// Cancel ends tasks, all that have not ended where tasks is nil. The caller
+// Cancel ends tasks, all that have not ended where tasks is nil, and returns how many, those before an error too. The caller
 // holds the lock. The folder says so before the engine is called.
 func (r *Run) Cancel(ctx context.Context, open Opener, tasks []int) (int, error) {
 	status, err := r.Status(ctx, open)
@@ -144,13 +144,12 @@ func (r *Run) Cancel(ctx context.Context, open Opener, tasks []int) (int, error)
 	}
 	of := r.jobOf()
 	byJob := map[*JobRecord]Tasks{}
-	n := 0
 	for _, t := range status.Tasks {
 		if t.State.open() && (tasks == nil || slices.Contains(tasks, t.Task)) {
 			byJob[of[t.Task]] = append(byJob[of[t.Task]], t.Task)
-			n++
 		}
 	}
+	n := 0
 	for _, j := range r.Jobs {
 		list := byJob[j]
 		if len(list) == 0 {
@@ -158,18 +157,19 @@ func (r *Run) Cancel(ctx context.Context, open Opener, tasks []int) (int, error)
 		}
 		e, err := r.Engine(j, open)
 		if err != nil {
-			return 0, err
+			return n, err
 		}
 		if err := r.record(jobLine{Event: eventCancel, Part: Part{Key: j.Key, Tasks: list}}); err != nil {
-			return 0, err
+			return n, err
 		}
 		whole := []int(list)
 		if len(list) == status.unfinished[j] {
 			whole = nil
 		}
 		if err := e.Cancel(ctx, j.Job, whole); err != nil {
-			return 0, err
+			return n, err
 		}
+		n += len(list)
 	}
 	return n, nil
 }

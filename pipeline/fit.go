@@ -37,8 +37,8 @@ const maxFitted = 1000
 // Fit returns settings of preset "default" that own data can serve, for targets that
 // are names of SourcesIn under complete settings, and says what it chose. The command line
 // calls it, so that a program that does too gets the same settings. Own data are those that
-// name their outputs; others keep the settings but the allocation, and all are kept by preset "paper", and targets that
-// the data do not have and broken data, which NewProblem and runs.Identity.Check refuse. Settings
+// name their outputs; others keep the settings but the allocation. All are kept by preset "paper", for broken data and where the data
+// have none of the targets, which NewProblem and runs.Identity.Check refuse; some that they do not have change nothing. Settings
 // in given are left alone, SettingSchedule with its budget.
 //
 //	target samples  all labelled rows of the smallest target, at most 1,000. With all of
@@ -208,7 +208,8 @@ func (c *Config) measure(set *dataset.Set, targets []string, samples int) extent
 	for i, s := range all {
 		rows[i] = len(s.trainRows(set))
 	}
-	for i, name := range targets {
+	first := true
+	for _, name := range targets {
 		t := slices.IndexFunc(all, func(s Source) bool { return s.Name == name })
 		if t < 0 {
 			continue
@@ -237,8 +238,8 @@ func (c *Config) measure(set *dataset.Set, targets []string, samples int) extent
 			m.outputs, m.rows = m.outputs+len(s.Tasks), m.rows+n
 			m.cost, m.each = m.cost+cost*float64(n), m.each+cost
 		}
-		if i == 0 {
-			out = m
+		if first {
+			out, first = m, false
 			continue
 		}
 		out.target, out.tested, out.shared = min(out.target, m.target), out.tested && m.tested, out.shared || m.shared

@@ -286,10 +286,15 @@ func TestPredictionsInParts(t *testing.T) {
 	}
 }
 
-// A target that is not there has no rows to fit settings to.
+// A target that is not there has no rows to fit settings to, and changes nothing of what others have.
 func TestFitKeepsSettingsWithoutTheTarget(t *testing.T) {
 	set := ownSet(testrand.New(t), []int{50, 50, 60}, true)
 	cfg := must.Get(NewConfig(PresetDefault))(t)
 	got, choices := cfg.Fit(set, []string{"pool 9"})
 	must.Hold(t, reflect.DeepEqual(got, cfg) && choices == nil, "%+v, %v", got, choices)
+	want, chosen := cfg.Fit(set, []string{"pool 2"})
+	for _, targets := range [][]string{{"pool 9", "pool 2"}, {"pool 2", "pool 9"}} {
+		got, choices := cfg.Fit(set, targets)
+		must.Hold(t, reflect.DeepEqual(got, want) && slices.Equal(choices, chosen), "for %q: %+v, %v", targets, got, choices)
+	}
 }

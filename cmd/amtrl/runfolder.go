@@ -75,6 +75,9 @@ func (o *cancelOptions) run(ctx context.Context) error {
 	defer unlock()
 	n, err := run.Cancel(ctx, engines.Open, tasks)
 	if err != nil {
+		if n > 0 {
+			o.note("cancelled %s", text.Several(n, "task"))
+		}
 		return explainEngine(ctx, err, "some tasks may go on")
 	}
 	return o.emit(fmt.Sprintf("cancelled %s\n", text.Several(n, "task")))
