@@ -1,7 +1,6 @@
 package batch
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -102,7 +101,10 @@ func (w *Worker) unit(ctx context.Context, dev *pipeline.Resident, id runs.Ident
 	done := &UnitResult{Unit: u.Name(), Backend: id.Backend, Seconds: time.Since(start).Seconds(), Result: *result}
 	path := w.Run.unitPath(w.task, u)
 	js, err := json.Marshal(done)
-	if err := cmp.Or(err, atomicfile.MkdirAll(filepath.Dir(path))); err != nil {
+	if err != nil {
+		return nil, err
+	}
+	if err := atomicfile.MkdirAll(filepath.Dir(path)); err != nil {
 		return nil, err
 	}
 	if err := atomicfile.Write(path, js); err != nil {

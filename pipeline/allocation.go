@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/amtrl/amtrl/pipeline/internal/linalg"
 )
 
@@ -102,20 +104,32 @@ func (a Allocation) after(e *Epoch, costs []float64) []float64 {
 	if a.Mix != MixAuto {
 		return rates
 	}
-	if e.NuByChance > 0 {
-		chance := math.Min(1, e.NuByChance/linalg.Dot(e.Nu, e.Nu))
-		for m, v := range uniformRates(costs) {
-			rates[m] = (1-chance)*rates[m] + chance*v
-		}
-	}
-	if e.Match == nil {
-		return rates
-	}
+	own, nuEven, matchEven := e.mixture()
 	even := uniformRates(costs)
-	for m, v := range matchRates(e.Match, costs) {
-		rates[m] = (1-e.Own)*rates[m] + e.Own*((1-e.MatchByChance)*v+e.MatchByChance*even[m])
+	match := even
+	if own > 0 {
+		match = matchRates(e.Match, costs)
+	}
+	for m, v := range match {
+		rates[m] = (1-nuEven)*rates[m] + nuEven*even[m]
+		rates[m] = (1-own)*rates[m] + own*((1-matchEven)*v+matchEven*even[m])
 	}
 	return rates
+}
+
+// mixture is what MixAuto mixes: the part of the budget that goes by the match, and those of the rest and of this part that are spread
+// evenly, as what chance gives of either is.
+func (e *Epoch) mixture() (own, nuEven, matchEven float64) {
+	if e.Match != nil {
+		if own, matchEven = e.Own, e.MatchByChance; floats.Sum(e.Match) == 0 {
+			matchEven = 1
+		}
+	}
+	square := linalg.Dot(e.Nu, e.Nu)
+	if square == 0 {
+		return own, 1, matchEven
+	}
+	return own, math.Min(1, e.NuByChance/square), matchEven
 }
 
 // SharesAfter returns the fraction of the next epoch's budget that each source gets

@@ -1,11 +1,5 @@
 package pipeline
 
-import (
-	"gonum.org/v1/gonum/floats"
-
-	"github.com/amtrl/amtrl/pipeline/internal/linalg"
-)
-
 // What a source's share of a budget is mostly due to.
 const (
 	ByRelevance   = ""
@@ -20,25 +14,14 @@ func (a Allocation) DueTo(e *Epoch, costs []float64) []string {
 	if a.Mix != MixAuto {
 		return out
 	}
-	own, chance, byChance := e.Own, 0.0, e.MatchByChance
-	if e.Match == nil {
-		own = 0
-	} else if floats.Sum(e.Match) == 0 {
-		byChance = 1
-	}
-	square := linalg.Dot(e.Nu, e.Nu)
-	if square == 0 {
-		chance = 1
-	} else if e.NuByChance > 0 {
-		chance = min(1, e.NuByChance/square)
-	}
+	own, nuEven, matchEven := e.mixture()
 	nu, match, even := a.rates(e.Nu, costs), make([]float64, len(out)), uniformRates(costs)
 	if own > 0 {
 		match = matchRates(e.Match, costs)
 	}
 	for m := range out {
-		relevance, explored := (1-own)*(1-chance)*nu[m], own*(1-byChance)*match[m]
-		rest := ((1-own)*chance + own*byChance) * even[m]
+		relevance, explored := (1-own)*(1-nuEven)*nu[m], own*(1-matchEven)*match[m]
+		rest := ((1-own)*nuEven + own*matchEven) * even[m]
 		switch {
 		case explored > relevance && explored >= rest:
 			out[m] = ByExploration

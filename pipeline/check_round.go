@@ -89,12 +89,12 @@ func (l *Learner) checkRound(st State, in Round) error {
 		}
 		total += len(s.Rows)
 	}
-	for i, l := range slices.Concat(in.Sources, []Labelled{in.Target, in.Test}) {
+	for i, rows := range slices.Concat(in.Sources, []Labelled{in.Target, in.Test}) {
 		name, source := "the target", p.Target
 		if i < len(p.Sources) {
 			name, source = p.Sources[i].Name, p.Sources[i]
 		}
-		if err := l.check(p.Set, source); err != nil {
+		if err := rows.check(p.Set, source); err != nil {
 			return p.inRound(in.Method, in.Epoch, fmt.Errorf("rows of %s: %w", name, err))
 		}
 	}

@@ -65,7 +65,8 @@ func (l *Learner) matchChance(part fittedPart, kappa, lambda float64, in []Label
 	})
 }
 
-// probes are labels of n samples whose mean is 0 and whose mean product, but for a factor, is that of labels in any order.
+// probes are labels of n samples, the same for those of a group, whose mean over groups is 0 and whose mean product, but for a factor, is
+// that of labels in any order.
 func probes(samples regress.Groups, rng *rand.Rand) *mat.Dense {
 	count := samples.Count()
 	of := mat.NewDense(count, min(count, mostProbes), nil)

@@ -58,7 +58,7 @@ func compare(nameA, nameB string, a, b [][]float64, resamples int) Comparison {
 	diff, deviations := make([]float64, len(a)), make([][]float64, len(a))
 	within, most := 0.0, 0 // the mean variance that a target's mean has from its seeds, and their number
 	for i := range a {
-		diff[i] = gain(stat.Mean(a[i], nil), stat.Mean(b[i], nil))
+		diff[i] = Gain(stat.Mean(a[i], nil), stat.Mean(b[i], nil))
 		switch {
 		case diff[i] > 0:
 			c.Better++
@@ -71,7 +71,7 @@ func compare(nameA, nameB string, a, b [][]float64, resamples int) Comparison {
 		most = max(most, len(a[i]))
 		deviations[i] = make([]float64, len(a[i]))
 		for j := range a[i] {
-			d := gain(a[i][j], b[i][j]) - diff[i]
+			d := Gain(a[i][j], b[i][j]) - diff[i]
 			if n > 1 {
 				deviations[i][j] = d * math.Sqrt(n/(n-1))
 				within += d * d / (n - 1) / n / float64(len(a))
@@ -123,8 +123,8 @@ func compare(nameA, nameB string, a, b [][]float64, resamples int) Comparison {
 	return c
 }
 
-// gain is b - a. Means over seeds that are equal may differ by rounding.
-func gain(a, b float64) float64 {
+// Gain is b - a, how much less the score a is. Means over seeds that are equal may differ by rounding.
+func Gain(a, b float64) float64 {
 	d := b - a
 	if math.Abs(d) <= 1e-12*math.Max(math.Abs(a), math.Abs(b)) {
 		return 0

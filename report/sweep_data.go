@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/amtrl/amtrl/pipeline"
 	"github.com/amtrl/amtrl/runs"
 )
 
@@ -115,12 +116,7 @@ func (t *targetData) finish(sources int) {
 }
 
 // gain is how much better the first method is than the second.
-func (t *targetData) gain() float64 {
-	if math.Abs(t.values[1]-t.values[0]) <= 1e-12*math.Max(math.Abs(t.values[0]), math.Abs(t.values[1])) {
-		return 0
-	}
-	return t.values[1] - t.values[0]
-}
+func (t *targetData) gain() float64 { return pipeline.Gain(t.values[0], t.values[1]) }
 
 // strongest are the places of the n sources with the largest shares.
 func (t *targetData) strongest(n int) []int { return largest(t.shares, n) }

@@ -135,7 +135,11 @@ func WriteTable(path string, write func(table.Writer) error) error {
 		if err != nil {
 			return err
 		}
-		return cmp.Or(write(w), w.Close(), buffered.Flush())
+		if err := write(w); err != nil {
+			w.Close()
+			return err
+		}
+		return cmp.Or(w.Close(), buffered.Flush())
 	})
 	if errors.Is(err, fs.ErrExist) { // of another process meanwhile
 		return there()

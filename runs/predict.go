@@ -138,7 +138,10 @@ func (r *predictor) files(ctx context.Context, progress func(done, total int64))
 				if progress != nil {
 					progress(done+min(b.Read, sizes[i]), total)
 				}
-				return cmp.Or(ctx.Err(), r.batch(b))
+				if err := ctx.Err(); err != nil {
+					return err
+				}
+				return r.batch(b)
 			})
 			err = r.gaps.hint(err)
 		}

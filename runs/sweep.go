@@ -153,7 +153,7 @@ func summaryHashes(dir string) (Hashes, error) {
 }
 
 // finishedUnit returns the result that an earlier process left, none where it is not there, cut short, or not the one
-// that the finished sweep had. Its checkpoint is of no use then.
+// that the finished sweep had.
 func finishedUnit(dir string, u Unit, methods []string, hashes Hashes) (*Result, error) {
 	name := resultName(u)
 	path := filepath.Join(dir, name)

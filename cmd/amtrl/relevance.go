@@ -196,5 +196,8 @@ func (o *relevanceOptions) emitCSV(sources []sourceShare) error {
 		rows = append(rows, []string{s.Source, text.Number(s.Nu), text.Number(s.Share)})
 	}
 	raw, err := runs.EncodeCSV(rows)
-	return cmp.Or(err, o.emit(string(raw)))
+	if err != nil {
+		return err
+	}
+	return o.emit(string(raw))
 }

@@ -125,7 +125,9 @@ func TestRunIsReproducible(t *testing.T) {
 func TestRunRefusesAnotherFolder(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	sweep := func(more ...string) []string { return tiny("sweep", append([]string{"--targets", "fog_1", "--out", "s"}, more...)...) }
+	sweep := func(more ...string) []string {
+		return tiny("sweep", append([]string{"--targets", "fog_1", "--out", "s"}, more...)...)
+	}
 	succeed(t, dir, tiny("run", "--out", "a")...)
 	succeed(t, dir, sweep()...)
 	before := foldertest.Read(t, dir)
