@@ -105,7 +105,8 @@ func (i Identity) problem(set *dataset.Set, u Unit) (*pipeline.Problem, error) {
 }
 
 // solve carries a problem on from st, which the checkpoint holds, to its end, with checkpoints after rounds in which one is due, and after
-// the last round before an error, such as that of ctx. finished is called after each round, which counts once it has returned, and may be nil.
+// the last round before an error, such as that of ctx. finished, which may be nil, is called after each round, which counts once it has
+// returned.
 func (c checkpoint) solve(ctx context.Context, data *pipeline.Resident, p *pipeline.Problem, st pipeline.State, spaced spacing,
 	progress func(pipeline.Step), finished func(*pipeline.Learner, pipeline.State) error) (pipeline.State, error) {
 	l, err := pipeline.NewLearner(data, p)

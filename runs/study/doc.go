@@ -6,7 +6,7 @@
 //	state.go    what follows from the journal and the data
 //	problem.go  the problem that the next round has
 //	ask.go      which rows to ask for next
-//	tell.go     answers; slips.go names those that are probably slips
+//	tell.go     answers, what they change in changes.go; slips.go names those that are probably slips
 //	classes.go  classes that come late
 //	answers.go  the files that they come in, those of Label Studio in labelstudio.go
 //	fit.go      learning from them, rounds/0001

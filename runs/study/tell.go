@@ -66,11 +66,19 @@ func (s *Study) Tell(ctx context.Context, path string, how TellOptions) (Told, e
 	if err != nil {
 		return told, err
 	}
-	e, told, err := s.tellEvent(st, answers, how)
+	rows, err := s.placed(st, answers)
 	if err != nil {
-		return Told{}, err
+		return told, err
 	}
-	e.Classes = more
+	changed := newChanges(st, how)
+	for _, a := range rows {
+		changed.take(a)
+	}
+	e, err := changed.event()
+	if err != nil {
+		return told, err
+	}
+	told, e.Classes = changed.told, more
 	if len(e.Rows)+len(e.Skips)+len(e.Checked) > 0 {
 		if err := s.write(held, j, Event{Tell: e}); err != nil {
 			return Told{}, err
@@ -86,135 +94,58 @@ func (s *Study) Tell(ctx context.Context, path string, how TellOptions) (Told, e
 	return told, nil
 }
 
-// tellEvent is what answers change, row after row of each source.
-func (s *Study) tellEvent(st *state, answers []answer, how TellOptions) (*TellEvent, Told, error) {
-	var told Told
+// placed is an answer and the row that it is of.
+type placed struct {
+	*answer
+	place
+}
+
+// placed finds the rows of answers, each once.
+func (s *Study) placed(st *state, answers []answer) ([]placed, error) {
 	places, err := s.find(st, answers)
 	if err == nil && trimUnknown(answers, places) {
 		places, err = s.find(st, answers)
 	}
 	if err != nil {
-		return nil, told, err
+		return nil, err
 	}
-	pools := len(s.data.Set.Pools)
-	e, labels, skips, checked := &TellEvent{Replace: how.Replace}, make([]TellRows, pools), make([][]int32, pools), make([][]int32, pools)
-	now := make(map[place]*answer, len(answers))
-	var against []string
+	var out []placed
+	before := make(map[place]*answer, len(answers))
 	for i := range answers {
 		a := &answers[i]
 		at := places[a.id]
 		if at.pool < 0 {
-			why := ""
-			if n := unknown(answers, places); n > 1 {
-				why = fmt.Sprintf(", and %d rows of the file have no id of the data", n)
-			}
-			padded, err := s.padded(a.id)
-			if err != nil {
-				return nil, told, err
-			}
-			if padded != "" {
-				why = fmt.Sprintf(", where the data have %s: leading zeros were lost, as spreadsheets do%s", text.OneLine(padded, 80), why)
-			}
-			return nil, told, fmt.Errorf("%s, column id: expected the id of a row of the data, found %q%s", a.where, text.OneLine(a.id, 80), why)
+			return nil, s.unknownID(a, unknown(answers, places))
 		}
 		if name := s.data.Set.Pools[at.pool].Name; a.source != "" && a.source != name {
-			return nil, told, fmt.Errorf("%s, column source: expected %s, which has the row %s, found %q", a.where, name, text.OneLine(a.id, 80),
+			return nil, fmt.Errorf("%s, column source: expected %s, which has the row %s, found %q", a.where, name, text.OneLine(a.id, 80),
 				text.OneLine(a.source, 80))
 		}
-		if first := now[at]; first != nil {
-			if first.skip != a.skip || !sameValues(first.values, a.values) {
-				return nil, told, &Contradiction{fmt.Sprintf("%s: row %s is there twice with different answers, also at %s; nothing was changed",
-					a.where, text.OneLine(a.id, 80), first.where)}
-			}
-			continue
-		}
-		now[at] = a
-		r, have := st.rows[at.pool][at.row], st.label(at.pool, at.row)
-		unasked := 0
-		if r == nil || r.ask == 0 {
-			unasked = 1
-		}
-		if a.skip {
-			switch {
-			case have != nil:
-				against = append(against, fmt.Sprintf("%s (%s, skipped now)", text.OneLine(a.id, 80), s.labelText(have)))
-			case r != nil && r.status == skipped:
-				told.Known++
-			default:
-				skips[at.pool] = append(skips[at.pool], at.row)
-				told.Skipped++
-				told.Unasked += unasked
-			}
-			continue
-		}
-		news, other := false, false
-		for c, v := range a.values {
-			switch {
-			case v != v:
-			case have == nil || have[c] != have[c]:
-				news = true
-			case have[c] != v:
-				other = true
-			}
-		}
-		if how.Checked && (r == nil || !r.checked || news || other) {
-			checked[at.pool] = append(checked[at.pool], at.row)
-			told.Checked++
-		}
-		switch {
-		case other && !how.Replace:
-			against = append(against, fmt.Sprintf("%s (%s, now %s)", text.OneLine(a.id, 80), s.labelText(have), s.labelText(a.values)))
-		case !news && !other:
-			told.Known++
-		default:
-			if told.Labels++; other {
-				told.Labels--
-				told.Replaced++
-			}
-			told.Unasked += unasked
-			g := &labels[at.pool]
-			g.Rows = append(g.Rows, at.row)
-			if g.Labels == nil {
-				g.Labels = make([][]string, len(s.data.Outputs))
-			}
-			for c, o := range s.data.Outputs {
-				g.Labels[c] = append(g.Labels[c], textOf(o, a.values[c]))
-			}
+		switch first := before[at]; {
+		case first == nil:
+			before[at], out = a, append(out, placed{a, at})
+		case first.skip != a.skip || !sameValues(first.values, a.values):
+			return nil, &Contradiction{fmt.Sprintf("%s: row %s is there twice with different answers, also at %s; nothing was changed",
+				a.where, text.OneLine(a.id, 80), first.where)}
 		}
 	}
-	if len(against) > 0 {
-		return nil, told, &Contradiction{fmt.Sprintf("%s %s another answer already: %s; nothing was changed",
-			text.Several(len(against), "row"), text.Form(len(against), "has", "have"), fewOf(against))}
-	}
-	for i, p := range s.data.Set.Pools {
-		labels[i].Source = p.Name
-		e.Skips = append(e.Skips, s.skipRows(i, skips[i])...)
-		if len(checked[i]) > 0 {
-			e.Checked = append(e.Checked, CheckedRows{p.Name, checked[i]})
-		}
-	}
-	e.Rows = slices.DeleteFunc(labels, func(g TellRows) bool { return len(g.Rows) == 0 })
-	return e, told, nil
+	return out, nil
 }
 
-// skipRows are rows of a pool to give up, those that are held out apart.
-func (s *Study) skipRows(pool int, rows []int32) []SkipRows {
-	if len(rows) == 0 {
-		return nil
+// unknownID is the error of an answer, one of several, whose id no row has.
+func (s *Study) unknownID(a *answer, several int) error {
+	why := ""
+	if several > 1 {
+		why = fmt.Sprintf(", and %d rows of the file have no id of the data", several)
 	}
-	name, held := s.data.Set.Pools[pool].Name, map[int32]bool{}
-	for _, i := range s.heldOut(pool) {
-		held[i] = true
+	padded, err := s.padded(a.id)
+	if err != nil {
+		return err
 	}
-	groups := []SkipRows{{Source: name}, {Source: name, Held: true}}
-	for _, i := range rows {
-		g := &groups[0]
-		if held[i] {
-			g = &groups[1]
-		}
-		g.Rows = append(g.Rows, i)
+	if padded != "" {
+		why = fmt.Sprintf(", where the data have %s: leading zeros were lost, as spreadsheets do%s", text.OneLine(padded, 80), why)
 	}
-	return slices.DeleteFunc(groups, func(g SkipRows) bool { return len(g.Rows) == 0 })
+	return fmt.Errorf("%s, column id: expected the id of a row of the data, found %q%s", a.where, text.OneLine(a.id, 80), why)
 }
 
 // trimUnknown takes the blanks around ids away that no row has, as people type, and says whether there were some.

@@ -1,0 +1,131 @@
+package study
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/amtrl/amtrl/internal/text"
+)
+
+// changes are what answers change of a state.
+type changes struct {
+	st             *state
+	how            TellOptions
+	told           Told
+	labels         []TellRows // by pool, as the others
+	skips, checked [][]int32
+	against        []string // rows that have another answer
+}
+
+func newChanges(st *state, how TellOptions) *changes {
+	pools := len(st.study.data.Set.Pools)
+	return &changes{st: st, how: how, labels: make([]TellRows, pools), skips: make([][]int32, pools), checked: make([][]int32, pools)}
+}
+
+// take adds an answer, of a row that none before was of.
+func (c *changes) take(a placed) {
+	r := c.st.rows[a.pool][a.row]
+	add := c.label
+	if a.skip {
+		add = c.skip
+	}
+	if add(a, r) && (r == nil || r.ask == 0) {
+		c.told.Unasked++
+	}
+}
+
+// skip says whether a row is given up that was not.
+func (c *changes) skip(a placed, r *row) bool {
+	switch have := c.st.label(a.pool, a.row); {
+	case have != nil:
+		c.against = append(c.against, fmt.Sprintf("%s (%s, skipped now)", text.OneLine(a.id, 80), c.st.study.labelText(have)))
+	case r != nil && r.status == skipped:
+		c.told.Known++
+	default:
+		c.skips[a.pool] = append(c.skips[a.pool], a.row)
+		c.told.Skipped++
+		return true
+	}
+	return false
+}
+
+// label says whether a label is new or replaces another.
+func (c *changes) label(a placed, r *row) bool {
+	s, have := c.st.study, c.st.label(a.pool, a.row)
+	news, other := false, false
+	for i, v := range a.values {
+		switch {
+		case v != v:
+		case have == nil || have[i] != have[i]:
+			news = true
+		case have[i] != v:
+			other = true
+		}
+	}
+	if other && !c.how.Replace {
+		c.against = append(c.against, fmt.Sprintf("%s (%s, now %s)", text.OneLine(a.id, 80), s.labelText(have), s.labelText(a.values)))
+		return false
+	}
+	if c.how.Checked && (r == nil || !r.checked || news || other) {
+		c.checked[a.pool] = append(c.checked[a.pool], a.row)
+		c.told.Checked++
+	}
+	switch {
+	case other:
+		c.told.Replaced++
+	case news:
+		c.told.Labels++
+	default:
+		c.told.Known++
+		return false
+	}
+	g := &c.labels[a.pool]
+	g.Rows = append(g.Rows, a.row)
+	if g.Labels == nil {
+		g.Labels = make([][]string, len(s.data.Outputs))
+	}
+	for i, o := range s.data.Outputs {
+		g.Labels[i] = append(g.Labels[i], textOf(o, a.values[i]))
+	}
+	return true
+}
+
+// event has the changes, row after row of each source. Rows that have another answer are a [Contradiction].
+func (c *changes) event() (*TellEvent, error) {
+	if n := len(c.against); n > 0 {
+		return nil, &Contradiction{fmt.Sprintf("%s %s another answer already: %s; nothing was changed",
+			text.Several(n, "row"), text.Form(n, "has", "have"), fewOf(c.against))}
+	}
+	e, s := &TellEvent{Replace: c.how.Replace}, c.st.study
+	for i, p := range s.data.Set.Pools {
+		if g := c.labels[i]; len(g.Rows) > 0 {
+			g.Source = p.Name
+			e.Rows = append(e.Rows, g)
+		}
+		e.Skips = append(e.Skips, s.skipRows(i, c.skips[i])...)
+		if rows := c.checked[i]; len(rows) > 0 {
+			e.Checked = append(e.Checked, CheckedRows{p.Name, rows})
+		}
+	}
+	return e, nil
+}
+
+// skipRows are rows of a pool to give up, those that are held out apart.
+func (s *Study) skipRows(pool int, rows []int32) []SkipRows {
+	if len(rows) == 0 {
+		return nil
+	}
+	name, held := s.data.Set.Pools[pool].Name, map[int32]bool{}
+	for _, i := range s.heldOut(pool) {
+		held[i] = true
+	}
+	groups := []SkipRows{{Source: name}, {Source: name, Held: true}}
+	for _, i := range rows {
+		g := &groups[0]
+		if held[i] {
+			g = &groups[1]
+		}
+		g.Rows = append(g.Rows, i)
+	}
+	return slices.DeleteFunc(groups, func(g SkipRows) bool { return len(g.Rows) == 0 })
+}
