@@ -87,21 +87,9 @@ func (g *guesser) pickEither(patterns []string, best, well func(*column) bool) s
 
 // Look makes a manifest that would be at path from what files show.
 func Look(ctx context.Context, manifestPath string, files []string, known Known) (*Guess, error) {
-	m := &Manifest{Path: manifestPath}
-	dir := path.Dir(manifestPath)
-	rows, vectors := split(files)
-	for _, f := range rows {
-		m.Files = append(m.Files, relative(dir, f))
-	}
-	if len(vectors) > 0 {
-		m.Vectors = &Vectors{Join: table.JoinRow, Column: strings.Join(known.Features, ",")}
-		for _, f := range vectors {
-			m.Vectors.Files = append(m.Vectors.Files, relative(dir, f))
-		}
-		if len(rows) == 0 {
-			return nil, fmt.Errorf("%s: an NPY file has features alone: expected a file with the source and the label of each row too, "+
-				"such as a CSV file (data in the layout of MNIST-C need no manifest)", vectors[0])
-		}
+	m, err := ofFiles(manifestPath, files, known)
+	if err != nil {
+		return nil, err
 	}
 	inputs, err := m.Inputs()
 	if err != nil {
@@ -138,21 +126,8 @@ func Look(ctx context.Context, manifestPath string, files []string, known Known)
 		return nil, fmt.Errorf("%s, column %s: expected the name of a source in each row, found none in %d of %d: leave such rows out",
 			c.nameless, text.OneLine(m.Source, 80), none.Rows, rows)
 	}
-	out, indicates := &Guess{Manifest: m, All: c.all}, false
-	for i, n := range c.gaps {
-		if n > 0 {
-			indicates = indicates || Indicates(int64(n), int64(c.rows))
-			own := g.column(table.Missing(g.scalars[i]).Features()[0]) // somebody has made them already
-			g.few = g.few && own == nil
-			out.Gaps = append(out.Gaps, fmt.Sprintf("%s (%d of %d)", g.scalars[i], n, c.rows))
-		}
-	}
-	switch {
-	case g.few && indicates:
-		m.Fill = FillIndicator
-	case len(out.Gaps) > 0:
-		m.Fill = FillMean
-	}
+	out := &Guess{Manifest: m, All: c.all}
+	g.fillGaps(out, c)
 	for _, name := range slices.Sorted(maps.Keys(c.sources)) {
 		out.SourceCounts = append(out.SourceCounts, *c.sources[name])
 	}
@@ -182,24 +157,68 @@ func Look(ctx context.Context, manifestPath string, files []string, known Known)
 		}
 		out.Classes, out.Missing = append(out.Classes, c.labels[i].classes), append(out.Missing, c.labels[i].missing)
 	}
-	why := "it differs between rows of a source"
-	if !c.costs.vary {
-		why = fmt.Sprintf("%q is none", text.OneLine(c.costs.none, 20))
-	}
-	read, all := c.rows, c.all
-	for _, c := range g.columns {
-		c.more = c.rows < read || !all
-		switch {
-		case g.taken[c.Name] && (m.reads(c.Name) || slices.Contains(g.scalars, c.Name) || m.perhapsGroup(c) == ""):
-		case c.Name == notCost:
-			out.Others = append(out.Others, fmt.Sprintf("%s (no cost: %s)", c.Name, why))
-		default:
-			out.Others = append(out.Others, fmt.Sprintf("%s (%s%s)", c.Name, m.unused(c), m.perhapsGroup(c)))
-		}
-	}
+	g.nameOthers(out, c, notCost)
 	g.guessCodes(out)
 	out.Maybe, out.MaybeSource, out.Counts = slices.DeleteFunc(g.maybe, m.is), g.maybeSource, g.counts
 	return out, m.check()
+}
+
+// ofFiles is a manifest of files alone.
+func ofFiles(manifestPath string, files []string, known Known) (*Manifest, error) {
+	m, dir := &Manifest{Path: manifestPath}, path.Dir(manifestPath)
+	rows, vectors := split(files)
+	for _, f := range rows {
+		m.Files = append(m.Files, relative(dir, f))
+	}
+	if len(vectors) == 0 {
+		return m, nil
+	}
+	m.Vectors = &Vectors{Join: table.JoinRow, Column: strings.Join(known.Features, ",")}
+	for _, f := range vectors {
+		m.Vectors.Files = append(m.Vectors.Files, relative(dir, f))
+	}
+	if len(rows) == 0 {
+		return nil, fmt.Errorf("%s: an NPY file has features alone: expected a file with the source and the label of each row too, "+
+			"such as a CSV file (data in the layout of MNIST-C need no manifest)", vectors[0])
+	}
+	return m, nil
+}
+
+// fillGaps names the features that lack values, and says how they are filled.
+func (g *guesser) fillGaps(out *Guess, c *counts) {
+	indicates := false
+	for i, n := range c.gaps {
+		if n > 0 {
+			indicates = indicates || Indicates(int64(n), int64(c.rows))
+			own := g.column(table.Missing(g.scalars[i]).Features()[0]) // somebody has made them already
+			g.few = g.few && own == nil
+			out.Gaps = append(out.Gaps, fmt.Sprintf("%s (%d of %d)", g.scalars[i], n, c.rows))
+		}
+	}
+	switch {
+	case g.few && indicates:
+		out.Manifest.Fill = FillIndicator
+	case len(out.Gaps) > 0:
+		out.Manifest.Fill = FillMean
+	}
+}
+
+// nameOthers says of the columns that are not used why, of notCost that its values are no costs.
+func (g *guesser) nameOthers(out *Guess, c *counts, notCost string) {
+	why, m := "it differs between rows of a source", out.Manifest
+	if !c.costs.vary {
+		why = fmt.Sprintf("%q is none", text.OneLine(c.costs.none, 20))
+	}
+	for _, of := range g.columns {
+		of.more = of.rows < c.rows || !c.all
+		switch {
+		case g.taken[of.Name] && (m.reads(of.Name) || slices.Contains(g.scalars, of.Name) || m.perhapsGroup(of) == ""):
+		case of.Name == notCost:
+			out.Others = append(out.Others, fmt.Sprintf("%s (no cost: %s)", of.Name, why))
+		default:
+			out.Others = append(out.Others, fmt.Sprintf("%s (%s%s)", of.Name, m.unused(of), m.perhapsGroup(of)))
+		}
+	}
 }
 
 // split tells files of vectors from those of rows: NPY files, and safetensors
@@ -230,133 +249,6 @@ func guessJoin(m *Manifest, in Input) error {
 		return c.Kind != table.Vector && (c.Name == m.ID || c.Name == "id")
 	}) {
 		m.Vectors.Join = table.JoinID
-	}
-	return nil
-}
-
-// choose fills in the columns of the manifest.
-func (g *guesser) choose(m *Manifest, known Known, inputs []Input) error {
-	file := inputs[0].Path
-	var columns []table.Column
-	for _, c := range g.columns {
-		columns = append(columns, c.Column)
-	}
-	said := []string{known.ID, known.Source, known.Split, known.Cost, known.Group}
-	for _, name := range slices.Concat(said, known.Labels, known.Categories) {
-		if name == "" || name == FromFile || name == FromFolder {
-			continue
-		}
-		if _, err := table.Find(file, columns, name); err != nil {
-			return err
-		}
-		g.taken[name] = true
-	}
-	if m.Vectors == nil && len(known.Features) == 0 && !slices.ContainsFunc(g.columns, (*column).list) {
-		free := func(c *column) bool { return !g.taken[c.Name] }
-		if err := g.refuseCommas(file, free, ", or say which columns to take with --features"); err != nil {
-			return err
-		}
-	}
-	few := func(c *column) bool { return !c.list() && len(c.distinct) >= 1 && c.has() > 0 }
-	source := g.likelySource(known)
-	label := func(c *column) bool {
-		return few(c) && len(c.distinct) >= 2 && (c.named(sureLabels) || !c.fixed(source))
-	}
-	for _, name := range known.Labels {
-		m.Labels = append(m.Labels, Label{Column: name})
-	}
-	if len(m.Labels) == 0 {
-		name := g.guessLabel(known.Target, source, label)
-		if name == "" {
-			return fmt.Errorf("%s: expected a column that looks like a label, found none: say which one it is with --label%s", file,
-				g.candidates(inputs, source, label))
-		}
-		m.Labels = append(m.Labels, Label{Column: name})
-	}
-	for i := range m.Labels {
-		name := m.Labels[i].Column
-		if err := g.refuseCommas(file, func(c *column) bool { return c.Name == name }, ""); err != nil {
-			return err
-		}
-		if c := g.column(name); c != nil && c.hasUnits() && c.kinds() > mostWords {
-			return fmt.Errorf("%s: column %s: expected numbers for labels, found them with a unit: %q: %s", file, text.OneLine(name, 80),
-				text.OneLine(c.united, 80), c.plainUnits())
-		}
-		m.Labels[i].Type = g.labelType(name)
-	}
-	m.Group = known.Group
-	if m.Split = known.Split; m.Split == "" {
-		m.Split = g.pick(splitNames, func(c *column) bool { return few(c) && c.splits() })
-	}
-	if m.Split == "" && splitByFile(inputs) {
-		m.Split = FromFile
-	}
-	if m.Cost = known.Cost; m.Cost == "" {
-		m.Cost = g.pick(costNames, func(c *column) bool { return c.numeric() && !(known.sold && strings.EqualFold(c.Name, "price")) })
-	}
-	if m.Source = known.Source; m.Source == "" {
-		m.Source = g.guessSource(inputs, known.Target, g.column(m.Labels[0].Column))
-	}
-	if m.Source == "" {
-		return g.refuseSource(m, file)
-	}
-	if m.ID = known.ID; m.ID == "" {
-		m.ID = g.pick(idNames, func(c *column) bool { return !c.list() && c.missing == 0 && len(c.distinct) == c.rows && !c.measured() })
-	}
-	if m.ID == "" {
-		m.ID = g.pick(numberNames, func(c *column) bool { return c.missing == 0 && len(c.distinct) == c.rows && c.integers() })
-	}
-	if m.ID == "" {
-		m.ID = g.pick([]string{"*"}, func(c *column) bool { return c.numbered() && !c.Time && !slices.Contains(known.Features, c.Name) })
-	}
-	if m.ID == "" {
-		m.ID = g.pick([]string{"*"}, func(c *column) bool { return c.serials() && !slices.Contains(known.Features, c.Name) })
-	}
-	if m.Vectors != nil {
-		return nil
-	}
-	m.Features, m.Categories = known.Features, known.Categories
-	vector := false
-	if len(m.Features) == 0 {
-		if m.Features, vector = g.guessFeatures(); !vector && len(m.Categories) == 0 {
-			m.Categories = g.guessCategories()
-		}
-	}
-	if len(m.Features) == 0 && len(m.Categories) == 0 && known.Cost == "" && strings.EqualFold(m.Cost, "price") {
-		m.Features, m.Cost = []string{m.Cost}, ""
-	}
-	if len(m.Features) == 0 && len(m.Categories) == 0 {
-		return fmt.Errorf("%s: expected a column of vectors or columns of numbers for features, found none: say which with --features", file)
-	}
-	features, err := m.FeatureColumns(file, columns)
-	if err != nil {
-		return err
-	}
-	if err := g.refuseCommas(file, func(c *column) bool { return slices.Contains(features, c.Name) }, ""); err != nil {
-		return err
-	}
-	if err := g.refuseWords(file, features); err != nil {
-		return err
-	}
-	for _, name := range m.Categories {
-		g.taken[name] = true
-	}
-	bends := false
-	for _, c := range g.columns {
-		if !slices.Contains(features, c.Name) {
-			continue
-		}
-		if g.taken[c.Name] = true; !c.list() {
-			g.scalars = append(g.scalars, c.Name)
-			bends = bends || len(c.distinct) > 2
-		}
-	}
-	vector = vector || len(g.scalars) >= leastVector && !slices.ContainsFunc(g.scalars, func(name string) bool {
-		_, is := serial(name)
-		return !is
-	})
-	if g.few = !vector && len(g.scalars) <= mostFew; g.few && bends {
-		m.Knots = usualKnots
 	}
 	return nil
 }
