@@ -54,112 +54,146 @@ const maxFitted = 1000
 //	allocation      where it is RuleAuto, RulePriced if the costs of the sources of a target differ,
 //	                which is said, else RuleSquared
 func (c Config) Fit(set *dataset.Set, targets []string, given ...string) (Config, []Choice) {
-	if set.CheckShape() != nil || checkRows(set) != nil {
+	if set.CheckShape() != nil || checkRows(set) != nil || c.Preset != PresetDefault || len(targets) == 0 {
 		return c, nil
 	}
+	f := &fitting{Config: c, set: set, targets: targets, given: given}
 	own := slices.ContainsFunc(set.Tasks, func(t dataset.Task) bool { return t.Output.Name != "" })
-	if c.Preset != PresetDefault || len(targets) == 0 {
-		return c, nil
-	}
-	kept, choices := c, []Choice(nil)
-	choose := func(setting, value, reason string, args ...any) {
-		choices = append(choices, Choice{setting, value, fmt.Sprintf(reason, args...)})
-	}
-	open := func(setting string) bool { return !slices.Contains(given, setting) }
 	if own && c.Scaling == ScalingAuto && c.Intercept && c.Representation == ClassLinear {
 		var why string
-		c.Scaling, why = c.scalingFor(set)
-		choose(SettingScaling, c.Scaling, "%s", why)
+		f.Scaling, why = c.scalingFor(set)
+		f.choose(SettingScaling, f.Scaling, "%s", why)
 	}
-	full := c.Complete(set)
-	if all := full.SourcesIn(set); !slices.ContainsFunc(all, func(s Source) bool { return slices.Contains(targets, s.Name) }) {
-		return kept, nil
+	full := f.Complete(set)
+	f.full = &full
+	if all := f.full.SourcesIn(set); !slices.ContainsFunc(all, func(s Source) bool { return slices.Contains(targets, s.Name) }) {
+		return c, nil
 	}
-	if c.Allocation.Rule == RuleAuto && c.Schedule.Kind != ScheduleTheory {
-		costs := full.costsFor(set, targets)
-		if c.Allocation = c.Allocation.For(costs); c.Allocation.Rule != RuleSquared {
-			choose(SettingAllocation, c.Allocation.Rule, "sources cost between %.4g and %.4g", slices.Min(costs), slices.Max(costs))
-		}
-	}
+	f.allocation()
 	if !own {
-		return c, choices
+		return f.Config, f.choices
 	}
-	c.Schedule.Epochs = full.Schedule.Epochs
+	f.Schedule.Epochs = f.full.Schedule.Epochs
+	if m := f.samples(); m.rows > 0 {
+		f.width(m)
+		f.schedule(m)
+		f.floor(m)
+	}
+	return f.Config, f.choices
+}
+
+// fitting is a [Config.Fit] under way. full are the settings, complete, that it began with.
+type fitting struct {
+	Config
+	full           *Config
+	set            *dataset.Set
+	targets, given []string
+	choices        []Choice
+}
+
+func (f *fitting) choose(setting, value, reason string, args ...any) {
+	f.choices = append(f.choices, Choice{setting, value, fmt.Sprintf(reason, args...)})
+}
+
+func (f *fitting) open(setting string) bool { return !slices.Contains(f.given, setting) }
+
+func (f *fitting) allocation() {
+	if f.Allocation.Rule != RuleAuto || f.Schedule.Kind == ScheduleTheory {
+		return
+	}
+	costs := f.full.costsFor(f.set, f.targets)
+	if f.Allocation = f.Allocation.For(costs); f.Allocation.Rule != RuleSquared {
+		f.choose(SettingAllocation, f.Allocation.Rule, "sources cost between %.4g and %.4g", slices.Min(costs), slices.Max(costs))
+	}
+}
+
+// samples chooses how many samples the targets have, and measures the data with these.
+func (f *fitting) samples() extent {
 	samples := maxFitted
-	if !open(SettingTargetSamples) {
-		samples = c.TargetSamples
+	if !f.open(SettingTargetSamples) {
+		samples = f.TargetSamples
 	}
-	m := full.measure(set, targets, samples)
+	m := f.full.measure(f.set, f.targets, samples)
+	if !f.open(SettingTargetSamples) {
+		return m
+	}
 	samples = min(m.target, samples)
-	shared := m.shared && open(SettingTargetSamples)
+	shared := m.shared
 	if shared {
 		samples = min(m.target/2, maxFitted)
-		m = full.measure(set, targets, samples)
+		m = f.full.measure(f.set, f.targets, samples)
 	}
+	f.TargetSamples = max(1, samples)
+	value, rows := strconv.Itoa(f.TargetSamples), text.Several(m.target, "labelled row")
+	switch {
+	case shared:
+		f.choose(SettingTargetSamples, value, "of %s of the target, which sources have too; a fifth is for tests", rows)
+	case m.tested:
+		f.choose(SettingTargetSamples, value, "of %s of the target that %s not for tests", rows, text.Form(m.target, "is", "are"))
+	case 5*(m.target-f.TargetSamples) >= m.target:
+		f.choose(SettingTargetSamples, value, "of %s of the target; the others are for tests", rows)
+	case f.TargetSamples < m.target:
+		f.choose(SettingTargetSamples, value, "of %s of the target; scores leave one%s out", rows, m.group)
+	default:
+		f.choose(SettingTargetSamples, value, "all labelled rows of the target; scores leave one%s out", m.group)
+	}
+	return m
+}
 
-	if open(SettingTargetSamples) {
-		c.TargetSamples = max(1, samples)
-		rows := text.Several(m.target, "labelled row")
-		switch {
-		case shared:
-			choose(SettingTargetSamples, strconv.Itoa(c.TargetSamples), "of %s of the target, which sources have too; a fifth is for tests", rows)
-		case m.tested:
-			choose(SettingTargetSamples, strconv.Itoa(c.TargetSamples), "of %s of the target that %s not for tests", rows,
-				text.Form(m.target, "is", "are"))
-		case 5*(m.target-c.TargetSamples) >= m.target:
-			choose(SettingTargetSamples, strconv.Itoa(c.TargetSamples), "of %s of the target; the others are for tests", rows)
-		case c.TargetSamples < m.target:
-			choose(SettingTargetSamples, strconv.Itoa(c.TargetSamples), "of %s of the target; scores leave one%s out", rows, m.group)
-		default:
-			choose(SettingTargetSamples, strconv.Itoa(c.TargetSamples), "all labelled rows of the target; scores leave one%s out", m.group)
-		}
+func (f *fitting) width(m extent) {
+	cols := f.set.Pools[0].Cols
+	if width := min(m.outputs, cols); f.open(SettingK) && f.full.K > width {
+		f.K = width
+		f.choose(SettingK, strconv.Itoa(width), "the sources have %s, of rows %d wide", text.Several(m.outputs, "output"), cols)
 	}
-	if m.rows == 0 {
-		return c, choices
+}
+
+// schedule chooses a budget and, under it, the number of rounds.
+func (f *fitting) schedule(m extent) {
+	if plan := f.Schedule.plan(); !f.open(SettingSchedule) || 2*plan[len(plan)-1].Cost*m.meanCost() <= m.cost {
+		return
 	}
-	if width := min(m.outputs, set.Pools[0].Cols); open(SettingK) && full.K > width {
-		c.K = width
-		choose(SettingK, strconv.Itoa(width), "the sources have %s, of rows %d wide", text.Several(m.outputs, "output"), set.Pools[0].Cols)
+	half := math.Floor(m.cost / 2)
+	if m.cost/2 < 1 {
+		half = m.cost / 2
 	}
-	if plan := c.Schedule.plan(); open(SettingSchedule) && 2*plan[len(plan)-1].Cost*m.meanCost() > m.cost {
-		half := math.Floor(m.cost / 2)
-		if m.cost/2 < 1 {
-			half = m.cost / 2
-		}
-		c.Schedule.Kind, c.Schedule.Budget = ScheduleBudget, max(half, m.cheapest)
-		reason := "half of what the " + text.Several(m.rows, "labelled row") + " of the sources cost"
-		if half < m.cheapest {
-			reason = "a row of the cheapest source"
-		}
-		choose(SettingSchedule, fmt.Sprintf("budget %g", c.Schedule.Budget), "%s", reason)
-		if open(SettingEpochs) {
-			c.Schedule.Epochs = c.DefaultEpochs()
-		}
-		epochs := c.Schedule.Epochs
-		for open(SettingEpochs) && c.Schedule.Epochs > 1 && c.Schedule.plan()[0].Cost < m.each {
-			c.Schedule.Epochs--
-		}
-		if c.Schedule.Epochs < epochs {
-			choose(SettingEpochs, strconv.Itoa(c.Schedule.Epochs), "with %d, the first round would draw less than a row of each source", epochs)
-		}
+	f.Schedule.Kind, f.Schedule.Budget = ScheduleBudget, max(half, m.cheapest)
+	reason := "half of what the " + text.Several(m.rows, "labelled row") + " of the sources cost"
+	if half < m.cheapest {
+		reason = "a row of the cheapest source"
 	}
-	if open(SettingFloor) && c.Schedule.Kind != ScheduleTheory {
-		share := int(c.Schedule.plan()[0].Cost / m.each / 2)
-		switch floor := min(m.least, share); {
-		case floor >= c.Schedule.Floor:
-		case floor == m.least:
-			c.Schedule.Floor = floor
-			choose(SettingFloor, strconv.Itoa(floor), "source %s has %s", m.smallest, text.Several(m.least, "labelled row"))
-		default:
-			c.Schedule.Floor = floor
-			if floor > 0 {
-				choose(SettingFloor, strconv.Itoa(floor), "half of an equal share of the first round")
-			} else {
-				choose(SettingFloor, "0", "half of an equal share of the first round is less than a row")
-			}
-		}
+	f.choose(SettingSchedule, fmt.Sprintf("budget %g", f.Schedule.Budget), "%s", reason)
+	if !f.open(SettingEpochs) {
+		return
 	}
-	return c, choices
+	f.Schedule.Epochs = f.DefaultEpochs()
+	epochs := f.Schedule.Epochs
+	for f.Schedule.Epochs > 1 && f.Schedule.plan()[0].Cost < m.each {
+		f.Schedule.Epochs--
+	}
+	if f.Schedule.Epochs < epochs {
+		f.choose(SettingEpochs, strconv.Itoa(f.Schedule.Epochs), "with %d, the first round would draw less than a row of each source", epochs)
+	}
+}
+
+func (f *fitting) floor(m extent) {
+	if !f.open(SettingFloor) || f.Schedule.Kind == ScheduleTheory {
+		return
+	}
+	share := int(f.Schedule.plan()[0].Cost / m.each / 2)
+	floor := min(m.least, share)
+	if floor >= f.Schedule.Floor {
+		return
+	}
+	f.Schedule.Floor = floor
+	switch {
+	case floor == m.least:
+		f.choose(SettingFloor, strconv.Itoa(floor), "source %s has %s", m.smallest, text.Several(m.least, "labelled row"))
+	case floor > 0:
+		f.choose(SettingFloor, strconv.Itoa(floor), "half of an equal share of the first round")
+	default:
+		f.choose(SettingFloor, "0", "half of an equal share of the first round is less than a row")
+	}
 }
 
 // costsFor are the costs of the sources of targets under complete settings.
