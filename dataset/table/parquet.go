@@ -180,6 +180,9 @@ func leafKind(c *parquet.Column, logical format.LogicalTypeValue) (Kind, Element
 	if _, is := logical.(*format.DecimalType); is {
 		return Other, Float32
 	}
+	if _, is := logical.(*format.NullType); is { // as pandas has a column without any value
+		return Integer, Float32
+	}
 	switch c.Type().Kind() {
 	case parquet.Boolean:
 		return Bool, Float32

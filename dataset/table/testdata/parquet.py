@@ -48,6 +48,7 @@ def scalars():
         "u64": pa.array(rng.integers(0, 1 << 62, ROWS), pa.uint64()),
         "bytes": pa.array([b"ab", b"", "snö".encode()] * (ROWS // 3) + [b""] * (ROWS % 3), pa.binary()),
         "none": pa.array([None] * ROWS, pa.string()),
+        "null": pa.nulls(ROWS),
         "day": pa.array(missing([t.date() for t in times])),
         "clock": pa.array([t.time() for t in times], pa.time64("us")),
         "clock_ms": pa.array(missing([t.time() for t in times]), pa.time32("ms")),
