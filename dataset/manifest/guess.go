@@ -111,6 +111,9 @@ func Look(ctx context.Context, manifestPath string, files []string, known Known)
 		}
 	}
 	c, err := count(ctx, m, inputs, g.scalars)
+	if err == nil && g.retype(m, c) {
+		c, err = count(ctx, m, inputs, g.scalars)
+	}
 	if err != nil {
 		return nil, err
 	}

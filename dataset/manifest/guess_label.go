@@ -2,7 +2,9 @@ package manifest
 
 import (
 	"fmt"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/amtrl/amtrl/internal/text"
@@ -116,25 +118,54 @@ func (g *guesser) candidates(inputs []Input, source *column, fits func(*column) 
 	return ", such as " + text.OneLine(strings.Join(names[:min(mostMaybe, len(names))], " or "), 100) + why
 }
 
-// labelType tells numbers from classes, of which there are few, and each is there several times: of counts there are many that are rare.
+// labelType tells numbers from classes by the rows that were looked at.
 func (g *guesser) labelType(name string) string {
-	const most, few = 20, 10
 	c := g.column(name)
-	if c == nil || !c.numeric() || len(c.distinct) <= 2 {
+	if c == nil || !c.numeric() {
 		return Classes
 	}
-	values, once := len(c.distinct), 0
-	for _, n := range c.distinct {
-		if n == 1 {
+	return g.typeOf(name, c.distinct, c.ints < c.numbers)
+}
+
+// typeOf tells numbers, some of which may have fractions, from classes by how often each is there. Of classes there are few, and each is
+// there several times: of counts there are many that are rare.
+func (g *guesser) typeOf(name string, values map[string]int, fractions bool) string {
+	const most, few = 20, 10
+	once, all := 0, 0
+	for _, n := range values {
+		if all += n; n == 1 {
 			once++
 		}
 	}
-	switch {
-	case c.ints < c.numbers || values > most:
+	switch n := len(values); {
+	case fractions || n > most:
 		return Number
-	case values > few && (2*values > c.has() || 4*once >= values):
-		g.counts = append(g.counts, name)
+	case n > few && (2*n > all || 4*once >= n):
+		if !slices.Contains(g.counts, name) {
+			g.counts = append(g.counts, name)
+		}
 		return Number
 	}
 	return Classes
+}
+
+// retype takes labels for numbers that are such by all rows, of which those that were looked at may have had hardly any, and says whether
+// there are some.
+func (g *guesser) retype(m *Manifest, c *counts) (some bool) {
+	for i := range m.Labels {
+		l := &m.Labels[i]
+		if l.Type != Classes || len(c.labels[i].classes) == 0 {
+			continue
+		}
+		numbers, fractions := true, false
+		for word := range c.labels[i].classes {
+			x, err := strconv.ParseFloat(word, 64)
+			numbers = numbers && err == nil && !math.IsInf(x, 0) && x == x
+			fractions = fractions || x != math.Trunc(x)
+		}
+		if numbers && g.typeOf(l.Column, c.labels[i].classes, fractions) == Number {
+			l.Type, some = Number, true
+		}
+	}
+	return some
 }

@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"fmt"
+	"math"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -79,6 +80,31 @@ func TestLookForLabels(t *testing.T) {
 		g := must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{}))(t)
 		must.Equal(t, fmt.Sprint(g.Labels[0].Column, " ", g.Maybe), want, "label, and what else it could be")
 		must.Get(Parse("m.yaml", []byte(g.Text())))(t)
+	}
+}
+
+// A label that few rows have, all of them at the end, is of numbers or classes by these.
+func TestTypeOfRareLabels(t *testing.T) {
+	const rows, labelled = 12_000, 40
+	at := func(label func(i int) string) func(int) string {
+		return func(i int) string {
+			if i < rows-labelled {
+				return ""
+			}
+			return label(i - rows + labelled)
+		}
+	}
+	site := columnOf{"site", func(i int) string { return []string{"old", "new"}[b2i(i >= rows-labelled)] }}
+	x := columnOf{"x", func(i int) string { return fmt.Sprint(math.Sin(float64(i))) }}
+	for want, label := range map[string]func(i int) string{
+		Number:  func(i int) string { return fmt.Sprint(10.5 + 3.25*float64(i)) },
+		Classes: func(i int) string { return fmt.Sprint(1 + i%3) },
+		Binary:  func(i int) string { return []string{"yes", "no"}[i%2] },
+	} {
+		file := filepath.Join(t.TempDir(), "rows.csv")
+		writeTable(t, file, rows, site, x, columnOf{"life", at(label)})
+		g := must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{Labels: []string{"life"}, Target: "new"}))(t)
+		must.Equal(t, g.Labels[0].Type, want, "type of the label")
 	}
 }
 
