@@ -18,29 +18,42 @@ type rowHash struct {
 
 // twins counts rows of equal features.
 type twins struct {
-	target  []rowHash // the rows of targets, by their features
-	counts  []twinCount
-	differ  int // pairs of such rows whose labels differ
-	pairs   int // pairs of such rows that both have labels
-	all     int // rows
-	earlier int // those that have the features of one before in their source
-	copies  copies
+	target []rowHash // the rows of targets, by their features
+	counts []twinCount
+	copies copies
 }
 
-// twinCount are the rows of a source that have the features of a row before, and of a row of the target.
-type twinCount struct{ before, target alikeRows }
+// twinCount are the rows of a source, of which some have the features of a row before, or of a row of the target.
+type twinCount struct {
+	rows           int
+	before, target alikeRows
+}
 
-// alikeRows counts rows, of which first is the one that comes first, with the features of as.
+// alikeRows counts rows, of which first is the one that comes first, with the features of as, pairs of such that both have labels, and
+// those of them whose labels differ.
 type alikeRows struct {
-	n         int
-	first, as rowHash
+	n, pairs, differ int
+	first, as        rowHash
 }
 
 func (a *alikeRows) add(r, as rowHash) {
 	if a.n++; a.n == 1 || r.row < a.first.row {
 		a.first, a.as = r, as
 	}
+	if r.labels != 0 && as.labels != 0 {
+		if a.pairs++; r.labels != as.labels {
+			a.differ++
+		}
+	}
 }
+
+// fewDiffer is how many pairs may differ in their labels, as people who label do, where rows are copies: so many, or a tenth of
+// all pairs.
+const fewDiffer = 4
+
+// chance says whether rows have equal features for another reason than that they are copies, whose labels are the same: features have few
+// values, or are those of rows that lack theirs.
+func (a *alikeRows) chance() bool { return a.differ > max(fewDiffer, a.pairs/10) }
 
 // oddity says how many of a pool's rows they are, and names the first and the one that it is like.
 func (a *alikeRows) oddity(s *Set, like, advice string, place placeOf) Oddity {
@@ -51,10 +64,6 @@ func (a *alikeRows) oddity(s *Set, like, advice string, place placeOf) Oddity {
 	return Oddity{p.Name, fmt.Sprintf("%d of %s %s the features of %s%s%s, like %s", a.n, text.Several(p.Rows, "row"),
 		text.Form(a.n, "has", "have"), like, many, place(p, int(a.first.row)), place(s.Pools[a.as.pool], int(a.as.row))), advice}
 }
-
-// fewDiffer is how many pairs may differ in their labels, as people who label do, where rows are copies: so many, or a tenth of
-// all pairs.
-const fewDiffer = 4
 
 func byFeatures(a, b rowHash) int { return cmp.Compare(a.features, b.features) }
 
@@ -73,37 +82,46 @@ func (w *twins) add(p *Pool, rows []rowHash) {
 // count counts the rows of the next pool, which it sorts.
 func (w *twins) count(p *Pool, rows []rowHash) {
 	slices.SortStableFunc(rows, byFeatures)
-	var c twinCount
+	c := twinCount{rows: len(rows)}
 	for i, r := range rows {
 		if i > 0 && r.features == rows[i-1].features {
 			c.before.add(r, rows[i-1])
-			w.pair(r, rows[i-1])
 		}
 		if at, is := slices.BinarySearchFunc(w.target, r, byFeatures); is && !p.Target {
 			c.target.add(r, w.target[at])
-			w.pair(r, w.target[at])
 		}
 	}
 	w.counts = append(w.counts, c)
-	w.all, w.earlier = w.all+len(rows), w.earlier+c.before.n
 }
 
-func (w *twins) pair(a, b rowHash) {
-	if a.labels == 0 || b.labels == 0 {
-		return
+// alike says whether rows of the sources have equal features because these have few values: then labels differ in most of the sources that
+// have such rows, of which there are several. A single one may have rows that lack their features.
+func (w *twins) alike() bool {
+	var all alikeRows
+	have, differ := 0, 0
+	for _, c := range w.counts {
+		n, of := c.before.pairs+c.target.pairs, c.before.differ+c.target.differ
+		all.pairs, all.differ = all.pairs+n, all.differ+of
+		if n > 0 {
+			have++
+			if 10*of > n {
+				differ++
+			}
+		}
 	}
-	if w.pairs++; a.labels != b.labels {
-		w.differ++
-	}
+	return all.chance() && differ > 1 && 2*differ > have
 }
-
-// alike says whether rows have equal features because these have few values, which their labels tell: those of copies are the same.
-func (w *twins) alike() bool { return w.differ > max(fewDiffer, w.pairs/10) }
 
 // oddities are those of a pool.
 func (w *twins) oddities(s *Set, pool int) (out []Oddity) {
 	if w.alike() {
 		return nil
+	}
+	if c := w.counts[pool].before; c.chance() {
+		odd := c.oddity(s, "a row before it in the source", "look at these rows: they may lack their features, as of a text that was not read",
+			(*Pool).place)
+		odd.Found += fmt.Sprintf("; labels differ in %d of %d cases", c.differ, c.pairs)
+		return append([]Oddity{odd}, w.ofTarget(s, pool, (*Pool).place)...)
 	}
 	if c := w.copies.of(int32(pool)); c.part > 0 {
 		out = append(out, Oddity{s.Pools[pool].Name, fmt.Sprintf("%.0f %% of its labelled rows are those of %s, with the same labels", 100*c.part,
@@ -117,14 +135,26 @@ func (w *twins) oddities(s *Set, pool int) (out []Oddity) {
 	return append(out, w.ofTarget(s, pool, (*Pool).place)...)
 }
 
-// fewValues is the part of rows that are there before in their source from which on features have few values, whatever labels say: where
-// one label is much more frequent than others, rows that are alike by chance have the same.
-const fewValues = 10
+// fewValues is the part of rows that are there before in their source, of the median source, from which on features have few values,
+// whatever labels say: where one label is much more frequent than others, rows that are alike by chance have the same.
+const fewValues = 0.1
+
+// repeated is that part.
+func (w *twins) repeated() float64 {
+	var parts []float64
+	for _, c := range w.counts {
+		if c.rows > 0 {
+			parts = append(parts, float64(c.before.n)/float64(c.rows))
+		}
+	}
+	slices.Sort(parts)
+	return parts[(len(parts)-1)/2]
+}
 
 // ofTarget is the oddity of a pool that has rows of the target.
 func (w *twins) ofTarget(s *Set, pool int, place placeOf) []Oddity {
 	c := w.counts[pool].target
-	if c.n == 0 || w.alike() || w.earlier > w.all/fewValues {
+	if c.n == 0 || c.chance() || w.alike() || w.repeated() > fewValues {
 		return nil
 	}
 	return []Oddity{c.oddity(s, "a row of the target", text.Form(c.n, "take it out: the error on the target is too good with it",
@@ -136,8 +166,13 @@ func (w *twins) oddity() []Oddity {
 	if !w.alike() {
 		return nil
 	}
+	rows, before, differ, pairs := 0, 0, 0, 0
+	for _, c := range w.counts {
+		rows, before = rows+c.rows, before+c.before.n
+		differ, pairs = differ+c.before.differ+c.target.differ, pairs+c.before.pairs+c.target.pairs
+	}
 	return []Oddity{{"", fmt.Sprintf("%d of %d rows have the features of a row before; labels differ in %d of %d cases",
-		w.earlier, w.all, w.differ, w.pairs), "take out copies alone: features of few values are often alike"}}
+		before, rows, differ, pairs), "take out copies alone: features of few values are often alike"}}
 }
 
 // rowLabel is a label of a row.

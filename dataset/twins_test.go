@@ -58,6 +58,11 @@ func TestTargetCopies(t *testing.T) {
 			copy(set.Pools[0].F32[30:], set.Pools[2].F32[:21])
 			copy(set.Tasks[0].Labels[10:], set.Tasks[2].Labels[:7])
 		}, "a 7 of 60 rows have the features of a row of the target, the first is row 10, like row 0"},
+		"seven beside a source without features": {func(set *Set) {
+			copy(set.Pools[0].F32[30:], set.Pools[2].F32[:21])
+			copy(set.Tasks[0].Labels[10:], set.Tasks[2].Labels[:7])
+			clear(set.Pools[1].F32[:20*3])
+		}, "a 7 of 60 rows have the features of a row of the target, the first is row 10, like row 0"},
 		"one without labels": {func(set *Set) {
 			copy(set.Pools[1].F32[:3], set.Pools[2].F32[3:])
 			for i := range set.Tasks {
