@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"testing"
 
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
 	"github.com/amtrl/amtrl/pipeline/internal/regress"
@@ -118,6 +120,51 @@ func TestComparisonCovers(t *testing.T) {
 }
 
 // One target and one seed, or seeds that all give the same, have no interval.
+// Over seeds of one target that have their rows in common, intervals are for other rows too, however much of the difference is of the row,
+// of the seed or of both: those over seeds alone are not.
+func TestOverRowsCovers(t *testing.T) {
+	rng := testrand.New(t)
+	const rows, trials = 60, 300
+	for _, c := range []struct {
+		seeds          int
+		row, seed, own float64
+	}{{3, 1, 0, 0.3}, {5, 1, 0.02, 1}, {5, 0, 0.2, 1}, {8, 0.5, 0.1, 2}, {1, 1, 0, 0}} {
+		covered, alone := 0, 0
+		for range trials {
+			ofRow := make([]float64, rows)
+			for i := range ofRow {
+				ofRow[i] = c.row * rng.NormFloat64()
+			}
+			var runs []Comparison
+			b := make([]float64, c.seeds)
+			for s := range b {
+				ofSeed, d := c.seed*rng.NormFloat64(), make([]float64, rows)
+				for i := range d {
+					d[i] = 0.5 + ofRow[i] + ofSeed + c.own*rng.NormFloat64()
+				}
+				mean, spread := stat.MeanStdDev(d, nil)
+				end := 1.96 * spread / math.Sqrt(rows)
+				b[s], runs = mean, append(runs, Comparison{A: "a", B: "b", Difference: mean, Rows: rows, Interval: &[2]float64{mean - end, mean + end}})
+			}
+			over := compare("a", "b", [][]float64{make([]float64, c.seeds)}, [][]float64{b}, 400)
+			both := over.OverRows(runs)
+			must.Hold(t, both.Rows == rows && both.Difference == over.Difference && both.Seeds == over.Seeds, "%+v of %+v", both, over)
+			covered += b2i(both.Interval[0] <= 0.5 && 0.5 <= both.Interval[1])
+			if over.Interval != nil {
+				alone += b2i(over.Interval[0] <= 0.5 && 0.5 <= over.Interval[1])
+				must.Hold(t, both.Interval[0] <= over.Interval[0] && over.Interval[1] <= both.Interval[1], "%v is in %v", over.Interval, both.Interval)
+			}
+		}
+		t.Logf("%+v: %d of %d intervals hold the difference, %d over seeds alone", c, covered, trials, alone)
+		must.Hold(t, covered > trials*85/100, "%d of %d intervals hold the difference, %+v", covered, trials, c)
+		if c.own < 1 {
+			must.Hold(t, alone < trials/2, "%d of %d intervals over seeds alone hold it, %+v", alone, trials, c)
+		}
+	}
+	none := compare("a", "b", [][]float64{{0, 0}}, [][]float64{{1, 2}}, 100)
+	must.Hold(t, none.OverRows([]Comparison{{Difference: 1}, {Difference: 2}}) == none && none.OverRows(nil) == none, "without rows")
+}
+
 func TestNoIntervalOfOneNumber(t *testing.T) {
 	for _, scores := range [][]float64{{0.3}, {0.3, 0.3, 0.3}} {
 		zeros := make([]float64, len(scores))

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/amtrl/amtrl/internal/text"
 	"github.com/amtrl/amtrl/pipeline"
@@ -44,11 +45,15 @@ func interval(metric string, c pipeline.Comparison) string {
 	if metric == pipeline.MetricError {
 		out = fmt.Sprintf("%+.2f to %+.2f", 100*c.Interval[0], 100*c.Interval[1])
 	}
-	switch {
-	case c.Rows > 0:
-		out += fmt.Sprintf(" over %s %s", Count(float64(c.Rows)), text.Form(c.Rows, "row", "rows")) + inGroups(c.Groups)
-	case c.Seeds > 0:
-		out += fmt.Sprintf(" over %d seeds", c.Seeds)
+	var over []string
+	if c.Seeds > 0 {
+		over = append(over, fmt.Sprintf("%d seeds", c.Seeds))
+	}
+	if c.Rows > 0 {
+		over = append(over, fmt.Sprintf("%s %s", Count(float64(c.Rows)), text.Form(c.Rows, "row", "rows"))+inGroups(c.Groups))
+	}
+	if over != nil {
+		out += " over " + strings.Join(over, ", ")
 	}
 	return out
 }

@@ -87,7 +87,11 @@ func (d *sweepData) answer() Answer {
 		a.Headline = say("The mean ", metricTitle(metric), " of ", methodWords(m.Method), " is ", score(metric, m.Value), d.atBudget())
 		return a
 	}
-	than := say(" than ", methodWords(first.B), " on average over targets", d.atBudget())
+	over := say(" on average over targets")
+	if len(d.id.Targets) == 1 {
+		over = say(" for ", code(d.id.Targets[0]))
+	}
+	than := say(" than ", methodWords(first.B), over, d.atBudget())
 	switch a.Verdicts[0].Answer {
 	case Yes:
 		a.Headline = say(upper(methodWords(first.A)), " is better", than)
@@ -280,10 +284,18 @@ func (d *sweepData) comparisons() Part {
 		sheet.Note = "Differences that are many times the others' are in the table alone."
 	}
 	return Part{ID: "comparisons", Title: "What is certain",
-		Text: []Sentence{say("Paired over targets, the seeds of a target averaged; positive where the first is better. " +
-			"An interval that leaves out zero is a difference that other targets like these would show too.")},
+		Text: []Sentence{say("Paired over targets, the seeds of a target averaged; positive where the first is better. ", d.whatIsCertain())},
 		Figures: []Figure{{ID: "pairs", Sheet: sheet, Chart: chart.Differences("Paired differences, with 95 % intervals",
 			"A point with an interval for each pair of methods and budget.", "methods", differenceAxis(metric), near, "worse", "better")}}}
+}
+
+// whatIsCertain says of what an interval of a difference is.
+func (d *sweepData) whatIsCertain() string {
+	if len(d.id.Targets) > 1 {
+		return "An interval that leaves out zero is a difference that other targets like these would show too."
+	}
+	return "An interval that leaves out zero is a difference that this target would show with other seeds and other rows too; " +
+		"other targets may differ."
 }
 
 // nearest is the scale of the smaller differences.

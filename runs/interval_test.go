@@ -159,7 +159,7 @@ func TestIntervals(t *testing.T) {
 		}
 	}
 	id.Seeds = []uint64{3, 4, 5}
-	if c := mustSweep(t, dev, id, t.TempDir(), 1).Comparisons[0]; c.Seeds != 3 || c.Rows != 0 {
+	if c := mustSweep(t, dev, id, t.TempDir(), 1).Comparisons[0]; c.Seeds != 3 || c.Rows != 40 {
 		t.Errorf("one target, three seeds: %+v", c)
 	}
 	id.Targets = []string{set.Tasks[1].Name, set.Tasks[2].Name}

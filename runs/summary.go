@@ -42,8 +42,8 @@ func average(id Identity, results []Result) Summary {
 		}
 		for i := 1; i < len(methods); i++ {
 			c := pipeline.Compare(methods[0], methods[i], scores[0], scores[i])
-			if len(id.Targets) == 1 && len(id.Seeds) == 1 {
-				c = overRows(results, budget, c)
+			if len(id.Targets) == 1 {
+				c = c.OverRows(comparisons(results, budget, func(*Result) string { return c.A }, c.B))
 			}
 			s.Comparisons = append(s.Comparisons, BudgetComparison{budget, c})
 		}
@@ -51,24 +51,35 @@ func average(id Identity, results []Result) Summary {
 		if best != nil {
 			s.Methods = append(s.Methods, mean)
 			if i := slices.Index(methods, pipeline.Target); i >= 0 {
-				s.Comparisons = append(s.Comparisons, BudgetComparison{budget, pipeline.Compare(Recommended, methods[i], best, scores[i])})
+				c := pipeline.Compare(Recommended, methods[i], best, scores[i])
+				if len(id.Targets) == 1 {
+					c = c.OverRows(comparisons(results, budget, func(r *Result) string { return r.Recommended }, c.B))
+				}
+				s.Comparisons = append(s.Comparisons, BudgetComparison{budget, c})
 			}
 		}
 	}
 	return s
 }
 
-// overRows returns the comparison of the same methods that the one unit of a budget has over its test rows, and c where
-// it has none.
-func overRows(results []Result, budget float64, c pipeline.Comparison) pipeline.Comparison {
-	for _, r := range results {
-		for _, own := range r.Comparisons {
-			if r.Budget == budget && own.A == c.A && own.B == c.B {
-				return own
+// comparisons are those that the units of a budget have of two methods over their rows, of which chosen names the first.
+func comparisons(results []Result, budget float64, chosen func(*Result) string, second string) (out []pipeline.Comparison) {
+	for i := range results {
+		r := &results[i]
+		if r.Budget != budget {
+			continue
+		}
+		first, rows := chosen(r), 0
+		for _, c := range r.Comparisons {
+			if rows = c.Rows; c.A == first && c.B == second {
+				out = append(out, c)
 			}
 		}
+		if first == second && rows > 0 {
+			out = append(out, pipeline.Comparison{A: first, B: second, Interval: new([2]float64), Rows: rows})
+		}
 	}
-	return c
+	return out
 }
 
 // Recommended is what a summary calls the method that each unit recommends.
