@@ -74,10 +74,12 @@ func (s *Study) readAnswers(path string, outputs []columnar.Output) ([]answer, e
 	return out, cmp.Or(err, bad)
 }
 
-// answerPlaces are the places of columns among the scalars of a query, -1 for none.
+// answerPlaces are the places of columns among the scalars of a query, -1 for none. also is a column label beside that of a single label's
+// own name: a sheet of the data's rows has the latter, which may be empty.
 type answerPlaces struct {
 	id, source, status int
 	labels             []int
+	also               int
 	names              []string // of the scalars
 }
 
@@ -100,15 +102,15 @@ func (s *Study) answerColumns(path string, columns []table.Column) (q table.Quer
 		_, err := table.Find(path, columns, "id")
 		return q, at, err
 	}
-	at.source, at.status = add("source"), add("status")
+	at.source, at.status, at.also = add("source"), add("status"), -1
 	found := at.status >= 0
 	for _, o := range s.data.Outputs {
-		names := []string{o.Name}
-		if len(s.data.Outputs) == 1 {
-			names = append(names, "label")
-		}
-		at.labels = append(at.labels, add(names...))
+		at.labels = append(at.labels, add(o.Name))
 		found = found || at.labels[len(at.labels)-1] >= 0
+	}
+	if o := s.data.Outputs[0]; len(s.data.Outputs) == 1 && !strings.EqualFold(o.Name, "label") {
+		at.also = add("label")
+		found = found || at.also >= 0
 	}
 	if !found {
 		if _, err = table.Find(path, columns, s.data.Outputs[0].Name); len(s.data.Outputs) == 1 && s.data.Outputs[0].Name != "label" {
@@ -135,15 +137,31 @@ func (s *Study) readAnswer(b *table.Batch, at answerPlaces, outputs []columnar.O
 	default:
 		return nil, fmt.Errorf("%s, column status: expected %s or nothing, found %q", a.where, statusSkip, text.OneLine(word, 80))
 	}
-	labelled := false
-	for c, o := range outputs {
-		word := cell(at.labels[c])
-		if at.labels[c] >= 0 && word == "NaN" && b.Scalars[at.labels[c]].Numbers != nil {
+	read := func(o columnar.Output, place int) (float32, error) {
+		word := cell(place)
+		if place >= 0 && word == "NaN" && b.Scalars[place].Numbers != nil {
 			word = "" // a missing number, as pandas writes it
 		}
 		v, err := s.readLabel(o, word)
 		if err != nil {
-			return nil, fmt.Errorf("%s, column %s: %w", a.where, at.names[at.labels[c]], err)
+			return 0, fmt.Errorf("%s, column %s: %w", a.where, at.names[place], err)
+		}
+		return v, nil
+	}
+	labelled := false
+	for c, o := range outputs {
+		v, err := read(o, at.labels[c])
+		if err == nil && at.also >= 0 {
+			switch other, otherErr := read(o, at.also); {
+			case v != v:
+				v, err = other, otherErr
+			case otherErr == nil && other == other && other != v:
+				err = fmt.Errorf("%s: expected one label in the columns %s and %s, found %s and %s", a.where, o.Name, at.names[at.also],
+					text.OneLine(textOf(o, v), 80), text.OneLine(textOf(o, other), 80))
+			}
+		}
+		if err != nil {
+			return nil, err
 		}
 		labelled = labelled || v == v
 		a.values = append(a.values, v)

@@ -25,7 +25,7 @@ func TestReadLabelRefusesCommas(t *testing.T) {
 // Blank cells of an answer say nothing, and a zero is the same with a sign.
 func TestReadAnswerOfBlanks(t *testing.T) {
 	outputs := []columnar.Output{{Name: "y", Type: manifest.Number}, {Name: "z", Type: manifest.Classes, Classes: []string{"0", "1"}}}
-	at := answerPlaces{id: 0, source: 1, status: 2, labels: []int{3, 4}, names: []string{"id", "source", "status", "y", "z"}}
+	at := answerPlaces{id: 0, source: 1, status: 2, labels: []int{3, 4}, also: -1, names: []string{"id", "source", "status", "y", "z"}}
 	b := &table.Batch{Rows: 2, Scalars: []table.Values{{Text: []string{"r1", "r2"}}, {Text: []string{"  ", "-0"}}, {Text: []string{" ", "\t"}},
 		{Text: []string{" ", "-0.0"}}, {Text: []string{"  ", "-0"}}}}
 	a := must.Get(new(Study).readAnswer(b, at, outputs, 0))(t)
