@@ -41,9 +41,11 @@ func ByColumn(method string, columns []*runs.Evaluation) string {
 	}
 	var each []string
 	for _, e := range columns {
-		value := Score(pipeline.MetricError, e.Error)
+		var value string
 		if e.Numbers != nil {
 			value = Score(pipeline.MetricMSE, e.Numbers.MSE)
+		} else {
+			value = Score(pipeline.MetricError, *e.Error)
 		}
 		each = append(each, text.OneLine(e.Column, 80)+" "+value)
 	}
@@ -71,7 +73,7 @@ func comparison(e *runs.Evaluation, f Format) string {
 	if len(e.Classes) > mostClasses {
 		confusion = shortConfusion(e)
 	}
-	confusion.Title = fmt.Sprintf("%s: %s with a label, error %.2f %%", name, text.Several(e.Rows, "row"), 100*e.Error)
+	confusion.Title = fmt.Sprintf("%s: %s with a label, error %.2f %%", name, text.Several(e.Rows, "row"), 100**e.Error)
 	calibration := Table{
 		Title:  "calibration, by the score of the predicted class",
 		Header: []string{"score", "rows", "mean score", "right"},

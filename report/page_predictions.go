@@ -47,7 +47,7 @@ func (r *runPage) predictions() Part {
 			p.Figures = append(p.Figures, numberFigure("calibration"+id, title("Labels by prediction"), n.Bins))
 			continue
 		}
-		p.Text = append(p.Text, append(of, say(", ", score(pipeline.MetricError, e.Error), " have another class than predicted.")...))
+		p.Text = append(p.Text, append(of, say(", ", score(pipeline.MetricError, *e.Error), " have another class than predicted.")...))
 		if f := confusionFigure("confusion"+id, title, e); f.Chart != nil {
 			p.Figures = append(p.Figures, f)
 		}

@@ -48,7 +48,7 @@ func TestEvaluationOfNumbers(t *testing.T) {
 
 // Of many classes each has a line with its rows, and what they are taken for.
 func TestEvaluationOfManyClasses(t *testing.T) {
-	e := &runs.Evaluation{Rows: 14}
+	e := &runs.Evaluation{Rows: 14, Error: new(0.)}
 	for i := range mostClasses + 2 {
 		e.Classes = append(e.Classes, fmt.Sprint("class", i))
 		e.Confusion = append(e.Confusion, make([]int, mostClasses+2))
@@ -68,9 +68,9 @@ func TestEvaluationOfUnknownLabels(t *testing.T) {
 	first := &runs.UnknownLabels{Rows: 2, First: "rows.csv: line 3"}
 	for want, e := range map[string]*runs.Evaluation{
 		"labels that are not compared: 2, the first at rows.csv: line 3\n": {Unknown: first},
-		"\n\nlabels that count as wrong: 2, the first at rows.csv: line 3\n": {Rows: 2, Classes: []string{"a", "(another)"},
+		"\n\nlabels that count as wrong: 2, the first at rows.csv: line 3\n": {Rows: 2, Error: new(1.), Classes: []string{"a", "(another)"},
 			Confusion: [][]int{{0}, {2}}, Unknown: first},
-		"\n\nlabels that count as not a: 2, the first at rows.csv: line 3\n": {Rows: 2, Classes: []string{"not a", "a"},
+		"\n\nlabels that count as not a: 2, the first at rows.csv: line 3\n": {Rows: 2, Error: new(0.), Classes: []string{"not a", "a"},
 			Confusion: [][]int{{2, 0}, {0, 0}}, Unknown: first},
 	} {
 		got := Evaluation(e, Text)
@@ -303,7 +303,7 @@ func TestNeededAndPlan(t *testing.T) {
 
 // Several columns of labels have an error each.
 func TestByColumn(t *testing.T) {
-	kind := &runs.Evaluation{Column: "kind", Rows: 40, Error: 0.3}
+	kind := &runs.Evaluation{Column: "kind", Rows: 40, Error: new(0.3)}
 	size := &runs.Evaluation{Column: "size", Rows: 40, Numbers: &runs.NumberEvaluation{MSE: 2.5}}
 	must.Equal(t, ByColumn("active", []*runs.Evaluation{kind, size}), "active by column: kind 30.00 %, size 2.5\n", "two columns")
 	must.Equal(t, ByColumn("active", []*runs.Evaluation{kind}), "", "one column")

@@ -16,8 +16,8 @@ type Evaluation struct {
 	Column string `json:"column"`
 	// Rows are the rows with a label.
 	Rows int `json:"rows"`
-	// Error is the fraction of them with another class than predicted.
-	Error float64 `json:"error"`
+	// Error is the fraction of them with another class than predicted, nil for numbers.
+	Error *float64 `json:"error,omitempty"`
 	// Classes are the classes, and Confusion has for each as the label how often each was predicted. The last class is
 	// what the model knows no class for, where such labels are there.
 	Classes   []string `json:"classes,omitempty"`
@@ -187,7 +187,7 @@ func (e *Evaluation) finish() {
 	for i := range e.column.Classes {
 		right += e.Confusion[i][i]
 	}
-	e.Error = 1 - float64(right)/n
+	e.Error = new(1 - float64(right)/n)
 	for i, b := range e.bins {
 		if b.Rows == 0 {
 			continue

@@ -103,13 +103,13 @@ func (r *Result) ReadEvaluation(dir string) ([]*Evaluation, error) {
 
 func readEvaluation(path string) (out []*Evaluation, err error) {
 	err = jsonfile.ReadLines(path, maxResult, func(e Evaluation) error {
-		whole := (len(e.Classes) > 0) != (e.Numbers != nil) && len(e.Confusion) == len(e.Classes)
+		whole := (len(e.Classes) > 0) != (e.Numbers != nil) && (e.Numbers != nil) != (e.Error != nil) && len(e.Confusion) == len(e.Classes)
 		for k := 0; whole && k < len(e.Confusion); k++ {
 			n := len(e.Confusion[k])
 			whole = n == len(e.Confusion[0]) && n > 0 && (n == len(e.Classes) || n == len(e.Classes)-1)
 		}
 		if !whole {
-			return errors.New("expected the counts of as many classes as there are names, or numbers")
+			return errors.New("expected the error and the counts of as many classes as there are names, or numbers")
 		}
 		for _, b := range e.Calibration {
 			if b.Rows < 1 {

@@ -22,7 +22,7 @@ import (
 // fall on either side of it.
 func sameEvaluation(t *testing.T, name string, own, found *Evaluation) {
 	t.Helper()
-	if own.Rows != found.Rows || !near(own.Error, found.Error, 1e-12) || !slices.EqualFunc(own.Confusion, found.Confusion, slices.Equal) {
+	if own.Rows != found.Rows || !near(*own.Error, *found.Error, 1e-12) || !slices.EqualFunc(own.Confusion, found.Confusion, slices.Equal) {
 		t.Errorf("%s: the run has %+v, predict found %+v", name, own, found)
 	}
 	score, right := 0.0, 0.0
@@ -126,7 +126,7 @@ func TestEvaluationOfSeveralColumns(t *testing.T) {
 				t.Errorf("class %s: counts %v", e.Classes[k], counts)
 			}
 		}
-		wrong, rows = wrong+e.Error*float64(e.Rows), rows+float64(e.Rows)
+		wrong, rows = wrong+*e.Error*float64(e.Rows), rows+float64(e.Rows)
 	}
 	if s := res.Method(res.Recommended).Score; !s.LeaveOneOut || !near(s.Value, wrong/rows, 1e-12) {
 		t.Errorf("score %+v, the columns have %g", s, wrong/rows)

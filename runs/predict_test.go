@@ -85,9 +85,11 @@ func TestPredictScoresAsTheRun(t *testing.T) {
 		if len(found) != 1 || found[0].Rows != len(task.Test) {
 			t.Fatalf("%s: %+v", c.name, found)
 		}
-		got := found[0].Error
+		var got float64
 		if n := found[0].Numbers; n != nil {
 			got = n.MSE
+		} else {
+			got = *found[0].Error
 		}
 		if (found[0].Numbers == nil) != (want.Metric == pipeline.MetricError) || !near(got, want.Value, 1e-4) {
 			t.Errorf("%s: the predictions score %g, the run recorded %+v", c.name, got, want)
@@ -184,8 +186,8 @@ func TestPredictSeveralLabels(t *testing.T) {
 	if got := string(must.Get(os.ReadFile(p.Out))(t)); got != want {
 		t.Errorf("predicted\n%swant\n%s", got, want)
 	}
-	if len(found) != 2 || found[0].Rows != 3 || !near(found[0].Error, 2./3, 1e-12) || len(found[0].Confusion) != 3 ||
-		found[0].Confusion[2][1] != 1 || found[1].Rows != 2 || found[1].Error != 0.5 {
+	if len(found) != 2 || found[0].Rows != 3 || !near(*found[0].Error, 2./3, 1e-12) || len(found[0].Confusion) != 3 ||
+		found[0].Confusion[2][1] != 1 || found[1].Rows != 2 || *found[1].Error != 0.5 {
 		t.Errorf("compared: %+v, %+v", *found[0], *found[1])
 	}
 	other := UnknownLabels{1, rows + `: line 3, column kind: expected one of the classes a, b, found "other"`}

@@ -179,9 +179,9 @@ func checkOwnData(t *testing.T, work string, o outcome, fresh []review) {
 	targetAlone(t, work)
 	a := succeed(t, work, "predict", "alone", "fresh.parquet", "--out", "alone.csv", "--json")
 	with, without := amtrltest.JSON[[]runs.Evaluation](t, o), amtrltest.JSON[[]runs.Evaluation](t, a)
-	t.Logf("error with sources %.3f (%s), alone %.3f; %d of %d samples from the right shops", with[0].Error, res.Recommended,
-		without[0].Error, right, all)
-	if len(with) != 1 || with[0].Rows != len(fresh) || !(with[0].Error < 0.7*without[0].Error) {
+	t.Logf("error with sources %.3f (%s), alone %.3f; %d of %d samples from the right shops", *with[0].Error, res.Recommended,
+		*without[0].Error, right, all)
+	if len(with) != 1 || with[0].Rows != len(fresh) || !(*with[0].Error < 0.7**without[0].Error) {
 		t.Errorf("with sources %+v, alone %+v", with, without)
 	}
 	for _, r := range readTable(t, filepath.Join(work, "run", "rows.csv"))[1:] {

@@ -64,7 +64,7 @@ func TestStudyOwnData(t *testing.T) {
 	succeed(t, dir, "study", "fit", "campaign", "--quiet")
 	errorOf := func(folder string) float64 {
 		o := succeed(t, dir, "predict", folder, "fresh.parquet", "--out", folder+".csv", "--json", "--quiet")
-		return amtrltest.JSON[[]runs.Evaluation](t, o)[0].Error
+		return *amtrltest.JSON[[]runs.Evaluation](t, o)[0].Error
 	}
 	targetAlone(t, dir)
 	campaign, run, target := errorOf("campaign"), errorOf("run"), errorOf("alone")
