@@ -53,6 +53,14 @@ func openParquet(b base) (t *parquetTable, err error) {
 		}
 		t.rows += g.NumRows
 	}
+	names := map[string]bool{}
+	for i, c := range t.parquet.Root().Columns() { // of maps and the like several leaves have one name
+		if names[c.Name()] {
+			return nil, fmt.Errorf("%s: expected a name of its own for each column, found %q for column %d", t.path,
+				text.OneLine(c.Name(), maxQuoted), i+1)
+		}
+		names[c.Name()] = true
+	}
 	t.addColumns(t.parquet.Root(), t.logicalTypes())
 	return t, nil
 }

@@ -138,6 +138,8 @@ func TestParquetOfPyarrow(t *testing.T) {
 	dir := t.TempDir()
 	python(t, "parquet.py", "pyarrow, numpy", dir)
 	compareFiles(t, dir)
+	must.Fail(t, "two columns of one name", must.Err(Open(filepath.Join(dir, "twice.parquet"), Parquet)), "twice.parquet",
+		`expected a name of its own for each column, found "x" for column 3`)
 }
 
 // What pandas writes as text is read as it is: quotes, line ends, byte order

@@ -129,3 +129,6 @@ nested = pa.table({"meta": pa.array([{"site": "a", "n": i} for i in range(ROWS)]
 pq.write_table(nested, f"{folder}/nested.parquet")
 json.dump({"scalars": {"meta.site": ["a"] * ROWS, "meta.n": [str(i) for i in range(ROWS)]}, "features": ["x"], "vectors": x.tolist()},
           open(f"{folder}/nested.json", "w"))
+pq.write_table(pa.Table.from_arrays([pa.array([1]), pa.array(["a"]), pa.array([2])], names=["x", "y", "x"]), f"{folder}/twice.parquet")
+pq.write_table(pa.table({"m": pa.array([[("a", 1.0)]], pa.map_(pa.string(), pa.float64())), "y": pa.array(["a"])}), f"{folder}/map.parquet")
+json.dump({"scalars": {"y": ["a"]}, "features": []}, open(f"{folder}/map.json", "w"))
