@@ -102,6 +102,14 @@ func WriteFiles(dir string, files []File) (Hashes, error) {
 	return hashes, nil
 }
 
+// writeAnew writes a file unless it has the content already, so that what is finished can be read where nothing can be written.
+func writeAnew(path string, content []byte) error {
+	if there, err := atomicfile.ReadFile(path, int64(len(content))); err == nil && bytes.Equal(there, content) {
+		return nil
+	}
+	return atomicfile.Write(path, content)
+}
+
 // EncodeCSV is a table as all CSV files of amtrl are written.
 func EncodeCSV(rows [][]string) ([]byte, error) {
 	var out bytes.Buffer

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
+	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -222,15 +223,17 @@ func (i Identity) resume(dir string, join joining) (id Identity, there bool, err
 	return id, slices.Equal(found.Seeds, id.Seeds) && slices.Equal(found.Budgets, id.Budgets), nil
 }
 
-// CheckRunFolder refuses a folder of other work as [Run] does. It changes nothing.
-func (i Identity) CheckRunFolder(dir string) error {
-	_, _, err := i.resume(dir, asIs)
-	return err
-}
+// CheckRunFolder refuses a folder of other work as [Run] does, and one that cannot be made or written to. It changes nothing.
+func (i Identity) CheckRunFolder(dir string) error { return i.checkFolder(dir, asIs) }
 
-// CheckSweepFolder refuses a folder of other work as [Sweep] does, which adds seeds and budgets to those there. It changes nothing.
-func (i Identity) CheckSweepFolder(dir string) error {
-	_, _, err := i.resume(dir, Identity.grow)
+// CheckSweepFolder is [Identity.CheckRunFolder] of [Sweep], which adds seeds and budgets to those there.
+func (i Identity) CheckSweepFolder(dir string) error { return i.checkFolder(dir, Identity.grow) }
+
+func (i Identity) checkFolder(dir string, join joining) error {
+	if _, err := os.Lstat(filepath.Join(dir, configFile)); err != nil {
+		return atomicfile.CheckFolder(dir)
+	}
+	_, _, err := i.resume(dir, join)
 	return err
 }
 

@@ -65,11 +65,6 @@ func SweepAcross(ctx context.Context, devices []*pipeline.Resident, id Identity,
 	}
 	defer unlock()
 	units := id.Units()
-	for _, sub := range []string{resultsDir, checkpointDir} {
-		if err := atomicfile.MkdirAll(filepath.Join(dir, sub)); err != nil {
-			return nil, err
-		}
-	}
 	results := make([]Result, len(units))
 	var mu sync.Mutex
 	done := 0
@@ -96,6 +91,13 @@ func SweepAcross(ctx context.Context, devices []*pipeline.Resident, id Identity,
 			report(i, res, true, fitted{})
 		} else {
 			todo = append(todo, i)
+		}
+	}
+	if len(todo) > 0 {
+		for _, sub := range []string{resultsDir, checkpointDir} {
+			if err := atomicfile.MkdirAll(filepath.Join(dir, sub)); err != nil {
+				return nil, err
+			}
 		}
 	}
 	queue := newShare(todo, len(devices))
@@ -179,13 +181,16 @@ func checkpointName(dir string, u Unit) string {
 func finishSweep(dir string, id Identity, results []Result) (*Summary, error) {
 	table, err := encodeResults(results)
 	if err == nil {
-		err = atomicfile.Write(filepath.Join(dir, resultsFile), table)
-	}
-	if err == nil {
-		err = os.RemoveAll(filepath.Join(dir, checkpointDir))
+		err = writeAnew(filepath.Join(dir, resultsFile), table)
 	}
 	if err != nil {
 		return nil, err
+	}
+	checkpoints := filepath.Join(dir, checkpointDir)
+	if _, err := os.Lstat(checkpoints); err == nil {
+		if err := os.RemoveAll(checkpoints); err != nil {
+			return nil, err
+		}
 	}
 	sum := average(id, results)
 	names := []string{configFile, resultsFile}
@@ -195,7 +200,11 @@ func finishSweep(dir string, id Identity, results []Result) (*Summary, error) {
 	if sum.Files, err = hashFiles(dir, names...); err != nil {
 		return nil, err
 	}
-	return &sum, jsonfile.Write(filepath.Join(dir, summaryFile), sum)
+	raw, err := jsonfile.Encode(sum)
+	if err != nil {
+		return nil, err
+	}
+	return &sum, writeAnew(filepath.Join(dir, summaryFile), raw)
 }
 
 func sweepUnit(ctx context.Context, data *pipeline.Resident, id Identity, dir string, u Unit) (*Result, fitted, error) {

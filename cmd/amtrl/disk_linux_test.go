@@ -18,7 +18,7 @@ import (
 )
 
 // A disk that fills up in the middle of a run or sweep: one clear line, the
-// finished epochs or units intact, and with room the same bytes as ever.
+// finished epochs or units intact, and with room the same bytes as ever. What is finished is shown where nothing can be written.
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -58,6 +58,9 @@ func TestFullDisk(t *testing.T) {
 			must.Do(t, syscall.Mount("amtrl", disk, "tmpfs", syscall.MS_REMOUNT, "size=20m"))
 			amtrl(t, dir, append(test.args, "--out", small)...).Complains(t, 0, "resuming after")
 			foldertest.Same(t, small, filepath.Join(dir, "whole"))
+			must.Do(t, syscall.Mount("amtrl", disk, "tmpfs", syscall.MS_REMOUNT|syscall.MS_RDONLY, ""))
+			amtrl(t, dir, append(test.args, "--out", small)...).Complains(t, 0, "already complete")
+			amtrl(t, dir, append(test.args, "--out", filepath.Join(disk, "new"), "--dry-run")...).Complains(t, 1, "read-only file system")
 		})
 	}
 }

@@ -135,6 +135,7 @@ func TestRunRefusesAnotherFolder(t *testing.T) {
 		amtrl(t, dir, tiny("run", append(more, "--out", "a", "--seed", "1")...)...).Complains(t, 1, "config.seed is 0 there and 1 here")
 		amtrl(t, dir, sweep(append(more, "--k", "7")...)...).Complains(t, 1, "config.k is", "use another folder")
 	}
+	amtrl(t, dir, tiny("run", "--out", "a/config.json/b", "--dry-run")...).Complains(t, 1, "a/config.json", "expected a folder, found a file")
 	succeed(t, dir, tiny("run", "--out", "a", "--dry-run")...)
 	succeed(t, dir, sweep("--seeds", "0-1", "--dry-run")...)
 	foldertest.Equal(t, "after refusals", foldertest.Read(t, dir), before)

@@ -287,6 +287,21 @@ func MkdirAll(dir string) error {
 	return syncFolder(parent)
 }
 
+// CheckFolder says why [MkdirAll] cannot make the folder dir, or no file can be made in it, as far as that can be known. It changes nothing.
+func CheckFolder(dir string) error {
+	dir = filepath.Clean(dir)
+	info, err := os.Stat(dir)
+	switch parent := filepath.Dir(dir); {
+	case err == nil && info.IsDir():
+		return writable(dir)
+	case err == nil:
+		return fmt.Errorf("%s: expected a folder, found %s", dir, describe(info.Mode()))
+	case parent != dir:
+		return CheckFolder(parent)
+	}
+	return err
+}
+
 // Remove removes a file, if it is there, and syncs its folder.
 func Remove(path string) error {
 	err := fail(OpRemove, path)

@@ -88,3 +88,24 @@ func TestReadFileLimit(t *testing.T) {
 		t.Error(n, err)
 	}
 }
+
+// CheckFolder refuses what MkdirAll does, and a folder without leave to write, and makes nothing.
+func TestCheckFolder(t *testing.T) {
+	dir := t.TempDir()
+	must.Do(t, os.WriteFile(filepath.Join(dir, "file"), nil, 0o644))
+	for name, want := range map[string]string{"": "", "new/one": "", "file": "expected a folder, found a file", "file/one": "a file"} {
+		path := filepath.Join(dir, name)
+		err := CheckFolder(path)
+		must.Hold(t, want == "" && err == nil || err != nil && strings.Contains(err.Error(), want), "%q: %v, expected %q", name, err, want)
+		must.Hold(t, (err == nil) == (MkdirAll(path) == nil), "%q: %v, and MkdirAll does not agree", name, err)
+		must.Do(t, os.RemoveAll(filepath.Join(dir, "new")))
+	}
+	must.Do(t, CheckFolder(filepath.Join(dir, "new", "one")))
+	must.Absent(t, filepath.Join(dir, "new"))
+	if os.Geteuid() == 0 { // who may write everywhere
+		return
+	}
+	must.Do(t, os.Chmod(dir, 0o500))
+	must.Is(t, CheckFolder(filepath.Join(dir, "new", "one")), fs.ErrPermission, "a folder without leave to write")
+	must.Do(t, os.Chmod(dir, 0o700))
+}

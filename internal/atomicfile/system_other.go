@@ -14,5 +14,8 @@ const (
 // syncFolder does nothing: a folder cannot be synced here.
 func syncFolder(string) error { return nil }
 
+// writable knows nothing here.
+func writable(string) error { return nil }
+
 // Stored knows nothing here.
 func Stored(fs.FileInfo) (n int64, ok bool) { return 0, false }

@@ -45,6 +45,14 @@ func Stored(info fs.FileInfo) (n int64, ok bool) {
 	return stat.Blocks * 512, true
 }
 
+// writable says why no file can be made in a folder.
+func writable(dir string) error {
+	if err := unix.Access(dir, unix.W_OK|unix.X_OK); err != nil {
+		return &fs.PathError{Op: "write into", Path: dir, Err: err}
+	}
+	return nil
+}
+
 func ignoreUnsupported(err error) error {
 	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOTSUP) || errors.Is(err, unix.EOPNOTSUPP) {
 		return nil
