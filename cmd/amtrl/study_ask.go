@@ -122,8 +122,16 @@ func (o *studyAskOptions) run(ctx context.Context) error {
 		return err
 	}
 	if asked.Pending > 0 {
-		o.note("%s of earlier asks %s pending, so this ask goes by what was learned before them: amtrl study fit %s learns from what has come",
-			text.Several(asked.Pending, "row"), text.Form(asked.Pending, "is", "are"), o.dir)
+		learn := ""
+		if asked.Unlearned {
+			learn = fmt.Sprintf(": amtrl study fit %s learns from what has come", o.dir)
+		}
+		o.note("%s of earlier asks %s pending, so this ask goes by what was learned without them%s",
+			text.Several(asked.Pending, "row"), text.Form(asked.Pending, "is", "are"), learn)
+	}
+	if names := asked.Unlabelled; len(names) > 0 {
+		o.note("this ask is spread evenly, as no row of %s has a label: amtrl study fit before a first ask learns from the labels of the others",
+			shorten(names))
 	}
 	if asked.Unmeasured {
 		o.note("--stop-below did not count: what an ask brings is known once two rounds can be compared")

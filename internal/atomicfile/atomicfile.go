@@ -287,7 +287,7 @@ func MkdirAll(dir string) error {
 	return syncFolder(parent)
 }
 
-// CheckFolder says why [MkdirAll] cannot make the folder dir, or no file can be made in it, as far as that can be known. It changes nothing.
+// CheckFolder says why [MkdirAll] cannot make the folder dir, or no file can be made in it, as far as can be known. It changes nothing.
 func CheckFolder(dir string) error {
 	dir = filepath.Clean(dir)
 	info, err := os.Stat(dir)

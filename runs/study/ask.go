@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/internal/atomicfile"
 	"github.com/amtrl/amtrl/internal/lease"
 	"github.com/amtrl/amtrl/internal/text"
@@ -41,8 +42,13 @@ type Asked struct {
 	Path string
 	// Repeated says that the request had been made before.
 	Repeated bool
-	// Pending are rows that still wait for an answer to earlier asks, where shares do not follow from all answers for it.
-	Pending int
+	// Pending are rows that still wait for an answer to earlier asks, and Unlearned says that labels came that no round has learned from
+	// for it.
+	Pending   int
+	Unlearned bool
+	// Unlabelled are sources without a label of which there are rows enough to learn from, where others have some, and the rows of a first
+	// ask are spread evenly for it.
+	Unlabelled []string
 	// Unmeasured says that Request.StopBelow did not count, as no gain is known yet.
 	Unmeasured bool
 }
@@ -76,7 +82,7 @@ func (e *Stop) Error() string {
 // Ask chooses rows and writes them to the journal: as many of each source as the relevance of the last round gives it,
 // within a source at random in an order that the seed fixes, never a row that is pending, answered or given up. Answers
 // that came since the last round are learned from first, unless rows are still pending, and so are labels that were there
-// before the first ask, where every source has some and each ask its own budget.
+// before the first ask, where every source of [dataset.FewestSamples] rows has some and each ask its own budget.
 func (s *Study) Ask(ctx context.Context, r Request) (*Asked, error) {
 	if r.Budget != 0 && (!(r.Budget > 0) || math.IsInf(r.Budget, 1)) {
 		return nil, fmt.Errorf("budget %g: expected a positive number", r.Budget)
@@ -164,12 +170,19 @@ func (s *Study) ask(ctx context.Context, r Request, mayLearn bool) (asked *Asked
 	if err := s.writeAsk(asked); err != nil {
 		return nil, false, err
 	}
+	asked.Unlearned = waiting > 0 && st.labels > st.upto()
 	asked.Pending, asked.Unmeasured = waiting, r.StopBelow > 0 && gain == nil
+	if len(st.asks)+len(st.fits) == 0 && s.Settings.RoundBudget > 0 {
+		var some bool
+		if asked.Unlabelled, some, err = s.unlabelled(st); err != nil || !some {
+			asked.Unlabelled = nil
+		}
+	}
 	return asked, false, s.write(held, j, Event{Ask: e})
 }
 
 // due says whether an ask learns first: from labels that came since the last round, and before the first ask where every
-// source has some, unless the budget is that of rounds that begin with an ask.
+// source of more than a few rows has some, unless the budget is that of rounds that begin with an ask.
 func (s *Study) due(st *state) (bool, error) {
 	each := s.Settings.RoundBudget > 0
 	switch {
@@ -178,13 +191,27 @@ func (s *Study) due(st *state) (bool, error) {
 	case !each:
 		return false, nil
 	}
+	without, some, err := s.unlabelled(st)
+	return some && len(without) == 0, err
+}
+
+// unlabelled are the sources of the first round that have rows enough to learn from and no label, and some says whether others, and the
+// target, have one.
+func (s *Study) unlabelled(st *state) (names []string, some bool, err error) {
 	p, err := s.problem(1)
 	if err != nil {
-		return false, err
+		return nil, false, err
 	}
+	order, _, _ := p.Order()
 	in := st.samples(p, 1)
-	without := slices.ContainsFunc(in.Sources, func(l pipeline.Labelled) bool { return len(l.Rows) == 0 })
-	return !without && len(in.Target.Rows) > 0, nil
+	for m, l := range in.Sources {
+		if len(l.Rows) > 0 {
+			some = len(in.Target.Rows) > 0
+		} else if len(order[m]) >= dataset.FewestSamples {
+			names = append(names, p.Sources[m].Name)
+		}
+	}
+	return names, some, nil
 }
 
 func nothing(waiting int, prop *proposal) error {

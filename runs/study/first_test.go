@@ -21,9 +21,10 @@ func TestFirstAskLearns(t *testing.T) {
 		budget         float64
 		inData, learns bool
 	}{{"labels in the data", 9, true, true}, {"labels told", 9, false, true}, {"a budget of all rounds", 0, true, false},
-		{"a source without labels", 9, true, false}} {
-		f := newFixtureOf(t, testrand.New(t), c.budget, func(source string, i int) (bool, bool) {
-			return i < 12 && (c.inData || source == "t") && (source != "c" || c.name != "a source without labels"), false
+		{"a source without labels", 9, true, false}, {"a source of four rows without labels", 9, true, true}} {
+		f := newFixtureOf(t, testrand.New(t), c.budget, func(source string, i int) (labelled, held bool) {
+			without := source == "c" && strings.HasPrefix(c.name, "a source")
+			return i < 12 && (c.inData || source == "t") && !without, without && c.learns && i >= 4
 		})
 		if !c.inData {
 			early := f.answers(t, "early.csv", "id,label", "a1,yes", "a2,no", "b3,yes", "b4,no", "c1,yes", "c2,no")
@@ -39,6 +40,8 @@ func TestFirstAskLearns(t *testing.T) {
 		for _, r := range a.Rows {
 			must.Hold(t, strings.Contains(r.Reason, ": share ") == c.learns, "%s: %+v", c.name, r)
 		}
+		named := c.name == "a source without labels"
+		must.Hold(t, named == slices.Equal(a.Unlabelled, []string{"c"}) && named == (a.Unlabelled != nil), "%s: %v", c.name, a.Unlabelled)
 		must.Hold(t, (learned == 1) == c.learns && len(a.Rows) > 0, "%s: it learned %d rounds and asks for %d rows", c.name, learned, len(a.Rows))
 		must.Get(f.Verify(t.Context(), openNamed, nil))(t)
 	}
