@@ -26,7 +26,8 @@ const (
 // Then maybe are others that it could be.
 func (g *guesser) guessLabel(target string, source *column, fits func(*column) bool) (name string) {
 	last := g.columns[len(g.columns)-1]
-	if name = g.pick(labelNames, fits); name != "" {
+	cost := func(c *column) bool { return c.numeric() && c.named(costNames) } // such as what a label costs
+	if name = g.pick(labelNames, func(c *column) bool { return fits(c) && !cost(c) }); name != "" {
 		if !g.column(name).named(sureLabels) {
 			g.maybeLabels(name, source, func(c *column) bool { return fits(c) && c.named(labelNames) })
 		}

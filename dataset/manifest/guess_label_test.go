@@ -71,9 +71,10 @@ func TestLookForLabels(t *testing.T) {
 		"sold [category]": {site, {"category", words("a", "b")}, {"x", number}, {"sold", func(i int) string {
 			return []string{fmt.Sprint(rng.IntN(10_000)), "n/a"}[b2i(i%7 == 0)]
 		}}},
-		"label []": {site, {"label", words("a", "b")}, {"x", number}, {"price", number}},
-		"kind []":  {{"x", number}, {"kind", words("a", "b", "")}, site},
-		"sort []":  {site, {"sort", words("a", "b", "")}, {"x1", number}, {"x2", number}},
+		"label []":   {site, {"label", words("a", "b")}, {"x", number}, {"price", number}},
+		"verdict []": {site, {"eur_per_label", words("1", "2", "-3")}, {"x", number}, {"verdict", words("ok", "bad", "")}},
+		"kind []":    {{"x", number}, {"kind", words("a", "b", "")}, site},
+		"sort []":    {site, {"sort", words("a", "b", "")}, {"x1", number}, {"x2", number}},
 	} {
 		file := filepath.Join(t.TempDir(), "rows.csv")
 		writeTable(t, file, 200, columns...)
