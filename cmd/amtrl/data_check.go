@@ -7,8 +7,6 @@ import (
 	"os"
 	"strings"
 
-	"golang.org/x/term"
-
 	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/dataset/manifest"
 	"github.com/amtrl/amtrl/pipeline"
@@ -79,9 +77,7 @@ func (o *dataCheckOptions) groupHints() (odd []dataset.Oddity, err error) {
 func oddTable(oddities []dataset.Oddity) *report.Table {
 	const few = 3
 	odd := &report.Table{Title: "what is odd", Header: []string{"source", "found", "what to do"}, Wrap: []int{0, 1, 2}}
-	if width, _, err := term.GetSize(int(os.Stdout.Fd())); err == nil {
-		odd.Width = width
-	}
+	odd.Width = terminalWidth()
 	pools := map[dataset.Oddity][]string{}
 	for _, f := range oddities {
 		same := dataset.Oddity{Found: f.Found, Advice: f.Advice}

@@ -91,7 +91,7 @@ func (o *initOptions) run(ctx context.Context) error {
 	if err := atomicfile.Write(o.out.V, []byte(g.Text())); err != nil {
 		return err
 	}
-	list := report.Table{Header: []string{"guessed", "value"}}
+	list := report.Table{Header: []string{"guessed", "value"}, Wrap: []int{1}, Width: terminalWidth()}
 	for _, row := range [][2]string{
 		{"id", g.ID}, {"source", sourceText(g)}, {"features", featuresText(g)},
 		{"categories", columnsText(g.Categories)}, {"knots", knotsText(g)},

@@ -6,12 +6,23 @@ import (
 	"io"
 	"os"
 
+	"golang.org/x/term"
+
 	"github.com/amtrl/amtrl/internal/flags"
 	"github.com/amtrl/amtrl/internal/jsonfile"
 	"github.com/amtrl/amtrl/report"
 )
 
 const maxTop = 1 << 30
+
+// terminalWidth is that of standard output, 0 where it is no terminal.
+func terminalWidth() int {
+	width, _, err := term.GetSize(int(os.Stdout.Fd()))
+	if err != nil {
+		return 0
+	}
+	return width
+}
 
 // output is how a command tells what it did. A command adds the flags that it
 // has use for; the others keep their zero values.

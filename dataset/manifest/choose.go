@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,7 +11,7 @@ import (
 )
 
 // choose fills in the columns of the manifest.
-func (g *guesser) choose(m *Manifest, known Known, inputs []Input) error {
+func (g *guesser) choose(ctx context.Context, m *Manifest, known Known, inputs []Input) error {
 	var columns []table.Column
 	for _, c := range g.columns {
 		columns = append(columns, c.Column)
@@ -22,7 +23,7 @@ func (g *guesser) choose(m *Manifest, known Known, inputs []Input) error {
 	if err := g.chooseLabels(m, known, inputs); err != nil {
 		return err
 	}
-	if err := g.chooseRoles(m, known, inputs); err != nil || m.Vectors != nil {
+	if err := g.chooseRoles(ctx, m, known, inputs); err != nil || m.Vectors != nil {
 		return err
 	}
 	return g.chooseFeatures(m, known, file, columns)
@@ -81,7 +82,7 @@ func (g *guesser) chooseLabels(m *Manifest, known Known, inputs []Input) error {
 }
 
 // chooseRoles chooses group, split, cost, source and id, in this order.
-func (g *guesser) chooseRoles(m *Manifest, known Known, inputs []Input) error {
+func (g *guesser) chooseRoles(ctx context.Context, m *Manifest, known Known, inputs []Input) error {
 	m.Group = known.Group
 	if m.Split = known.Split; m.Split == "" {
 		m.Split = g.pick(splitNames, func(c *column) bool { return c.fewValues() && c.splits() })
@@ -94,6 +95,9 @@ func (g *guesser) chooseRoles(m *Manifest, known Known, inputs []Input) error {
 	}
 	if m.Source = known.Source; m.Source == "" {
 		m.Source = g.guessSource(inputs, known.Target, g.column(m.Labels[0].Column))
+		if name := g.withinFiles(ctx, *m, inputs); m.Source == FromFile && name != "" {
+			m.Source, g.taken[name] = name, true
+		}
 	}
 	if m.Source == "" {
 		return g.refuseSource(m, inputs[0].Path)

@@ -49,6 +49,24 @@ func (g *guesser) guessSource(inputs []Input, target string, label *column) stri
 	})
 }
 
+// withinFiles is a column with the name of a source that the first file has one value of, and all files together more than there are files:
+// some have the rows of several sources. It is empty where there is none.
+func (g *guesser) withinFiles(ctx context.Context, m Manifest, inputs []Input) string {
+	if len(inputs) < 2 {
+		return ""
+	}
+	for _, c := range g.columns {
+		if g.taken[c.Name] || len(c.distinct) != 1 || c.blank > 0 || c.list() || c.numeric() || !c.named(sourceNames) {
+			continue
+		}
+		m.Source = c.Name
+		if found, err := count(ctx, &m, inputs, nil); err == nil && len(found.sources) > len(inputs) && found.sources[""] == nil {
+			return c.Name
+		}
+	}
+	return ""
+}
+
 // lessLabelled is the column of words of which one lacks most labels, as the target does, in the place of one that divides rows
 // without such a difference and has no sure name of a source. Then maybeSource is that one.
 func (g *guesser) lessLabelled(name, target string, label *column) string {
@@ -97,7 +115,7 @@ func (g *guesser) likelySource(known Known) *column {
 // by the first source as far as they were looked at.
 func (g *guesser) havingTarget(ctx context.Context, m Manifest, inputs []Input, target string) (has []string) {
 	for _, c := range g.columns {
-		filled := len(c.distinct) == 1 && c.blank == 0 && c.rows >= inspectRows
+		filled := len(c.distinct) == 1 && c.blank == 0 && (c.rows >= inspectRows || len(inputs) > 1)
 		taken := g.taken[c.Name] && !slices.Contains(slices.Concat(m.Features, m.Categories), c.Name)
 		if taken || !c.groups() && !filled || c.list() || c.measured() || c.boolean() {
 			continue

@@ -1,0 +1,37 @@
+package manifest
+
+import (
+	"fmt"
+	"path/filepath"
+	"testing"
+
+	"github.com/amtrl/amtrl/internal/must"
+)
+
+// Files of several sources each are told by the column that names these, also where the first file has one alone; a file for each source by
+// its own name.
+func TestLookWithinFiles(t *testing.T) {
+	dir := t.TempDir()
+	var files []string
+	for i, machines := range []int{1, 3, 2} {
+		file := filepath.Join(dir, fmt.Sprintf("plant-%c.csv", 'a'+i))
+		files = append(files, file)
+		writeTable(t, file, 120, columnOf{"machine", func(row int) string { return fmt.Sprintf("press-%d%d", i, row%machines) }},
+			columnOf{"x", func(row int) string { return fmt.Sprint(row * row % 17) }}, columnOf{"label", func(row int) string {
+				return []string{"good", "bad", ""}[row%3]
+			}})
+	}
+	for _, target := range []string{"", "press-21"} {
+		g := must.Get(Look(t.Context(), "m.yaml", files, Known{Target: target}))(t)
+		must.Hold(t, g.Source == "machine" && len(g.SourceCounts) == 6, "source %s of %v", g.Source, g.SourceCounts)
+	}
+	one := must.Get(Look(t.Context(), "m.yaml", files[:1], Known{Source: FromFile}))(t)
+	must.Equal(t, one.Source, FromFile, "the source of one file")
+	for i, file := range files {
+		writeTable(t, file, 120, columnOf{"machine", func(int) string { return fmt.Sprint("press-", i) }},
+			columnOf{"x", func(row int) string { return fmt.Sprint(row * row % 17) }}, columnOf{"label", func(row int) string {
+				return []string{"good", "bad", ""}[row%3]
+			}})
+	}
+	must.Equal(t, must.Get(Look(t.Context(), "m.yaml", files, Known{}))(t).Source, FromFile, "the source of files with one each")
+}
