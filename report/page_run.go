@@ -157,6 +157,9 @@ func (r *runPage) answer() Answer {
 	if r.Result.Doubt != "" {
 		a.Lines = append(a.Lines, say("But ", r.Result.Doubt, "."))
 	}
+	if line := Earlier(&r.Result); line != "" {
+		a.Lines = append(a.Lines, say("But ", line, "."))
+	}
 	for i, w := range r.Result.Warnings {
 		if i == mostWarnings {
 			a.Lines = append(a.Lines, say("And ", several(len(r.Result.Warnings)-i, "more warning"), ", which amtrl data check has."))

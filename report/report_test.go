@@ -198,6 +198,12 @@ func TestContradiction(t *testing.T) {
 	r.Doubt, page.Result.Doubt = doubt, doubt
 	has(t, Result(r, 1, Text), "\nbut "+doubt+"\n")
 	must.Equal(t, page.answer().Lines[3].String(), "But "+doubt+".", "the page")
+	earlier := "round 2 of active, of 1,500 samples, made the target's samples much likelier than the last one, of 33,000 (mean squared " +
+		"error, each left out, 0.2 for 0.5): more samples may not have helped"
+	r.Earlier, r.Methods[0].LeaveOneOut = &runs.EarlierRound{Round: 2, Samples: 1500, LeaveOneOut: 0.2}, 0.5
+	has(t, Result(r, 1, Text), "\nnote: "+earlier+"\n")
+	page.Result.Earlier, page.Result.Methods[0].LeaveOneOut = r.Earlier, 0.5
+	must.Equal(t, page.answer().Lines[4].String(), "But "+earlier+".", "the page")
 	page.Result.Reason, page.Result.TooFew = "the first method: 2 target samples tell nothing of which is best, expected at least 5", true
 	answer = page.answer().Lines[1].String()
 	must.Equal(t, answer, "It is the first method: 2 target samples tell nothing of which is best, expected at least 5.", "the page")

@@ -34,6 +34,9 @@ func Result(r *runs.Result, top int, f Format) string {
 		}
 		parts = append(parts, lines.String())
 	}
+	if line := Earlier(r); line != "" {
+		parts = append(parts, "note: "+line+"\n")
+	}
 	if r.ConvAdvised {
 		parts = append(parts, convLine.String()+"\n")
 	}
@@ -175,6 +178,18 @@ func verdict(metric string, a, b runs.MethodResult, all []pipeline.Comparison) s
 		word, d = "worse", -d
 	}
 	return fmt.Sprintf("%s is %s %s than %s%s", a.Method, strings.TrimPrefix(difference(metric, d), "+"), word, b.Method, over)
+}
+
+// Earlier says that an earlier round was better than the last one, nothing where none was.
+func Earlier(r *runs.Result) string {
+	e := r.Earlier
+	if e == nil {
+		return ""
+	}
+	last := r.Methods[0]
+	return fmt.Sprintf("round %d of %s, of %s samples, made the target's samples much likelier than the last one, of %s "+
+		"(mean squared error, each left out, %s for %s): more samples may not have helped", e.Round, last.Method, Count(float64(e.Samples)),
+		Count(float64(last.Samples)), text.Digits(e.LeaveOneOut), text.Digits(last.LeaveOneOut))
 }
 
 // Contradiction says that on held-out rows a method is better than the recommended one.

@@ -41,6 +41,8 @@ type Result struct {
 	Contradicted *pipeline.Comparison `json:"contradicted,omitempty"`
 	// Doubt says why Recommended may be no better than always predicting the same. It is empty where it is for sure.
 	Doubt string `json:"doubt,omitempty"`
+	// Earlier is a round of the first method before its last one that numbers of the target's samples speak for, nil for none.
+	Earlier *EarlierRound `json:"earlier,omitempty"`
 	// ConvAdvised says that a network would probably err less. See [pipeline.Problem.AdvisesConv].
 	ConvAdvised bool `json:"conv_advised,omitempty"`
 	// Warnings are what makes the data's results wrong, or errors look too small (see [dataset.Set.Warnings]): of a run, not of a unit.
@@ -89,6 +91,15 @@ type RoundResult struct {
 	Cost     float64     `json:"cost"`
 	Value    float64     `json:"value"`
 	Interval *[2]float64 `json:"interval,omitempty"`
+}
+
+// EarlierRound is a round that makes the target's samples, each left out, so much likelier than the last one does, e^3 times or more, that
+// the samples drawn since have hardly helped.
+type EarlierRound struct {
+	Round   int `json:"round"`
+	Samples int `json:"samples"`
+	// LeaveOneOut is its mean squared leave-one-out residual, as MethodResult has that of the last round.
+	LeaveOneOut float64 `json:"leave_one_out"`
 }
 
 // SourceResult is what a run says about one source.
@@ -225,6 +236,9 @@ func summarise(p *pipeline.Problem, data string, in pipeline.Labelled, epochs []
 			m.Rounds = append(m.Rounds, RoundResult{e.Samples, e.Cost, e.Score.Value, interval})
 		}
 	}
+	if !p.Set.Binary {
+		res.Earlier = earlier(epochs, first, of)
+	}
 	for _, e := range last {
 		res.ConvAdvised = res.ConvAdvised || p.AdvisesConv(e.Samples)
 	}
@@ -245,6 +259,21 @@ func summarise(p *pipeline.Problem, data string, in pipeline.Labelled, epochs []
 	}
 	slices.SortStableFunc(res.Sources, func(a, b SourceResult) int { return cmp.Compare(math.Abs(b.Nu), math.Abs(a.Nu)) })
 	return res
+}
+
+// earlier is the likeliest round before the last one of a method, nil where it is not e^enoughAlone times as likely: the least of several
+// numbers is small by chance too.
+func earlier(epochs []pipeline.Epoch, last *pipeline.Epoch, of samples) *EarlierRound {
+	best := last
+	for i := range epochs {
+		if e := &epochs[i]; e.Method == last.Method && e.LeaveOneOut > 0 && e.LeaveOneOut < best.LeaveOneOut {
+			best = e
+		}
+	}
+	if best == last || !(of.effective/2*math.Log(last.LeaveOneOut/best.LeaveOneOut) >= enoughAlone) {
+		return nil
+	}
+	return &EarlierRound{best.Epoch, best.Samples, best.LeaveOneOut}
 }
 
 // relevanceHeader is the first line of relevance.csv.

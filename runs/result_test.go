@@ -131,3 +131,23 @@ func TestAllDrawn(t *testing.T) {
 		}
 	}
 }
+
+// An earlier round is named where it makes the samples e^3 times as likely as the last one, not for less, nor one of another method.
+func TestEarlier(t *testing.T) {
+	epochs := []pipeline.Epoch{
+		{Method: "active", Epoch: 1, Samples: 10, LeaveOneOut: 0.3}, {Method: "active", Epoch: 2, Samples: 20, LeaveOneOut: 0.2},
+		{Method: "active", Epoch: 3, Samples: 30, LeaveOneOut: 0.25}, {Method: "uniform", Epoch: 1, Samples: 30, LeaveOneOut: 0.01},
+	}
+	last := &epochs[2]
+	for _, c := range []struct {
+		effective float64
+		there     bool
+	}{{26, false}, {27, true}, {1000, true}} { // 27/2 log(0.25/0.2) = 3.01
+		got := earlier(epochs, last, samples{n: 2000, effective: c.effective})
+		must.Hold(t, (got != nil) == c.there && (got == nil || *got == EarlierRound{2, 20, 0.2}), "%g samples: %+v", c.effective, got)
+	}
+	last.LeaveOneOut = 0.19
+	must.Hold(t, earlier(epochs, last, samples{n: 2000, effective: 2000}) == nil, "the last round is the best one")
+	last.LeaveOneOut = 0
+	must.Hold(t, earlier(epochs, last, samples{n: 2000, effective: 2000}) == nil, "rounds without numbers")
+}

@@ -233,8 +233,11 @@ func learnRound(ctx context.Context, s *study.Study, device *deviceOptions, out 
 		choice, err := device.open(device.threads.V, out)
 		return choice.Device, err
 	})
-	if err == nil {
+	switch {
+	case err == nil:
 		out.note("learned round %d in %s", round, time.Since(start).Round(time.Millisecond))
+	case errors.Is(err, context.Canceled):
+		return interruption("no round was learned, and all answers are kept: the same command learns it")
 	}
 	return err
 }

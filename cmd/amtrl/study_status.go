@@ -131,6 +131,9 @@ func lastRoundText(st *study.Status) string {
 	if c := r.Result.Contradicted; c != nil {
 		out += "\n" + report.Contradiction(r.Result.Methods[0].Score.Metric, c)
 	}
+	if line := report.Earlier(&r.Result); line != "" {
+		out += fmt.Sprintf("\n%s; amtrl predict STUDY/rounds/%04d has its model", line, r.Result.Earlier.Round)
+	}
 	if r.Result.Doubt != "" {
 		out += "\nbut " + r.Result.Doubt
 	}
