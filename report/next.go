@@ -9,7 +9,7 @@ import (
 )
 
 // worthDrawing is the least part of a budget that relevance gives sources with rows left, for one to be advised.
-const worthDrawing = 0.05
+const worthDrawing = 0.1
 
 // noneLeft is the advice where no source with rows left is worth drawing.
 const noneLeft = "Label no more by relevance: no relevant source has rows left"
