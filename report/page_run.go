@@ -35,7 +35,7 @@ func StudyPage(l *study.Learned, command string) *Page {
 	r, last := newRunPage(l.Run), l.Rounds[len(l.Rounds)-1]
 	p := r.page(runs.KindStudy, Command{Line: command})
 	line := say("This is a study: ", several(len(l.Rounds), "round"), ", ", several(last.Labelled, "labelled row"),
-		" of sources at a cost of ", count(last.Cost), ", and ", whole(last.Target), " of the target.")
+		" of sources, which cost ", count(last.Cost), " with those that the data had, and ", whole(last.Target), " of the target.")
 	for i, s := range last.Held {
 		if i == 0 {
 			line = append(line, say(" On ", several(last.Test, "held-out row"), ": ")...)

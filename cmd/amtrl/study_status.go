@@ -175,7 +175,7 @@ func (o *studyPlanOptions) run(ctx context.Context) error {
 		if p.Double.To < 2*p.Double.From {
 			more = "all rows that are left"
 		}
-		out += fmt.Sprintf("%s, a cost of %s in all: by %s\n", more, costText(p.Double.To), p.Double)
+		out += fmt.Sprintf("%s, which cost %s with those that the data had: by %s\n", more, costText(p.Double.To), p.Double)
 	}
 	out += fmt.Sprintf("the theory's bound with all samples, excess risk by Theorem 4.1, whatever the data: %.3g\n", p.Bound)
 	return o.emitEither(p, out)
