@@ -97,11 +97,15 @@ func (s *Set) alike() []Oddity {
 	for i, p := range s.Pools {
 		names[i] = p.Name
 	}
-	out := alikeIn("the sources", names)
-	if s.Columns != nil {
-		for _, l := range s.Columns.Labels {
-			out = append(out, alikeIn("the classes of "+l.Name, l.Classes)...)
-		}
+	return append(alikeIn("the sources", names), s.alikeClasses()...)
+}
+
+func (s *Set) alikeClasses() (out []Oddity) {
+	if s.Columns == nil {
+		return nil
+	}
+	for _, l := range s.Columns.Labels {
+		out = append(out, alikeIn("the classes of "+l.Name, l.Classes)...)
 	}
 	return out
 }

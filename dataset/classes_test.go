@@ -72,6 +72,9 @@ func TestAlike(t *testing.T) {
 	must.Hold(t, len(got) == 1, "%v", got)
 	const found = `the classes of y differ in case, blanks or zero decimals alone: "c0", " C0"; "c1", " C1"; "c2", " C2"; and 17 more`
 	must.Equal(t, got[0].Found, found, "found")
+	of := measured(testrand.New(t))
+	of.Columns = set.Columns
+	must.Hold(t, slices.Contains(of.Warnings(true), got[0]), "before a run: %v", of.Warnings(true))
 	must.Equal(t, Unseen{"", []string{"a", "b"}}.String(), `of class "a", "b"`, "two classes")
 	const many = `of class "", "", "", "", "", "", "", "", "", "" and 989 more of y`
 	must.Equal(t, Unseen{"y", make([]string, 999)}.String(), many, "many classes")
