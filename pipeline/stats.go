@@ -20,7 +20,7 @@ type Comparison struct {
 	// other targets like these, for other seeds where there is one target, which Seeds
 	// then counts, and for other test rows where Rows counts those (target samples,
 	// each left out of its head, where there are no test rows), for both where both are
-	// counted. There is none of one target and one seed, whose scores are not known by row.
+	// counted, see [Comparison.OverRows]. There is none of one target and one seed, whose scores are not known by row.
 	Difference float64     `json:"difference"`
 	Interval   *[2]float64 `json:"interval,omitempty"`
 	Seeds      int         `json:"seeds,omitempty"`
@@ -124,20 +124,18 @@ func compare(nameA, nameB string, a, b [][]float64, resamples int) Comparison {
 }
 
 // OverRows is a comparison over the seeds of one target, for other rows too, by those that the run of each seed has over its rows, which
-// seeds have in common: more seeds say no more of other rows. The variance of the mean over b seeds is
+// seeds have in common: more seeds say no more of other rows. The variance of the mean over b seeds is taken to be
 //
-//	S^2 / b + (V - S^2)+
+//	S^2 / b + V
 //
-// for S^2 that of the differences of the runs, and V the mean of what these have over their rows, some of which is noise of the seed that
-// S^2 has too. Of one seed it is the comparison of its run. It is c where a run has none over rows.
+// for S^2 that of the differences of the runs, and V the mean of what these have over their rows. Some of V may be noise of the seed, which
+// is in both: it is no more than that. Of one seed it is the comparison of its run. It is c where a run has none over rows.
 func (c Comparison) OverRows(runs []Comparison) Comparison {
 	if len(runs) != max(1, c.Seeds) || slices.ContainsFunc(runs, func(r Comparison) bool { return r.Interval == nil || r.Rows == 0 }) {
 		return c
 	}
-	const normal = 1.959963984540054 // standard deviations to an end
-	differences, low, high := make([]float64, len(runs)), 0.0, 0.0
-	for i, r := range runs {
-		differences[i] = r.Difference
+	low, high := 0.0, 0.0
+	for _, r := range runs {
 		low += (r.Difference - r.Interval[0]) * (r.Difference - r.Interval[0]) / float64(len(runs))
 		high += (r.Interval[1] - r.Difference) * (r.Interval[1] - r.Difference) / float64(len(runs))
 	}
@@ -149,15 +147,11 @@ func (c Comparison) OverRows(runs []Comparison) Comparison {
 		of.A, of.B = c.A, c.B
 		return of
 	}
-	// rows is the part of what runs have that is not of the seed.
-	rows := math.Max(0, 1-normal*normal*stat.Variance(differences, nil)/((low+high)/2))
 	var seeds [2]float64
 	if c.Interval != nil {
 		seeds = [2]float64{c.Difference - c.Interval[0], c.Interval[1] - c.Difference}
 	}
-	c.Interval = &[2]float64{
-		c.Difference - math.Sqrt(seeds[0]*seeds[0]+rows*low), c.Difference + math.Sqrt(seeds[1]*seeds[1]+rows*high),
-	}
+	c.Interval = &[2]float64{c.Difference - math.Sqrt(seeds[0]*seeds[0]+low), c.Difference + math.Sqrt(seeds[1]*seeds[1]+high)}
 	c.Rows, c.Groups = runs[0].Rows, runs[0].Groups
 	return c
 }

@@ -119,16 +119,15 @@ func TestComparisonCovers(t *testing.T) {
 	}
 }
 
-// One target and one seed, or seeds that all give the same, have no interval.
 // Over seeds of one target that have their rows in common, intervals are for other rows too, however much of the difference is of the row,
 // of the seed or of both: those over seeds alone are not.
 func TestOverRowsCovers(t *testing.T) {
 	rng := testrand.New(t)
-	const rows, trials = 60, 300
+	const rows, trials = 60, 400
 	for _, c := range []struct {
 		seeds          int
 		row, seed, own float64
-	}{{3, 1, 0, 0.3}, {5, 1, 0.02, 1}, {5, 0, 0.2, 1}, {8, 0.5, 0.1, 2}, {1, 1, 0, 0}} {
+	}{{3, 1, 0, 0.3}, {5, 1, 0.02, 1}, {5, 1, 0.2, 0.3}, {10, 1, 0.13, 0}, {8, 0.5, 0.1, 2}, {1, 1, 0, 0}} {
 		covered, alone := 0, 0
 		for range trials {
 			ofRow := make([]float64, rows)
@@ -156,8 +155,9 @@ func TestOverRowsCovers(t *testing.T) {
 			}
 		}
 		t.Logf("%+v: %d of %d intervals hold the difference, %d over seeds alone", c, covered, trials, alone)
-		must.Hold(t, covered > trials*85/100, "%d of %d intervals hold the difference, %+v", covered, trials, c)
-		if c.own < 1 {
+		must.Hold(t, covered > trials*88/100, "%d of %d intervals hold the difference, %+v", covered, trials, c)
+		if c.own < 1 && c.seed < 0.1 { // then hardly any of what runs have is of the seed
+			must.Hold(t, covered < trials*99/100, "%d of %d intervals hold the difference, %+v", covered, trials, c)
 			must.Hold(t, alone < trials/2, "%d of %d intervals over seeds alone hold it, %+v", alone, trials, c)
 		}
 	}
@@ -165,6 +165,7 @@ func TestOverRowsCovers(t *testing.T) {
 	must.Hold(t, none.OverRows([]Comparison{{Difference: 1}, {Difference: 2}}) == none && none.OverRows(nil) == none, "without rows")
 }
 
+// One target and one seed, or seeds that all give the same, have no interval.
 func TestNoIntervalOfOneNumber(t *testing.T) {
 	for _, scores := range [][]float64{{0.3}, {0.3, 0.3, 0.3}} {
 		zeros := make([]float64, len(scores))

@@ -291,11 +291,18 @@ func (d *sweepData) comparisons() Part {
 
 // whatIsCertain says of what an interval of a difference is.
 func (d *sweepData) whatIsCertain() string {
+	const other = "An interval that leaves out zero is a difference that "
 	if len(d.id.Targets) > 1 {
-		return "An interval that leaves out zero is a difference that other targets like these would show too."
+		return other + "other targets like these would show too."
 	}
-	return "An interval that leaves out zero is a difference that this target would show with other seeds and other rows too; " +
-		"other targets may differ."
+	c := d.summary.Comparisons[0]
+	switch {
+	case c.Seeds > 0 && c.Rows > 0:
+		return other + "this target would show with other seeds and other rows too; other targets may differ."
+	case c.Seeds > 0:
+		return other + "other seeds would show on these rows too; other rows and other targets may differ."
+	}
+	return other + "other rows of this target would show with this seed too; other seeds and other targets may differ."
 }
 
 // nearest is the scale of the smaller differences.

@@ -159,13 +159,30 @@ func TestIntervals(t *testing.T) {
 		}
 	}
 	id.Seeds = []uint64{3, 4, 5}
-	if c := mustSweep(t, dev, id, t.TempDir(), 1).Comparisons[0]; c.Seeds != 3 || c.Rows != 40 {
+	if c := mustSweep(t, dev, id, t.TempDir(), 1).Comparisons[0]; c.Seeds != 3 || c.Rows != 0 {
 		t.Errorf("one target, three seeds: %+v", c)
 	}
 	id.Targets = []string{set.Tasks[1].Name, set.Tasks[2].Name}
 	if c := mustSweep(t, dev, id, t.TempDir(), 1).Comparisons[0]; c.Seeds != 0 || c.Rows != 0 || c.Targets != 2 || c.Interval == nil {
 		t.Errorf("two targets, three seeds: %+v", c)
 	}
+}
+
+// Over seeds the interval of one target without held-out rows is for other rows too: no shorter than that of its runs.
+func TestIntervalsOfSamples(t *testing.T) {
+	seed := testrand.Seed(t)
+	dev := openDevice(t, 1, labelledSet(seed))
+	cfg := smallConfig()
+	cfg.Sources, cfg.TargetSamples, cfg.Schedule.Budget = pipeline.SourcesPools, 60, 60
+	cfg.Intercept, cfg.Head = true, pipeline.Head{Ridge: pipeline.RidgeAuto, Prior: pipeline.PriorResidual, Rcond: -1}
+	cfg.Methods = []string{pipeline.Active, pipeline.Constant}
+	id := identityOf(dev, cfg, []string{"pool1"}, seed)
+	run := mustRun(t, dev, id, t.TempDir()).Comparisons[0]
+	id.Seeds = []uint64{seed, seed + 1, seed + 2}
+	c := mustSweep(t, dev, id, t.TempDir(), 1).Comparisons[0]
+	must.Hold(t, c.Seeds == 3 && c.Rows == run.Rows && run.Rows > 0, "%+v of runs such as %+v", c, run)
+	least := 0.5 * (run.Interval[1] - run.Interval[0]) // the runs differ a little
+	must.Hold(t, c.Interval[1]-c.Interval[0] > least, "%v is far shorter than %v", c.Interval, run.Interval)
 }
 
 // A head that does not lean on the sources leaves the files as they were without intervals.

@@ -62,11 +62,12 @@ func average(id Identity, results []Result) Summary {
 	return s
 }
 
-// comparisons are those that the units of a budget have of two methods over their rows, of which chosen names the first.
+// comparisons are those that the units of a budget have of two methods over their rows, of which chosen names the first. Of several units
+// there are none where rows are held out: over seeds a difference is that of these rows.
 func comparisons(results []Result, budget float64, chosen func(*Result) string, second string) (out []pipeline.Comparison) {
 	for i := range results {
 		r := &results[i]
-		if r.Budget != budget {
+		if r.Budget != budget || len(results) > 1 && !r.Methods[0].Score.LeaveOneOut {
 			continue
 		}
 		first, rows := chosen(r), 0
