@@ -42,7 +42,7 @@ type draws struct {
 // its rows where a source has the same pool. Then sources of its pool draw neither its samples, which a
 // leave-one-out error is of, nor what it is tested on: they could tell the labels of these. Where the error is exact they do.
 // The target's rows that belong together are drawn one after the other, and none is tested on, or drawn by a source of its pool, whose
-// group has a sample.
+// group has a sample. Where no row is tested on, samples are of two groups or more.
 func newDraws(set *dataset.Set, target Source, sources []Source, n int, seed uint64) draws {
 	shuffled := func(role string, s Source) []int32 {
 		rows := slices.Clone(s.trainRows(set))
@@ -59,6 +59,10 @@ func newDraws(set *dataset.Set, target Source, sources []Source, n int, seed uin
 			rest = rest[:fifth(len(rows))]
 		}
 		d.test = slices.Sorted(slices.Values(rest))
+	}
+	if len(d.test) == 0 && set.Model == nil {
+		rows = ofTwoGroups(pool, rows, n)
+		d.pool, d.target = rows, rows[:n]
 	}
 	var measured []bool // nil where none is kept apart
 	if apart {

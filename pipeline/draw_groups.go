@@ -10,8 +10,7 @@ import (
 )
 
 // gathered are rows of a pool, of which the first n are to be samples, with those of a group one after the other: in the order of their
-// first rows, but for those that the n have no room for as a whole, which come last. The n are of two groups at least, where there are
-// two, so that one can be left out.
+// first rows, but for those that the n have no room for as a whole, which come last.
 func gathered(pool *dataset.Pool, rows []int32, n int) []int32 {
 	if pool.Groups == nil {
 		return rows
@@ -31,18 +30,24 @@ func gathered(pool *dataset.Pool, rows []int32, n int) []int32 {
 		}
 	}
 	if len(out) < n { // then the first of the last is cut
-		out = append(out, last...)
-	} else {
-		out = slices.Concat(out[:n], last, out[n:])
+		return append(out, last...)
 	}
-	if n > 1 {
-		other := slices.IndexFunc(out, func(r int32) bool { return pool.Groups[r] < 0 || pool.Groups[r] != pool.Groups[out[0]] })
-		if other >= n {
-			r := out[other]
-			out = slices.Insert(slices.Delete(out, other, other+1), n-1, r)
-		}
+	return slices.Concat(out[:n], last, out[n:])
+}
+
+// ofTwoGroups moves a row of another group to the end of the first n of gathered rows, at least two, where these are of one group: one can
+// then be left out.
+func ofTwoGroups(pool *dataset.Pool, rows []int32, n int) []int32 {
+	if pool.Groups == nil || n < 2 {
+		return rows
 	}
-	return out
+	first := pool.Groups[rows[0]]
+	other := slices.IndexFunc(rows, func(r int32) bool { return pool.Groups[r] < 0 || pool.Groups[r] != first })
+	if first < 0 || other < n {
+		return rows
+	}
+	r := rows[other]
+	return slices.Insert(slices.Delete(slices.Clone(rows), other, other+1), n-1, r)
 }
 
 // numbersOf are the numbers of the groups of rows of a pool that has such.

@@ -73,24 +73,46 @@ func TestGroupsOfOne(t *testing.T) {
 	}
 }
 
-// Whole groups come first as far as there is room for them, in the order in which they are drawn, and then the first that is cut. Two
-// samples or more are of two groups.
+// Whole groups come first as far as there is room for them, in the order in which they are drawn, and then the first that is cut.
 func TestGathered(t *testing.T) {
 	pool := &dataset.Pool{Rows: 10, Groups: []int32{0, 1, 0, 2, 3, 1, 0, 2, 2, 2}}
 	order := []int32{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}
 	for n, want := range map[int][]int32{
-		0: {0, 2, 6, 1, 5, 3, 7, 8, 9, 4}, 1: {4, 0, 2, 6, 1, 5, 3, 7, 8, 9}, 2: {1, 0, 5, 2, 6, 3, 7, 8, 9, 4},
-		3: {0, 2, 1, 6, 5, 3, 7, 8, 9, 4},
+		0: {0, 2, 6, 1, 5, 3, 7, 8, 9, 4}, 2: {1, 5, 0, 2, 6, 3, 7, 8, 9, 4}, 3: {0, 2, 6, 1, 5, 3, 7, 8, 9, 4},
 		4: {0, 2, 6, 4, 1, 5, 3, 7, 8, 9}, 6: {0, 2, 6, 1, 5, 4, 3, 7, 8, 9}, 7: {0, 2, 6, 1, 5, 4, 3, 7, 8, 9},
 		10: {0, 2, 6, 1, 5, 3, 7, 8, 9, 4},
 	} {
 		must.EqualSlices(t, gathered(pool, order, n), want, "rows of which %d are samples", n)
 	}
-	pool.Groups = []int32{0, 0, 0, 0, 0, 0, 0, 0, 0, -1}
-	must.EqualSlices(t, gathered(pool, order, 4), []int32{9, 0, 1, 2, 3, 4, 5, 6, 7, 8}, "a large group and a row on its own")
-	must.EqualSlices(t, gathered(pool, order[:9], 4), order[:9], "one group")
-	pool.Groups[9], pool.Groups[8] = 1, 1
-	must.EqualSlices(t, gathered(pool, order, 8), []int32{0, 1, 2, 3, 4, 5, 6, 8, 7, 9}, "two groups of which one fits as a whole")
+}
+
+// Samples that nothing is tested beside are of two groups, so that one can be left out; beside rows of another group they may be of one.
+func TestSamplesOfTwoGroups(t *testing.T) {
+	pool := &dataset.Pool{Rows: 10, Groups: []int32{0, 0, 0, 0, 0, 0, 0, 0, 0, -1}}
+	order := []int32{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}
+	must.EqualSlices(t, ofTwoGroups(pool, order, 4), []int32{0, 1, 2, 9, 3, 4, 5, 6, 7, 8}, "a row on its own")
+	must.EqualSlices(t, ofTwoGroups(pool, order[:9], 4), order[:9], "one group")
+	must.EqualSlices(t, ofTwoGroups(pool, order, 10), order, "all rows")
+	must.EqualSlices(t, ofTwoGroups(pool, order, 1), order, "one sample")
+	rng := testrand.New(t)
+	for _, groups := range []int32{2, 3, 6} {
+		for _, n := range []int{15, 119} {
+			set := grouped(allDrawn(shops(rng, 4, 120, 5, 3, true)), func(i int) int32 { return int32(i) % groups })
+			cfg := defaultConfig(t)
+			cfg.TargetSamples, cfg.Seed, cfg.Schedule.Floor, cfg.Schedule.Budget = n, rng.Uint64(), 1, 40
+			p := must.Get(NewProblem(set, cfg, 0))(t)
+			of := p.together(p.draws.target).Count()
+			must.Hold(t, len(p.draws.test) >= 24 || len(p.draws.test) == 0 && of > 1, "%d samples of %d groups, %d of %d tested on", n, of,
+				len(p.draws.test), groups)
+			must.Hold(t, n > 15 || len(p.draws.test) >= 60, "%d of %d rows are tested on", len(p.draws.test), 120-n)
+		}
+	}
+	for seed := range uint64(10) { // twelve rows in two groups of six
+		set := grouped(allDrawn(shops(rng, 4, 12, 5, 3, false)), func(i int) int32 { return int32(i) / 6 })
+		cfg := defaultConfig(t)
+		cfg.TargetSamples, cfg.Seed, cfg.Schedule.Floor, cfg.Schedule.Budget = 11, seed, 1, 40
+		must.Get(NewProblem(set, cfg, 0))(t)
+	}
 }
 
 // Samples and test rows are of different groups, at most one group has samples and other rows, and no source of the pool has a row
