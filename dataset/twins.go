@@ -94,8 +94,9 @@ func (w *twins) count(p *Pool, rows []rowHash) {
 	w.counts = append(w.counts, c)
 }
 
-// alike says whether rows of the sources have equal features because these have few values: then labels differ in most of the sources that
-// have such rows, of which there are several. A single one may have rows that lack their features.
+// alike says whether rows of the sources have equal features because these have few values: then labels differ, and most sources have many
+// such rows, or labels differ in most of those that have such rows, of which there are several. A single one may have rows that lack their
+// features.
 func (w *twins) alike() bool {
 	var all alikeRows
 	have, differ := 0, 0
@@ -109,7 +110,7 @@ func (w *twins) alike() bool {
 			}
 		}
 	}
-	return all.chance() && differ > 1 && 2*differ > have
+	return all.chance() && (w.repeated() > fewValues || differ > 1 && 2*differ > have)
 }
 
 // oddities are those of a pool.

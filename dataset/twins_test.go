@@ -90,6 +90,20 @@ func TestTargetCopies(t *testing.T) {
 	}
 }
 
+// Where features have few values and the target alone has labels, as when a study begins, one line says that rows are often alike.
+func TestFewValuesWithoutLabels(t *testing.T) {
+	set := measured(testrand.New(t))
+	fewOfAll(set)
+	set.Tasks = set.Tasks[2:]
+	var found []string
+	for _, o := range set.Oddities() {
+		if strings.Contains(o.Found, "the features of a row") {
+			found = append(found, o.Pool+" "+o.Advice)
+		}
+	}
+	must.EqualSlices(t, found, []string{" take out copies alone: features of few values are often alike"}, "rows that are alike")
+}
+
 // fewOfAll gives all features few values.
 func fewOfAll(set *Set) {
 	for _, p := range set.Pools {
