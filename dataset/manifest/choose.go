@@ -95,8 +95,8 @@ func (g *guesser) chooseRoles(ctx context.Context, m *Manifest, known Known, inp
 	}
 	if m.Source = known.Source; m.Source == "" {
 		m.Source = g.guessSource(inputs, known.Target, g.column(m.Labels[0].Column))
-		if name := g.withinFiles(ctx, *m, inputs); m.Source == FromFile && name != "" {
-			m.Source, g.taken[name] = name, true
+		if m.Source == FromFile {
+			g.nameWithinFiles(ctx, m, inputs, known.Target)
 		}
 	}
 	if m.Source == "" {

@@ -139,6 +139,7 @@ func (g *guesser) typeOf(name string, values map[string]int, fractions bool) str
 		}
 	}
 	switch n := len(values); {
+	case n <= 2:
 	case fractions || n > most:
 		return Number
 	case n > few && (2*n > all || 4*once >= n):

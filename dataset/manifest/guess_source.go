@@ -49,22 +49,32 @@ func (g *guesser) guessSource(inputs []Input, target string, label *column) stri
 	})
 }
 
-// withinFiles is a column with the name of a source that the first file has one value of, and all files together more than there are files:
-// some have the rows of several sources. It is empty where there is none.
-func (g *guesser) withinFiles(ctx context.Context, m Manifest, inputs []Input) string {
-	if len(inputs) < 2 {
-		return ""
+// nameWithinFiles takes for the source, in the place of the files, a column with the name of one that the first file has one value of,
+// where some files have several, none of which another file has. Then maybeSource is the files.
+func (g *guesser) nameWithinFiles(ctx context.Context, m *Manifest, inputs []Input, target string) {
+	if slices.ContainsFunc(inputs, func(in Input) bool { return stem(in.Path) == target }) {
+		return
 	}
 	for _, c := range g.columns {
 		if g.taken[c.Name] || len(c.distinct) != 1 || c.blank > 0 || c.list() || c.numeric() || !c.named(sourceNames) {
 			continue
 		}
-		m.Source = c.Name
-		if found, err := count(ctx, &m, inputs, nil); err == nil && len(found.sources) > len(inputs) && found.sources[""] == nil {
-			return c.Name
+		of, all, apart := *m, map[string]bool{}, true
+		of.Source = c.Name
+		for i := 0; apart && i < len(inputs); i++ {
+			found, err := count(ctx, &of, inputs[i:i+1], nil)
+			if apart = err == nil && found.sources[""] == nil; apart {
+				for name := range found.sources {
+					apart = apart && !all[name]
+					all[name] = true
+				}
+			}
+		}
+		if apart && len(all) > len(inputs) {
+			m.Source, g.taken[c.Name], g.maybeSource = c.Name, true, FromFile
+			return
 		}
 	}
-	return ""
 }
 
 // lessLabelled is the column of words of which one lacks most labels, as the target does, in the place of one that divides rows

@@ -23,8 +23,10 @@ func TestLookWithinFiles(t *testing.T) {
 	}
 	for _, target := range []string{"", "press-21"} {
 		g := must.Get(Look(t.Context(), "m.yaml", files, Known{Target: target}))(t)
-		must.Hold(t, g.Source == "machine" && len(g.SourceCounts) == 6, "source %s of %v", g.Source, g.SourceCounts)
+		must.Hold(t, g.Source == "machine" && len(g.SourceCounts) == 6 && g.MaybeSource == FromFile, "source %s of %v", g.Source, g.SourceCounts)
 	}
+	byFile := must.Get(Look(t.Context(), "m.yaml", files, Known{Target: "plant-c"}))(t)
+	must.Equal(t, byFile.Source, FromFile, "the source of a target that is a file")
 	one := must.Get(Look(t.Context(), "m.yaml", files[:1], Known{Source: FromFile}))(t)
 	must.Equal(t, one.Source, FromFile, "the source of one file")
 	for i, file := range files {
@@ -34,4 +36,12 @@ func TestLookWithinFiles(t *testing.T) {
 			}})
 	}
 	must.Equal(t, must.Get(Look(t.Context(), "m.yaml", files, Known{}))(t).Source, FromFile, "the source of files with one each")
+	for i, file := range files {
+		devices := []string{"phone", "tablet", "web", "tv"}[:1+3*min(i, 1)]
+		writeTable(t, file, 120, columnOf{"device", func(row int) string { return devices[row%len(devices)] }},
+			columnOf{"x", func(row int) string { return fmt.Sprint(row * row % 17) }}, columnOf{"label", func(row int) string {
+				return []string{"good", "bad", ""}[row%3]
+			}})
+	}
+	must.Equal(t, must.Get(Look(t.Context(), "m.yaml", files, Known{}))(t).Source, FromFile, "the source of files with the same devices")
 }
