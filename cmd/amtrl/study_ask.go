@@ -130,8 +130,8 @@ func (o *studyAskOptions) run(ctx context.Context) error {
 			text.Several(asked.Pending, "row"), text.Form(asked.Pending, "is", "are"), learn)
 	}
 	if names := asked.Unlabelled; len(names) > 0 {
-		o.note("this ask is spread evenly, as no row of %s has a label: amtrl study fit before a first ask learns from the labels of the others",
-			shorten(names))
+		o.note("this ask is spread evenly, as no row of %s has a label: after amtrl study fit %s the next goes by the labels of the others",
+			shorten(names), o.dir)
 	}
 	if asked.Unmeasured {
 		o.note("--stop-below did not count: what an ask brings is known once two rounds can be compared")

@@ -108,7 +108,9 @@ func (s *Study) answerColumns(path string, columns []table.Column) (q table.Quer
 		at.labels = append(at.labels, add(o.Name))
 		found = found || at.labels[len(at.labels)-1] >= 0
 	}
-	if o := s.data.Outputs[0]; len(s.data.Outputs) == 1 && !strings.EqualFold(o.Name, "label") {
+	// Beside a column of numbers of its own name, any other of numbers may be called label.
+	o := s.data.Outputs[0]
+	if also := o.Type != manifest.Number || at.labels[0] < 0; also && len(s.data.Outputs) == 1 && !strings.EqualFold(o.Name, "label") {
 		at.also = add("label")
 		found = found || at.also >= 0
 	}

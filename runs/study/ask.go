@@ -160,6 +160,16 @@ func (s *Study) ask(ctx context.Context, r Request, mayLearn bool) (asked *Asked
 			return nil, false, &Stop{*gain, r.StopBelow}
 		}
 	}
+	var without []string
+	if len(st.asks)+len(st.fits) == 0 && s.Settings.RoundBudget > 0 {
+		names, some, err := s.unlabelled(st)
+		if err != nil {
+			return nil, false, err
+		}
+		if some {
+			without = names
+		}
+	}
 	if r.Expires > 0 {
 		e.Expires = s.now().Add(r.Expires).UTC().Format(timeForm)
 	}
@@ -170,14 +180,8 @@ func (s *Study) ask(ctx context.Context, r Request, mayLearn bool) (asked *Asked
 	if err := s.writeAsk(asked); err != nil {
 		return nil, false, err
 	}
-	asked.Unlearned = waiting > 0 && st.labels > st.upto()
+	asked.Unlabelled, asked.Unlearned = without, waiting > 0 && st.labels > st.upto()
 	asked.Pending, asked.Unmeasured = waiting, r.StopBelow > 0 && gain == nil
-	if len(st.asks)+len(st.fits) == 0 && s.Settings.RoundBudget > 0 {
-		var some bool
-		if asked.Unlabelled, some, err = s.unlabelled(st); err != nil || !some {
-			asked.Unlabelled = nil
-		}
-	}
 	return asked, false, s.write(held, j, Event{Ask: e})
 }
 
