@@ -103,6 +103,9 @@ func (r *Result) ReadEvaluation(dir string) ([]*Evaluation, error) {
 
 func readEvaluation(path string) (out []*Evaluation, err error) {
 	err = jsonfile.ReadLines(path, maxResult, func(e Evaluation) error {
+		if e.Numbers != nil && e.Error != nil && *e.Error == 0 { // as it was written once
+			e.Error = nil
+		}
 		whole := (len(e.Classes) > 0) != (e.Numbers != nil) && (e.Numbers != nil) != (e.Error != nil) && len(e.Confusion) == len(e.Classes)
 		for k := 0; whole && k < len(e.Confusion); k++ {
 			n := len(e.Confusion[k])

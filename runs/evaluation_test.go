@@ -22,7 +22,8 @@ import (
 // fall on either side of it.
 func sameEvaluation(t *testing.T, name string, own, found *Evaluation) {
 	t.Helper()
-	if own.Rows != found.Rows || !near(*own.Error, *found.Error, 1e-12) || !slices.EqualFunc(own.Confusion, found.Confusion, slices.Equal) {
+	same := (own.Error == nil) == (found.Error == nil) && (own.Error == nil || near(*own.Error, *found.Error, 1e-12))
+	if own.Rows != found.Rows || !same || !slices.EqualFunc(own.Confusion, found.Confusion, slices.Equal) {
 		t.Errorf("%s: the run has %+v, predict found %+v", name, own, found)
 	}
 	score, right := 0.0, 0.0

@@ -104,8 +104,11 @@ func WriteFiles(dir string, files []File) (Hashes, error) {
 
 // writeAnew writes a file unless it has the content already, so that what is finished can be read where nothing can be written.
 func writeAnew(path string, content []byte) error {
-	if there, err := atomicfile.ReadFile(path, int64(len(content))); err == nil && bytes.Equal(there, content) {
+	switch there, err := atomicfile.ReadFile(path, maxResult); {
+	case err == nil && bytes.Equal(there, content):
 		return nil
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return err
 	}
 	return atomicfile.Write(path, content)
 }
