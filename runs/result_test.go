@@ -151,3 +151,19 @@ func TestEarlier(t *testing.T) {
 	last.LeaveOneOut = 0
 	must.Hold(t, earlier(epochs, last, samples{n: 2000, effective: 2000}) == nil, "rounds without numbers")
 }
+
+// In a study only rounds of as many samples of the target are held against the last one.
+func TestEarlierRoundOfStudy(t *testing.T) {
+	round := func(n, target int, loo float64) RoundScore {
+		m := MethodResult{Method: "active", Samples: 10 * n, LeaveOneOut: loo, Score: pipeline.Score{Metric: pipeline.MetricMSE}}
+		return RoundScore{Round: n, Target: target, Losses: &pipeline.Losses{Rows: target}, Result: Result{Methods: []MethodResult{m}}}
+	}
+	rounds, last := []RoundScore{round(1, 10, 0.1), round(2, 60, 0.2), round(3, 60, 0.3)}, round(4, 60, 0.25)
+	last.After(rounds)
+	must.Hold(t, last.Result.Earlier != nil && *last.Result.Earlier == EarlierRound{2, 20, 0.2}, "%+v", last.Result.Earlier)
+	last.After(rounds[:1])
+	must.Hold(t, last.Result.Earlier == nil, "of a round of other samples: %+v", last.Result.Earlier)
+	last.Result.Methods[0].Score.Metric = pipeline.MetricError
+	last.After(rounds)
+	must.Hold(t, last.Result.Earlier == nil, "of classes: %+v", last.Result.Earlier)
+}

@@ -35,6 +35,27 @@ type RoundScore struct {
 	Losses *pipeline.Losses `json:"losses,omitempty"`
 }
 
+// After sets Earlier of the result by earlier rounds, those that left the same number of the target's samples out.
+func (r *RoundScore) After(rounds []RoundScore) {
+	if r.Losses == nil || len(r.Result.Methods) == 0 || r.Result.Methods[0].Score.Metric != pipeline.MetricMSE {
+		return
+	}
+	var epochs []pipeline.Epoch
+	for i := range rounds {
+		if s := &rounds[i]; len(s.Result.Methods) > 0 && s.Losses != nil && s.Target == r.Target && s.Losses.Rows == r.Losses.Rows {
+			m := &s.Result.Methods[0]
+			epochs = append(epochs, pipeline.Epoch{Method: m.Method, Epoch: s.Round, Samples: m.Samples, LeaveOneOut: m.LeaveOneOut})
+		}
+	}
+	m := &r.Result.Methods[0]
+	last := &pipeline.Epoch{Method: m.Method, Epoch: r.Round, Samples: m.Samples, LeaveOneOut: m.LeaveOneOut}
+	of := samples{n: r.Target, effective: float64(r.Target)}
+	if r.Result.Groups > 0 {
+		of.groups, of.effective = r.Result.Groups, r.Result.CountAs
+	}
+	r.Result.Earlier = earlier(epochs, last, of)
+}
+
 // LearnRound carries out the round of a study that is the last of problem p: from labelled rows that need not be those
 // that p would have drawn, and the state after the round before. The baselines of p without sources follow. It returns
 // the files of the round: those of a finished run, of which the caller gives rows.csv, score.json, and the state for the
@@ -80,6 +101,7 @@ func LearnRound(ctx context.Context, data *pipeline.Resident, p *pipeline.Proble
 		}
 	}
 	score.Result = summarise(p, p.Set.Name, in.Target, st.Epochs)
+	score.Result.Earlier = nil // earlier rounds may have had other samples of the target, see [RoundScore.After]
 	if score.Result.Contradicted == nil {
 		score.Result.Contradicted = contradicted(score.Result.Recommended, held)
 	}

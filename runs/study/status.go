@@ -159,6 +159,7 @@ func (s *Study) Status() (*Status, error) {
 	}
 	if len(scores) > 0 {
 		out.Last = &scores[len(scores)-1]
+		out.Last.After(scores[:len(scores)-1])
 		if c := newCurve(scores); c != nil && (s.Settings.RoundBudget > 0 || out.Rounds < s.Settings.Config.Schedule.Epochs) {
 			if err := s.release(j, st); err != nil {
 				return nil, err
