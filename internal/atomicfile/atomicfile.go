@@ -296,7 +296,10 @@ func CheckFolder(dir string) error {
 		return writable(dir)
 	case err == nil:
 		return fmt.Errorf("%s: expected a folder, found %s", dir, describe(info.Mode()))
-	case parent != dir:
+	case parent != dir && (errors.Is(err, fs.ErrNotExist) || errors.Is(err, notFolder)):
+		if _, dangling := os.Lstat(dir); dangling == nil {
+			return err
+		}
 		return CheckFolder(parent)
 	}
 	return err

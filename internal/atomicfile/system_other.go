@@ -2,7 +2,13 @@
 
 package atomicfile
 
-import "io/fs"
+import (
+	"errors"
+	"io/fs"
+)
+
+// notFolder is no error here: a path through what is no folder is one that does not exist.
+var notFolder = errors.New("not a folder")
 
 const (
 	noFollow    = 0

@@ -12,6 +12,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// notFolder is the error of a path through what is no folder.
+const notFolder = unix.ENOTDIR
+
 const (
 	noFollow    = unix.O_NOFOLLOW
 	nonBlocking = unix.O_NONBLOCK

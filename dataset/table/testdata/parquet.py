@@ -131,4 +131,4 @@ json.dump({"scalars": {"meta.site": ["a"] * ROWS, "meta.n": [str(i) for i in ran
           open(f"{folder}/nested.json", "w"))
 pq.write_table(pa.Table.from_arrays([pa.array([1]), pa.array(["a"]), pa.array([2])], names=["x", "y", "x"]), f"{folder}/twice.parquet")
 pq.write_table(pa.table({"m": pa.array([[("a", 1.0)]], pa.map_(pa.string(), pa.float64())), "y": pa.array(["a"])}), f"{folder}/map.parquet")
-json.dump({"scalars": {"y": ["a"]}, "features": []}, open(f"{folder}/map.json", "w"))
+json.dump({"scalars": {"y": ["a"]}, "features": [], "vectors": [[]]}, open(f"{folder}/map.json", "w"))
