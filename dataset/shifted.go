@@ -18,7 +18,8 @@ const (
 )
 
 // shifted lists columns of a table that are the same in all rows of a target, though not in the sources, and those in which three quarters
-// of its rows or more lie outside of what 98 of 100 rows of the sources have: what these say of a column is of little use to the target.
+// of its rows or more lie outside of what 98 of 100 rows of the sources have: what these say of a column is of little use to the target. It
+// lists those too that are the same in single sources.
 func (s *Set) shifted() (out []Oddity) {
 	if s.newFarFeatures() == nil {
 		return nil
@@ -71,7 +72,7 @@ func (s *Set) shifted() (out []Oddity) {
 				text.Several(len(outside), "feature"), fewNames(outside)), "bring them to the units of the sources, if these are others"})
 		}
 	}
-	return out
+	return append(out, s.stuck(there)...)
 }
 
 // columnsOf are the first columns of pools, sorted, in rows that are spread over all.

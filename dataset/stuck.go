@@ -1,0 +1,75 @@
+package dataset
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/amtrl/amtrl/internal/text"
+)
+
+const (
+	// stuckOften is the part of the sources of which more may have one value of a column: then it is of the source, as the year of a survey is.
+	stuckOften = 0.1
+	// stuckUsual is the part of the rows of other sources of which more may have that value, as a word does not occur in most texts.
+	stuckUsual = 0.5
+)
+
+// stuck lists the sources of which all rows have one value of a column that differs elsewhere, as of a sensor that is dead, or of cells that
+// are all missing. there are the values of the first columns in all sources, in their order.
+func (s *Set) stuck(there [][]float64) (out []Oddity) {
+	sources, rows, of, often := 0, 0, make([][]int, len(s.Pools)), make([]int, len(there)) // columns by pool, and sources by column
+	for _, p := range s.Pools {
+		if !p.Target {
+			rows += p.Rows
+		}
+	}
+	for i, p := range s.Pools {
+		if p.Target || p.Rows < slipLeast {
+			continue
+		}
+		sources++
+		for j, all := range there {
+			if value := p.feature(j); len(all) > 0 && p.constant(j) && unlikelyAll(all, float64(value), p.Rows, rows) {
+				of[i], often[j] = append(of[i], j), often[j]+1
+			}
+		}
+	}
+	most := max(1, int(stuckOften*float64(sources)))
+	for i, p := range s.Pools {
+		var names []string
+		for _, j := range of[i] {
+			if often[j] <= most {
+				names = append(names, text.OneLine(s.Columns.Features[j], 80))
+			}
+		}
+		if len(names) > 0 {
+			out = append(out, Oddity{p.Name, fmt.Sprintf("%s %s the same in all its rows, though not in other sources: %s",
+				text.Several(len(names), "feature"), text.Form(len(names), "is", "are"), fewNames(names)),
+				"see whether it was measured there: name what stands for no value under missing, or exclude the source"})
+		}
+	}
+	return out
+}
+
+// constant says whether a feature is the same in all rows.
+func (p *Pool) constant(j int) bool {
+	for r := 1; r < p.Rows; r++ {
+		if p.feature(r*p.Cols+j) != p.feature(j) {
+			return false
+		}
+	}
+	return true
+}
+
+// unlikelyAll says whether rows of a source, of those of all sources, whose values are sorted and more than two, hardly have one value alone.
+func unlikelyAll(all []float64, value float64, rows, ofAll int) bool {
+	from, _ := slices.BinarySearch(all, value)
+	lowest, last := above(all, all[0]), len(all)-1
+	if lowest == len(all) || all[lowest] == all[last] {
+		return false
+	}
+	n, have := float64(len(all)), float64(above(all, value)-from)
+	own := n * float64(rows) / float64(ofAll)
+	return have-own <= stuckUsual*(n-own) && float64(rows)*math.Log(have/n) < math.Log(shiftedChance)
+}

@@ -1,0 +1,70 @@
+package dataset
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/internal/testrand"
+)
+
+// A column that one of several sources has one value of is named with the source; not one of two values, nor one that is of the source in
+// several, nor where chance gives it.
+func TestStuck(t *testing.T) {
+	rng := testrand.New(t)
+	const sources, rows, cols = 12, 40, 4
+	set := &Set{Columns: &Columns{Features: []string{"heat", "flow", "year", "night"}}}
+	for i := range sources + 1 {
+		p := &Pool{Name: fmt.Sprint("s", i), Rows: rows, Cols: cols, F32: make([]float32, rows*cols), Scale: 1, Target: i == sources}
+		for r := range rows {
+			night := float32(rng.IntN(2))
+			if i == 3 {
+				night = 0
+			}
+			year := float32(i / 2)
+			if i >= 8 {
+				year += float32(r % 3)
+			}
+			copy(p.F32[r*cols:], []float32{float32(rng.NormFloat64()), float32(rng.NormFloat64()), year, night})
+		}
+		set.Pools = append(set.Pools, p)
+		y := make([]float32, rows)
+		for r := range y {
+			y[r] = p.F32[r*cols] + float32(rng.NormFloat64())
+		}
+		set.Tasks = append(set.Tasks, Task{Name: p.Name, Pool: i, Output: Output{Name: "life"}, Labels: y, Train: upTo(rows)})
+	}
+	stuck := func() (found []string) {
+		for _, o := range set.Oddities() {
+			if strings.Contains(o.Found, "in all its rows") {
+				found = append(found, o.Pool+": "+o.Found)
+			}
+		}
+		return found
+	}
+	must.Equal(t, len(stuck()), 0, "sources with values")
+	for i, p := range set.Pools { // a word that hardly any row has, and source 2 not at all
+		for r := range rows {
+			p.F32[r*cols+1] = 0
+			if n := rng.IntN(20); i != 2 && n < 2 {
+				p.F32[r*cols+1] = float32(1 + n)
+			}
+		}
+	}
+	must.Equal(t, len(stuck()), 0, "a word that is rare")
+	for _, p := range set.Pools {
+		for r := range rows {
+			p.F32[r*cols+1] = float32(rng.NormFloat64())
+		}
+	}
+	for r := range rows {
+		set.Pools[5].F32[r*cols], set.Pools[5].F32[r*cols+1], set.Pools[7].F32[r*cols] = 0, 3, 0.5
+	}
+	must.EqualSlices(t, stuck(), []string{"s5: 1 feature is the same in all its rows, though not in other sources: flow"},
+		"two sources of twelve without heat, one without flow")
+	set.Pools[7].F32[0] = 1
+	got := stuck()
+	must.Hold(t, slices.Contains(got, "s5: 2 features are the same in all its rows, though not in other sources: heat, flow"), "%q", got)
+}
