@@ -9,14 +9,14 @@ import (
 )
 
 const (
-	// stuckOften is the part of the sources of which more may have one value of a column: then it is of the source, as the year of a survey is.
+	// stuckOften is the part of the sources of which more may have one value of a column: then it is of the source, as the year of a survey.
 	stuckOften = 0.1
 	// stuckUsual is the part of the rows of other sources of which more may have that value, as a word does not occur in most texts.
 	stuckUsual = 0.5
 )
 
-// stuck lists the sources of which all rows have one value of a column that differs elsewhere, as of a sensor that is dead, or of cells that
-// are all missing. there are the values of the first columns in all sources, in their order.
+// stuck lists the sources of which all rows have one value of a column that differs elsewhere, as of a sensor that is dead, or of cells
+// that are all missing. there are the values of the first columns in all sources, in their order.
 func (s *Set) stuck(there [][]float64) (out []Oddity) {
 	sources, rows, of, often := 0, 0, make([][]int, len(s.Pools)), make([]int, len(there)) // columns by pool, and sources by column
 	for _, p := range s.Pools {
@@ -62,7 +62,8 @@ func (p *Pool) constant(j int) bool {
 	return true
 }
 
-// unlikelyAll says whether rows of a source, of those of all sources, whose values are sorted and more than two, hardly have one value alone.
+// unlikelyAll says whether rows of a source, of those of all sources, whose values are sorted and more than two, hardly have one value
+// alone.
 func unlikelyAll(all []float64, value float64, rows, ofAll int) bool {
 	from, _ := slices.BinarySearch(all, value)
 	lowest, last := above(all, all[0]), len(all)-1
