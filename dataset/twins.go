@@ -94,22 +94,29 @@ func (w *twins) count(p *Pool, rows []rowHash) {
 	w.counts = append(w.counts, c)
 }
 
+// all has the rows of all sources with the features of a row before, and the pairs of these and of rows with those of the target.
+func (w *twins) all() (all alikeRows) {
+	for _, c := range w.counts {
+		all.n += c.before.n
+		all.pairs, all.differ = all.pairs+c.before.pairs+c.target.pairs, all.differ+c.before.differ+c.target.differ
+	}
+	return all
+}
+
 // alike says whether rows of the sources have equal features because these have few values: then labels differ, and most sources have many
 // such rows, or labels differ in most of those that have such rows, of which there are several. A single one may have rows that lack their
 // features.
 func (w *twins) alike() bool {
-	var all alikeRows
 	have, differ := 0, 0
 	for _, c := range w.counts {
-		n, of := c.before.pairs+c.target.pairs, c.before.differ+c.target.differ
-		all.pairs, all.differ = all.pairs+n, all.differ+of
-		if n > 0 {
+		if n := c.before.pairs + c.target.pairs; n > 0 {
 			have++
-			if 10*of > n {
+			if 10*(c.before.differ+c.target.differ) > n {
 				differ++
 			}
 		}
 	}
+	all := w.all()
 	return all.chance() && (w.repeated() > fewValues || differ > 1 && 2*differ > have)
 }
 
@@ -167,13 +174,12 @@ func (w *twins) oddity() []Oddity {
 	if !w.alike() {
 		return nil
 	}
-	rows, before, differ, pairs := 0, 0, 0, 0
+	rows, all := 0, w.all()
 	for _, c := range w.counts {
-		rows, before = rows+c.rows, before+c.before.n
-		differ, pairs = differ+c.before.differ+c.target.differ, pairs+c.before.pairs+c.target.pairs
+		rows += c.rows
 	}
 	return []Oddity{{"", fmt.Sprintf("%d of %d rows have the features of a row before; labels differ in %d of %d cases",
-		before, rows, differ, pairs), "take out copies alone: features of few values are often alike"}}
+		all.n, rows, all.differ, all.pairs), "take out copies alone: features of few values are often alike"}}
 }
 
 // rowLabel is a label of a row.
