@@ -115,7 +115,7 @@ func (s *Study) answerColumns(path string, columns []table.Column) (q table.Quer
 		found = found || at.also >= 0
 	}
 	if !found {
-		if _, err = table.Find(path, columns, s.data.Outputs[0].Name); len(s.data.Outputs) == 1 && s.data.Outputs[0].Name != "label" {
+		if _, err = table.Find(path, columns, o.Name); len(s.data.Outputs) == 1 && o.Name != "label" {
 			err = fmt.Errorf("%w (it may also be called label)", err)
 		}
 	}

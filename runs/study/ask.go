@@ -136,10 +136,17 @@ func (s *Study) ask(ctx context.Context, r Request, mayLearn bool) (asked *Asked
 	if err := s.expire(held, j, st); err != nil {
 		return nil, false, err
 	}
+	var without []string // sources of a first ask, where others are labelled
+	labelled := false
+	if len(st.asks)+len(st.fits) == 0 && s.Settings.RoundBudget > 0 {
+		if without, labelled, err = s.unlabelled(st); err != nil {
+			return nil, false, err
+		}
+	}
 	waiting := st.pending()
 	if mayLearn && waiting == 0 {
-		if due, err := s.due(st); err != nil || due {
-			return nil, due, err
+		if s.due(st, labelled && len(without) == 0) {
+			return nil, true, nil
 		}
 	}
 	prop, err := s.propose(st, r.Budget)
@@ -160,16 +167,6 @@ func (s *Study) ask(ctx context.Context, r Request, mayLearn bool) (asked *Asked
 			return nil, false, &Stop{*gain, r.StopBelow}
 		}
 	}
-	var without []string
-	if len(st.asks)+len(st.fits) == 0 && s.Settings.RoundBudget > 0 {
-		names, some, err := s.unlabelled(st)
-		if err != nil {
-			return nil, false, err
-		}
-		if some {
-			without = names
-		}
-	}
 	if r.Expires > 0 {
 		e.Expires = s.now().Add(r.Expires).UTC().Format(timeForm)
 	}
@@ -180,23 +177,22 @@ func (s *Study) ask(ctx context.Context, r Request, mayLearn bool) (asked *Asked
 	if err := s.writeAsk(asked); err != nil {
 		return nil, false, err
 	}
-	asked.Unlabelled, asked.Unlearned = without, waiting > 0 && st.labels > st.upto()
+	if labelled {
+		asked.Unlabelled = without
+	}
+	asked.Unlearned = waiting > 0 && st.labels > st.upto()
 	asked.Pending, asked.Unmeasured = waiting, r.StopBelow > 0 && gain == nil
 	return asked, false, s.write(held, j, Event{Ask: e})
 }
 
 // due says whether an ask learns first: from labels that came since the last round, and before the first ask where every
-// source of more than a few rows has some, unless the budget is that of rounds that begin with an ask.
-func (s *Study) due(st *state) (bool, error) {
+// source of more than a few rows is labelled, unless the budget is that of rounds that begin with an ask.
+func (s *Study) due(st *state, labelled bool) bool {
 	each := s.Settings.RoundBudget > 0
-	switch {
-	case len(st.asks) > 0 || each && len(st.fits) > 0:
-		return st.labels > st.upto(), nil
-	case !each:
-		return false, nil
+	if len(st.asks) > 0 || each && len(st.fits) > 0 {
+		return st.labels > st.upto()
 	}
-	without, some, err := s.unlabelled(st)
-	return some && len(without) == 0, err
+	return each && labelled
 }
 
 // unlabelled are the sources of the first round that have rows enough to learn from and no label, and some says whether others, and the
