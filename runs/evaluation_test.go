@@ -100,15 +100,20 @@ func labelledSet(seed uint64) *dataset.Set {
 	return set
 }
 
+// labelledConfig has the target of [labelledSet] left out sample by sample.
+func labelledConfig() pipeline.Config {
+	cfg := smallConfig()
+	cfg.Sources, cfg.TargetSamples, cfg.Schedule.Budget = pipeline.SourcesPools, 60, 60
+	cfg.Intercept, cfg.Head = true, pipeline.Head{Ridge: pipeline.RidgeAuto, Prior: pipeline.PriorResidual, Rcond: -1}
+	return cfg
+}
+
 // What the model says of the target's samples, each left out, is what its score is of, column by column.
 func TestEvaluationOfSeveralColumns(t *testing.T) {
 	seed := testrand.Seed(t)
 	dev := openDevice(t, 1, labelledSet(seed))
-	cfg := smallConfig()
-	cfg.Sources, cfg.TargetSamples, cfg.Schedule.Budget = pipeline.SourcesPools, 60, 60
-	cfg.Intercept, cfg.Head = true, pipeline.Head{Ridge: pipeline.RidgeAuto, Prior: pipeline.PriorResidual, Rcond: -1}
 	dir := t.TempDir()
-	res := mustRun(t, dev, identityOf(dev, cfg, []string{"pool1"}, seed), dir)
+	res := mustRun(t, dev, identityOf(dev, labelledConfig(), []string{"pool1"}, seed), dir)
 	f := must.Get(ReadRun(dir))(t)
 	if len(f.Evaluations) != 2 || f.Evaluations[0].Rows != 45 || f.Evaluations[1].Rows != 60 {
 		t.Fatalf("%+v", f.Evaluations)

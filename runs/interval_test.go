@@ -172,9 +172,7 @@ func TestIntervals(t *testing.T) {
 func TestIntervalsOfSamples(t *testing.T) {
 	seed := testrand.Seed(t)
 	dev := openDevice(t, 1, labelledSet(seed))
-	cfg := smallConfig()
-	cfg.Sources, cfg.TargetSamples, cfg.Schedule.Budget = pipeline.SourcesPools, 60, 60
-	cfg.Intercept, cfg.Head = true, pipeline.Head{Ridge: pipeline.RidgeAuto, Prior: pipeline.PriorResidual, Rcond: -1}
+	cfg := labelledConfig()
 	cfg.Methods = []string{pipeline.Active, pipeline.Constant}
 	id := identityOf(dev, cfg, []string{"pool1"}, seed)
 	run := mustRun(t, dev, id, t.TempDir()).Comparisons[0]
