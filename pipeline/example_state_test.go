@@ -81,6 +81,6 @@ func ExampleState() {
 	}
 	// Output:
 	// round 1 learned from [20 20 20]
-	// round 2 learned from [72 21 27]
-	// round 3 learned from [132 21 27]
+	// round 2 learned from [73 20 27]
+	// round 3 learned from [133 20 27]
 }

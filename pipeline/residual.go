@@ -374,12 +374,13 @@ func headVectors(f regress.KernelFit, rows *regress.Rows, u units, k int) []head
 // regress searches, refines what is found, and of numbers replaces the residuals. (For classes they tell the regression from a logistic
 // one, both chosen so.)
 func (l *Learner) regress(r regress.Regression) (regress.Found, error) {
+	r.Normal = !l.problem.Set.Binary
 	found, err := r.Search()
 	if err != nil {
 		return found, err
 	}
 	found.Fit = r.Refined(found.KernelRidge, found.Fit)
-	if !l.problem.Set.Binary {
+	if r.Normal {
 		err = r.Nested(found)
 	}
 	return found, err

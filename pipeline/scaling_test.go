@@ -65,7 +65,7 @@ func TestUnitsOfEachFeature(t *testing.T) {
 				t.Fatalf("%s: uncertainty %v", what, x.Uncertainty)
 			}
 			if x.Uncertainty != nil {
-				closeVectors(t, what+": bounds", y.Uncertainty.NuHigh, x.Uncertainty.NuHigh, 3e-2, 0)
+				closeVectors(t, what+": bounds", y.Uncertainty.NuHigh, x.Uncertainty.NuHigh, 5e-2, 0) // by replicates in another basis of phi
 			}
 		}
 		pool := u.problem.Target.Pool

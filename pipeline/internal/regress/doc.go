@@ -3,6 +3,7 @@
 //
 //	rows.go          the rows of the samples, and which columns these can have slopes for (judged.go)
 //	kernel_ridge.go  of numbers, on tridiagonal.go; towards.go draws it towards a mean, refine.go takes what rounding left
+//	restricted.go    is the likelihood of a penalty
 //	nested.go        leaves samples out of all that was chosen
 //	logistic.go      of two classes; discriminant.go has their log-odds by a number
 //	multinomial.go   of several, by multinomial_search.go and minimise.go; logits.go, to which level.go and shift.go say what to add

@@ -43,6 +43,8 @@ type Kernels struct {
 	both, sources *span
 	solved        map[[2]float64]*inverse // by kappa and mu
 	groups        Groups
+	// normal labels are numbers whose likelihood counts, see [KernelRidge.criterion].
+	normal bool
 }
 
 // span has the columns [A/sqrt(s), 1] = Q C in the basis of X X'/t, or of 0.
@@ -61,11 +63,13 @@ type shifted struct {
 	blocks   []Block
 }
 
-// inverse is that of a system times its factor kappa/(1 + kappa), N^-1 - Z H H' Z'.
+// inverse is that of a system times its factor kappa/(1 + kappa), N^-1 - Z H H' Z', and logDet that of the determinant of the system
+// divided by that factor.
 type inverse struct {
 	h        *mat.Dense
 	diagonal []float64
 	blocks   []Block
+	logDet   float64
 }
 
 // KernelFit is the regression at one kappa and lambda.
@@ -78,6 +82,8 @@ type KernelFit struct {
 	// [Block]), and Loo is their mean square, summed over outputs.
 	Alpha, Residual *mat.Dense
 	Loo             float64
+	// Criterion is what lambda is chosen by, the least one: see [KernelRidge.criterion].
+	Criterion float64
 	// Level is what the intercepts have beside that, see [Regression.levelled].
 	Level []float64
 }
@@ -223,10 +229,12 @@ func (k *Kernels) invert(kappa, mu float64) *inverse {
 		return nil
 	}
 	var zh mat.Dense
-	out := &inverse{h: new(mat.Dense), diagonal: slices.Clone(shift.diagonal)}
+	n, r := s.Q.Dims()
+	out := &inverse{h: new(mat.Dense), diagonal: slices.Clone(shift.diagonal), logDet: shift.logDet(n - r)}
 	svd.UTo(out.h)
 	for j, v := range svd.Values(nil) {
 		linalg.ScaleColumn(out.h, j, v/math.Hypot(1, v))
+		out.logDet += math.Log1p(v * v)
 	}
 	zh.Mul(shift.z, out.h)
 	for i := range out.diagonal {
@@ -251,7 +259,7 @@ func (k *KernelRidge) At(kappa, lambda float64) KernelFit {
 func (k *KernelRidge) atShift(kappa, mu float64) KernelFit {
 	s, factor, _, rho := k.ofKappa(kappa)
 	n, outputs := k.y.Dims()
-	fit := KernelFit{Kappa: kappa, Lambda: mu * factor, Rho: rho, Loo: math.Inf(1)}
+	fit := KernelFit{Kappa: kappa, Lambda: mu * factor, Rho: rho, Loo: math.Inf(1), Criterion: math.Inf(1)}
 	solved := k.invert(kappa, mu)
 	if solved == nil {
 		return fit
@@ -289,16 +297,17 @@ func (k *KernelRidge) atShift(kappa, mu float64) KernelFit {
 			fit.Loo += left * left / float64(n)
 		}
 	}
-	fit.Alpha.Scale(1/factor, fit.Alpha)
 	if math.IsNaN(fit.Loo) {
 		fit.Loo = math.Inf(1)
 	}
+	fit.Criterion = k.criterion(fit, solved, rho, mu)
+	fit.Alpha.Scale(1/factor, fit.Alpha)
 	return fit
 }
 
 // search returns the fit with the smallest leave-one-out residuals over the given
 // kappas, each at the given lambda. Where that is chosen each has the lambda at which
-// the residuals stop falling, in steps of a factor 10 and then of its fourth root: for
+// the criterion stops falling, in steps of a factor 10 and then of its fourth root: for
 // kappa 0 one from 10^least to 1e3, for others one whose mu is from 1.1e-6 to 1.1e3.
 func (k *KernelRidge) search(kappas []float64, lambda float64) KernelFit {
 	// X X'/t has the mean eigenvalue 1, and the best mu is about the same for each kappa.
@@ -332,7 +341,7 @@ func (k *KernelRidge) downhill(kappa, unit, at float64) (KernelFit, float64) {
 	for _, step := range []float64{-1, 1, -0.25, 0.25} {
 		for next := at + step; next >= least && next <= 3; next += step {
 			fit := k.atShift(kappa, unit*math.Pow(10, next))
-			if !(fit.Loo < best.Loo) {
+			if !(fit.Criterion < best.Criterion) {
 				break
 			}
 			best, at = fit, next

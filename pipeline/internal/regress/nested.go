@@ -20,6 +20,8 @@ type Regression struct {
 	Rho, Least float64
 	Kappas     []float64
 	Lambda     float64
+	// Normal labels are numbers with normal noise, of which a lambda has a likelihood.
+	Normal bool
 }
 
 // Found is the fit of a regression, of labels less g times the mean.
@@ -29,12 +31,13 @@ type Found struct {
 	G   float64
 }
 
-// Search chooses kappa, lambda and g by leaving out the samples.
+// Search chooses kappa, lambda and g by leaving out the samples, the lambda of normal labels by their likelihood too.
 func (r *Regression) Search() (Found, error) {
 	k, err := NewKernelRidge(r.Rows, r.A, r.Y, r.Rho, r.Least)
 	if err != nil {
 		return Found{}, err
 	}
+	k.normal = r.Normal
 	k, fit, g := k.searchTowards(r.Mean, r.Kappas, r.Lambda)
 	return Found{k, fit, g}, nil
 }

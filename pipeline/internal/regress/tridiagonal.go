@@ -93,6 +93,15 @@ func (t *Tridiagonal) Shift(mu float64) shift {
 	return s
 }
 
+// logDet is that of the determinant of Q T Q' + mu I, where Q has so many more rows than columns.
+func (s shift) logDet(more int) float64 {
+	sum := float64(more) * math.Log(s.Mu)
+	for _, v := range s.inverse {
+		sum -= 2 * math.Log(v)
+	}
+	return sum
+}
+
 // Lower overwrites x with L^-1 x.
 func (s shift) Lower(x []float64) {
 	last := x[0] * s.inverse[0]
