@@ -116,24 +116,16 @@ func frequencies(in Labelled, outputs int, groups regress.Groups) [][]float32 {
 // as frequent, and all rows would count as wrong.
 func (l *Learner) constants(in labelGroup) ([]headFit, error) {
 	p, n, means, groups := l.problem, len(in.Rows), in.means(), l.problem.together(in.Rows)
-	y, factor := in.centred(means), float64(n)/float64(max(1, n-1))
-	if p.Set.Binary {
-		factor = 1
-	}
+	y := in.centred(means)
 	fits := make([]headFit, len(means))
 	for c, mean := range means {
 		h, fit := headVector{w: make([]float32, p.Config.K), delta: make([]float32, p.Set.Pools[0].Cols)}, &fits[c]
-		for i := range n {
-			fit.Loss += y.At(i, c) * y.At(i, c) / float64(n)
-			fit.residuals = append(fit.residuals, factor*y.At(i, c))
-		}
-		fit.LeaveOneOut = fit.Loss * float64(n*n) / float64(max(1, (n-1)*(n-1)))
-		if groups.Group != nil {
-			left := leftOfMean(mat.Col(nil, c, y), groups)
-			fit.LeaveOneOut = linalg.Dot(left, left) / float64(n)
-			if !p.Set.Binary {
-				fit.residuals = left
-			}
+		fit.residuals = mat.Col(nil, c, y)
+		fit.Loss = linalg.Dot(fit.residuals, fit.residuals) / float64(n)
+		left := leftOfMean(fit.residuals, groups)
+		fit.LeaveOneOut = linalg.Dot(left, left) / float64(n)
+		if !p.Set.Binary {
+			fit.residuals = left
 		}
 		if p.Classifies() {
 			odds := regress.LogOdds(mean, groups.Count())
@@ -150,6 +142,9 @@ func (l *Learner) constants(in labelGroup) ([]headFit, error) {
 // no others is 0.
 func leftOfMean(y []float64, groups regress.Groups) []float64 {
 	n, left := float64(len(y)), slices.Clone(y)
+	if groups.Group == nil && n > 1 {
+		floats.Scale(n/(n-1), left)
+	}
 	for _, samples := range groups.Members {
 		own := 0.0
 		for _, i := range samples {

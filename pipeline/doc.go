@@ -38,7 +38,7 @@
 //	residual.go        the head with a part of its own, drawn towards same_outputs.go; lone.go has the columns that it is without
 //	classifier.go      its log-odds of classes
 //	nested_classes.go  what is stated of classes without test rows, by sample_folds.go and tried_weights.go
-//	unseen.go          classes that hardly any sample is of; own_classes.go tells several apart by the samples alone
+//	unseen.go          classes that hardly any sample is of
 //
 // One regression on the rows of all sources, for the baseline and as a help in the last round:
 //
@@ -46,7 +46,8 @@
 //	pooled_ridge.go     of numbers; pooled_classes.go of classes, by pooled_logistic.go; unlikely.go chooses the penalty
 //	pooled_target.go    with the target's samples among its rows, pooled_target_classes.go of classes
 //	pooled_relevant.go  on the rows of the most relevant sources alone
-//	pooled_join.go      how much of these each prediction has, by pooled_weights.go
+//	pooled_join.go      how much of these each prediction has, by pooled_weights.go, and of what the samples say alone (own_classes.go,
+//	                    own_numbers.go)
 //
 // Relevance:
 //

@@ -37,7 +37,8 @@ func (l *Learner) join(ctx context.Context, fit *headFit, in Round) error {
 	if err != nil {
 		return err
 	}
-	var first helps // of the first column
+	var first helps        // of the first column
+	var alone []prediction // of all outputs
 	all := l.helpsJoined(fit, in.Target, helpers{
 		pooled: func(group []int) ([][]prediction, error) {
 			of, err := l.pooledOf(ctx, in, group, u)
@@ -53,6 +54,15 @@ func (l *Learner) join(ctx context.Context, fit *headFit, in Round) error {
 			return column.relevant, err
 		},
 		own: func(group []int) ([][]prediction, error) {
+			if !l.problem.Classifies() {
+				if alone == nil {
+					alone, err = l.ownNumbers(in.Target, u)
+				}
+				if err != nil {
+					return nil, err
+				}
+				return [][]prediction{{alone[group[0]]}}, nil
+			}
 			return l.problem.ownClasses(ctx, l.targetRows(in.Target.Rows, u), in.Target, group, u)
 		},
 	})
@@ -114,13 +124,16 @@ func (l *Learner) helpsJoined(fit *headFit, in Labelled, by helpers) helpsOf {
 				return found, err
 			}
 		}
-		if !l.problem.Classifies() || len(group) < 2 {
-			return found, nil
-		}
-		if found.pooled != nil {
+		alone := l.problem.Config.Representation == ClassLinear && told
+		switch {
+		case !l.problem.Classifies():
+			alone = alone && found.pooled != nil
+		case len(group) < 2:
+			alone = false
+		case found.pooled != nil:
 			fit.lend(l.problem, in, group, of, found.pooled[0])
 		}
-		if l.problem.Config.Representation == ClassLinear && told {
+		if alone {
 			found.own, err = by.own(group)
 		}
 		return found, err

@@ -15,8 +15,9 @@ import (
 )
 
 // meanOver are the factors of helps in the mean over (1 - a) f + a help, weighed by how likely they make labels y, by its definition:
-// f and y are by output and sample, helps for each the same. Of several classes each sample has one. Labels of classes may be wrong.
-func meanOver(rng *rand.Rand, f [][]float64, helps [][][]float64, y [][]float64, classes bool) []float64 {
+// f and y are by output and sample, helps for each the same, of which so many are on the rows of all sources, and the others on the samples
+// alone. Of several classes each sample has one. Labels of classes may be wrong.
+func meanOver(rng *rand.Rand, f [][]float64, helps [][][]float64, pooled int, y [][]float64, classes bool) []float64 {
 	n, factors, parts, candidates := len(y[0]), make([]float64, len(helps)), []float64{}, [][][]float64{}
 	for k := range helps {
 		for _, a := range []float64{0, 0.25, 0.5, 0.75, 1} {
@@ -52,6 +53,17 @@ func meanOver(rng *rand.Rand, f [][]float64, helps [][][]float64, y [][]float64,
 			}
 		}
 	}
+	less := 0.0
+	if !classes {
+		plain, best, sum := 0.0, math.Inf(1), floats.Sum(y[0])
+		for _, v := range y[0] {
+			plain += math.Pow(v-(sum-v)/float64(n-1), 2)
+		}
+		for _, g := range helps[:pooled] {
+			best = math.Min(best, math.Pow(floats.Distance(g[0], y[0], 2), 2))
+		}
+		less = max(0, min(4, float64(n)/2*math.Log(plain/best)))
+	}
 	for range joinReplicates {
 		drawn, sum := make([]float64, n), 0.0
 		for i := range drawn {
@@ -72,8 +84,12 @@ func meanOver(rng *rand.Rand, f [][]float64, helps [][][]float64, y [][]float64,
 			}
 			if !classes {
 				log = -float64(n) / 2 * math.Log(square)
-				if parts[k] < 1 { // what is of f
-					log -= 4
+				own := k > 4*pooled
+				if parts[k] < 1 || own { // what is of f, or of the samples alone
+					log -= less
+				}
+				if own {
+					log -= math.Log(4)
 				}
 			}
 			logs = append(logs, log)
@@ -143,9 +159,14 @@ func TestJoin(t *testing.T) {
 			found := must.Get(find(context.Background(), in, group, u))(t)
 			help[which] = append([][]prediction{found.sources}, found.with...)
 			pooled[which] = len(help[which])
-			rows := l.targetRows(in.Target.Rows, u)
-			help[which] = append(help[which], must.Get(l.problem.ownClasses(t.Context(), rows, in.Target, group, u))(t)...)
-			must.Hold(t, len(help[which]) > pooled[which] == classes, "%d helps, %d of all rows", len(help[which]), pooled[which])
+			own := [][]prediction{nil}
+			if classes {
+				own = must.Get(l.problem.ownClasses(t.Context(), l.targetRows(in.Target.Rows, u), in.Target, group, u))(t)
+			} else {
+				own[0] = must.Get(l.ownNumbers(in.Target, u))(t)[which : which+1]
+			}
+			help[which] = append(help[which], own...)
+			must.Equal(t, len(help[which]), pooled[which]+1, "helps, with one of the samples alone")
 		}
 		label := func(c, i int) float64 {
 			y := float64(in.Target.Y[3*i+c])
@@ -186,7 +207,7 @@ func TestJoin(t *testing.T) {
 				}
 				y = append(y, labels)
 			}
-			w := meanOver(stream(cfg.Seed, "join", l.problem.TargetName()), before, helps, y, classes)
+			w := meanOver(stream(cfg.Seed, "join", l.problem.TargetName()), before, helps, pooled[which], y, classes)
 			if which == 0 {
 				isNear(t, fit.Pooled, floats.Sum(w[:pooled[0]]), 1e-5, "the part of the regression on all rows")
 				isNear(t, fit.Adapted, floats.Sum(w[1:pooled[0]]), 1e-5, "the part with the samples")

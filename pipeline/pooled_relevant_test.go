@@ -251,22 +251,27 @@ func TestRelevantSourcesHoldClasses(t *testing.T) {
 }
 
 // Of f, two helps on all rows, two on relevant sources and one on the samples alone, each candidate with a part of f or of the samples
-// alone has the handicap, and each of relevant sources the log of their number.
+// alone has the handicap, and each of relevant sources the log of their number. The four of numbers on the samples alone count as one.
 func TestHelpsLess(t *testing.T) {
 	h := helps{pooled: make([][]prediction, 2), relevant: make([][]prediction, 2), own: make([][]prediction, 1)}
-	must.Equal(t, h.less(0, 3, 20), 3, "f")
-	at := 1
-	for help := range 5 {
-		for _, part := range []float64{0.25, 0.5, 0.75, 1} {
-			want := 0.0
-			if part < 1 || help == 4 {
-				want = 3
+	for _, numbers := range []bool{false, true} {
+		must.Equal(t, h.less(0, 3, 20, numbers), 3, "f")
+		at := 1
+		for help := range 5 {
+			for _, part := range []float64{0.25, 0.5, 0.75, 1} {
+				want := 0.0
+				if part < 1 || help == 4 {
+					want = 3
+				}
+				if help == 2 || help == 3 {
+					want += math.Log(20)
+				}
+				if help == 4 && numbers {
+					want += math.Log(4)
+				}
+				must.Equal(t, h.less(at, 3, 20, numbers), want, "help %d, a part of %g", help, part)
+				at++
 			}
-			if help == 2 || help == 3 {
-				want += math.Log(20)
-			}
-			must.Equal(t, h.less(at, 3, 20), want, "help %d, a part of %g", help, part)
-			at++
 		}
 	}
 }

@@ -5,7 +5,9 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
 
+	"github.com/amtrl/amtrl/pipeline/internal/linalg"
 	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
@@ -17,13 +19,11 @@ const (
 	fewSamples = 50
 )
 
-// handicap is how many nats a candidate with a part of f, or of what n samples say alone, counts less by. The log-odds of classes are the
-// mean of several fits of f, which lessens it up to fewSamples, but where a class is [scarce]: how little these know of that one, no
-// sample tells.
-func (l *Learner) handicap(in Labelled, group []int, found helps, n float64) float64 {
+// handicapOfClasses is how many nats a candidate with a part of f, or of what n samples say alone, counts less by. The log-odds of classes
+// are the mean of several fits of f, which lessens it up to fewSamples, but where a class is [scarce]: how little these know of that one,
+// no sample tells.
+func (l *Learner) handicapOfClasses(in Labelled, group []int, found helps, n float64) float64 {
 	switch {
-	case !l.problem.Classifies():
-		return lessPlain
 	case len(group) < 2 || len(found.pooled) == 0:
 		return 0
 	case slices.ContainsFunc(group, func(c int) bool { return l.problem.scarce(in, c) }):
@@ -32,9 +32,28 @@ func (l *Learner) handicap(in Labelled, group []int, found helps, n float64) flo
 	return lessPlain * math.Max(0, 1-n/fewSamples)
 }
 
+// handicapOfNumbers is that of numbers y: no more than the nats by which the best g on the rows of all sources makes these, left out,
+// likelier than the mean of the others does. What knows nothing of them is not preferred for having no freedom. losses are the squares
+// of the candidates.
+func (h helps) handicapOfNumbers(y []float64, groups regress.Groups, losses [][]float64) float64 {
+	best := math.Inf(1)
+	for help := range h.pooled {
+		best = math.Min(best, stat.Mean(losses[(help+1)*len(joinParts)], nil)) // at a = 1
+	}
+	y = slices.Clone(y)
+	floats.AddConst(-stat.Mean(y, nil), y)
+	others := leftOfMean(y, groups)
+	plain := linalg.Dot(others, others) / float64(len(y))
+	if !(plain > best) {
+		return 0
+	}
+	return math.Min(lessPlain, groups.Effective()/2*math.Log(plain/best))
+}
+
 // less is how many nats a candidate of [Learner.joinWeights] counts less by: with a part of f or of what the samples say alone the
-// handicap, and with one of the relevant sources the log of how many there are to choose from.
-func (h helps) less(candidate int, handicap float64, sources int) (less float64) {
+// handicap, with one of the relevant sources the log of how many there are to choose from, and with one of what samples of numbers say
+// alone, which is f without the sources, that of its parts, which count as one candidate.
+func (h helps) less(candidate int, handicap float64, sources int, numbers bool) (less float64) {
 	if candidate == 0 {
 		return handicap
 	}
@@ -43,7 +62,10 @@ func (h helps) less(candidate int, handicap float64, sources int) (less float64)
 	if part < 1 || help >= own {
 		less = handicap
 	}
-	if help >= relevant && help < own {
+	switch {
+	case help >= own && numbers:
+		less += math.Log(float64(len(joinParts)))
+	case help >= relevant && help < own:
 		less += math.Log(float64(sources))
 	}
 	return less
@@ -68,17 +90,17 @@ func (l *Learner) joinWeights(in Labelled, group []int, left func(c, row int) fl
 		}
 	}
 	groups := l.problem.together(in.Rows).Some(labelled)
-	n := groups.Effective()
+	n, numbers := groups.Effective(), !l.problem.Classifies()
 	losses := func(help []prediction, a, rate float64) []float64 {
 		out, says := make([]float64, len(labelled)), make([]float64, len(group))
 		for i, row := range labelled {
 			for j, c := range group {
 				says[j] = (1-a)*left(c, row) + a*help[j].left[row]
 			}
-			if l.problem.Classifies() {
-				out[i] = regress.LogOfLabels(labels(row), says, rate)
-			} else {
+			if numbers {
 				out[i] = (labels(row)[0] - says[0]) * (labels(row)[0] - says[0])
+			} else {
+				out[i] = regress.LogOfLabels(labels(row), says, rate)
 			}
 		}
 		return out
@@ -92,12 +114,20 @@ func (l *Learner) joinWeights(in Labelled, group []int, left func(c, row int) fl
 		}
 		return out
 	}
-	handicap := l.handicap(in, group, found, n)
-	rate := 0.0
+	rate, handicap := 0.0, 0.0
 	if l.problem.doubtsLabels() {
 		rate, _ = regress.NoiseRate(all, groups.Evidence())
 	}
 	candidates := all(rate)
+	if numbers {
+		values := make([]float64, len(labelled))
+		for i, row := range labelled {
+			values[i] = labels(row)[0]
+		}
+		handicap = found.handicapOfNumbers(values, groups, candidates)
+	} else {
+		handicap = l.handicapOfClasses(in, group, found, n)
+	}
 	rng := stream(l.problem.Config.Seed, "join", l.problem.TargetName())
 	weights, drawn, likely := make([]float64, len(helps)), make([]float64, len(labelled)), make([]float64, len(candidates))
 	for range joinReplicates {
@@ -107,12 +137,12 @@ func (l *Learner) joinWeights(in Labelled, group []int, left func(c, row int) fl
 			switch {
 			case !(loss < math.Inf(1)): // beyond the numbers
 				likely[i] = math.Inf(-1)
-			case l.problem.Classifies():
-				likely[i] = -n * loss
-			default:
+			case numbers:
 				likely[i] = -n / 2 * math.Log(math.Max(loss, regress.LeastCurvature))
+			default:
+				likely[i] = -n * loss
 			}
-			likely[i] -= found.less(i, handicap, len(l.problem.Sources))
+			likely[i] -= found.less(i, handicap, len(l.problem.Sources), numbers)
 		}
 		sum := floats.LogSumExp(likely)
 		for i, v := range likely[1:] {

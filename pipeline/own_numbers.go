@@ -1,0 +1,30 @@
+package pipeline
+
+import (
+	"math"
+	"slices"
+)
+
+// ownNumbers are the heads of numbers of all outputs on the target's rows alone, those of [Target], and what they predict of the samples
+// left out, for [Learner.mix]: where sources say nothing, f has chosen among more than these.
+func (l *Learner) ownNumbers(in Labelled, u units) ([]prediction, error) {
+	outputs, heads := len(l.problem.Target.Tasks), l.ownHead()
+	found := make([]prediction, outputs)
+	for _, part := range in.parts(outputs) {
+		if len(part.Rows) == 0 {
+			continue
+		}
+		fits, err := heads(l.targetRows(part.Rows, u), nil, u, part)
+		if err != nil {
+			return nil, err
+		}
+		for i, c := range part.outputs {
+			left := slices.Repeat([]float64{math.NaN()}, len(in.Rows))
+			for at, row := range in.labelled(c, outputs) {
+				left[row] = float64(part.Y[at*len(fits)+i]) - fits[i].residuals[at]
+			}
+			found[c] = prediction{head: fits[i].final, left: left}
+		}
+	}
+	return found, nil
+}
