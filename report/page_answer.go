@@ -1,0 +1,121 @@
+package report
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/amtrl/amtrl/pipeline"
+	"github.com/amtrl/amtrl/runs"
+)
+
+func (r *runPage) answer() Answer {
+	m := r.chosen()
+	lines := append([]Sentence{r.stated(m)}, r.nextLabels(m)...)
+	return Answer{Headline: r.headline(m), Lines: append(lines, r.caveats(m)...), Verdicts: r.verdicts()}
+}
+
+// byRelevance says whether a method draws by relevance.
+func byRelevance(method string) bool { return method == pipeline.Active || method == pipeline.Known }
+
+// headline says what to do by the method that is chosen.
+func (r *runPage) headline(m *runs.MethodResult) Sentence {
+	choice := " was not tried"
+	if slices.ContainsFunc(r.Result.Methods, func(m runs.MethodResult) bool { return byRelevance(m.Method) }) {
+		choice = " did not help here"
+	}
+	switch m.Method {
+	case pipeline.Active, pipeline.Known:
+		next, _ := nextShares(r.Result.Sources)
+		switch top := withShares(r.Result.Sources, next, 3); {
+		case len(top) == 0:
+			return say(noneLeft)
+		case spreadEvenly(r.Result.Sources):
+			return say("Spread the next labels evenly: nothing tells the sources apart yet")
+		default:
+			return say("Label next: ", top)
+		}
+	case pipeline.Uniform:
+		return say("Spread labels evenly over the sources: choosing them by relevance", choice)
+	case pipeline.Target:
+		return say("Use the target's own samples alone: the sources are not shown to help here")
+	case pipeline.Pooled:
+		return say("Use one model over the rows of all sources: choosing by relevance", choice)
+	}
+	return say("Nothing learned here beats always predicting the same")
+}
+
+// stated is the error of the model that is saved.
+func (r *runPage) stated(m *runs.MethodResult) Sentence {
+	line := say("The model that is saved is that of ", m.Method, ". Its ", metricTitle(r.metric), " is ", score(r.metric, m.Score.Value))
+	if m.Interval != nil {
+		line = append(line, say(" (95 % interval ", span(m.Interval, func(v float64) string { return Score(r.metric, v) }), ")")...)
+	}
+	switch {
+	case m.Score.LeaveOneOut:
+		line = append(line, say(", on ", leftOut(m.Rows, m.Groups))...)
+	case m.Rows > 0:
+		line = append(line, say(", on ", several(m.Rows, "held-out row"), inGroups(m.Groups), " of the target")...)
+	}
+	return append(line, plain("."))
+}
+
+// nextLabels are lines on where the next labels would go, and why.
+func (r *runPage) nextLabels(m *runs.MethodResult) (lines []Sentence) {
+	next, drawn := nextShares(r.Result.Sources)
+	if due := DueTo(wanted(r.Result.Sources, next, 3), r.Result.Sources); due != "" && byRelevance(m.Method) {
+		lines = append(lines, say(due))
+	}
+	if top := withShares(r.Result.Sources, next, 3); !byRelevance(m.Method) && len(top) > 0 {
+		lines = append(lines, say("By relevance, the next labels would go to ", top, "."))
+	}
+	if full := withShares(r.Result.Sources, drawn, 3); len(full) > 0 {
+		lines = append(lines, say("No rows are left of ", full, ", to which relevance alone would give these parts of the next budget."))
+	}
+	return lines
+}
+
+// caveats are lines on why the method was chosen, and on what speaks against it.
+func (r *runPage) caveats(m *runs.MethodResult) (lines []Sentence) {
+	if r.Result.ByLeaveOneOut() {
+		lines = append(lines, r.choice(m))
+	} else if r.Result.Reason != "" {
+		lines = append(lines, say("It is ", r.Result.Reason, "."))
+	}
+	if c := r.Result.Contradicted; c != nil {
+		write := points(r.metric)
+		lines = append(lines, say("But over the ", whole(c.Rows), " test rows"+inGroups(c.Groups)+" ", c.A, " is ", number(c.Difference,
+			strings.TrimPrefix(write(c.Difference), "+")), differenceUnit(r.metric), " better (95 % interval ", span(c.Interval, write), ")."))
+	}
+	if r.Result.Doubt != "" {
+		lines = append(lines, say("But ", r.Result.Doubt, "."))
+	}
+	if line := Earlier(&r.Result); line != "" {
+		lines = append(lines, say("But ", line, "."))
+	}
+	for i, w := range r.Result.Warnings {
+		if i == mostWarnings {
+			lines = append(lines, say("And ", several(len(r.Result.Warnings)-i, "more warning"), ", which amtrl data check has."))
+			break
+		}
+		lines = append(lines, say("Of the data: ", w.String(), "."))
+	}
+	if r.Result.ConvAdvised {
+		lines = append(lines, convLine)
+	}
+	return lines
+}
+
+// verdicts compare the first method with the others.
+func (r *runPage) verdicts() (out []Verdict) {
+	first := r.Result.Methods[0]
+	for _, m := range r.Result.Methods[1:] {
+		c := pipeline.Comparison{A: first.Method, B: m.Method, Difference: m.Score.Value - first.Score.Value}
+		for _, known := range r.Result.Comparisons {
+			if known.A == c.A && known.B == c.B {
+				c = known
+			}
+		}
+		out = append(out, judge(r.metric, c))
+	}
+	return out
+}
