@@ -64,83 +64,110 @@ func SweepAcross(ctx context.Context, devices []*pipeline.Resident, id Identity,
 		return nil, err
 	}
 	defer unlock()
-	units := id.Units()
-	results := make([]Result, len(units))
-	var mu sync.Mutex
-	done := 0
-	report := func(i int, res *Result, resumed bool, w fitted) {
-		mu.Lock()
-		defer mu.Unlock()
-		results[i] = *res
-		done++
-		if progress != nil {
-			progress(SweepStep{units[i], res, done, len(units), resumed, w.passed, w.evaluations})
-		}
-	}
-	var todo []int
-	hashes, err := summaryHashes(dir)
+	w := &sweepWork{devices: devices, id: id, dir: dir, progress: progress, lost: lost}
+	w.units = id.Units()
+	w.results = make([]Result, len(w.units))
+	todo, err := w.resume()
 	if err != nil {
 		return nil, err
 	}
-	for i, u := range units {
-		res, err := finishedUnit(dir, u, id.Config.Methods, hashes)
-		if err != nil {
-			return nil, err
-		}
-		if res != nil {
-			report(i, res, true, fitted{})
-		} else {
-			todo = append(todo, i)
-		}
-	}
-	if len(todo) > 0 {
-		for _, sub := range []string{resultsDir, checkpointDir} {
-			if err := atomicfile.MkdirAll(filepath.Join(dir, sub)); err != nil {
-				return nil, err
-			}
-		}
-	}
-	queue := newShare(todo, len(devices))
+	w.todo = newShare(todo, len(devices))
 	group, ctx := errgroup.WithContext(ctx)
-	defer context.AfterFunc(ctx, queue.stop)()
+	defer context.AfterFunc(ctx, w.todo.stop)()
 	for j := range max(jobs, len(devices)) {
-		at := j % len(devices)
-		group.Go(func() error {
-			for {
-				i, ok := queue.next(at)
-				if !ok {
-					return nil
-				}
-				start := time.Now()
-				res, w, err := sweepUnit(ctx, devices[at], id, dir, units[i])
-				if errors.Is(err, backend.ErrLost) {
-					news, left := queue.giveBack(at, i)
-					if !left {
-						return err
-					}
-					if news && lost != nil {
-						lost(at, err)
-					}
-					continue
-				}
-				if err == nil {
-					report(i, res, false, w)
-					err = timingLine{Unit: units[i].Name(), Seconds: time.Since(start).Seconds()}.append(dir)
-				}
-				queue.done()
-				if err != nil {
-					return err
-				}
-			}
-		})
+		group.Go(func() error { return w.job(ctx, j%len(devices)) })
 	}
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}
-	if err := context.Cause(ctx); err != nil && done < len(units) {
+	if err := context.Cause(ctx); err != nil && w.done < len(w.units) {
 		return nil, err
 	}
-	return finishSweep(dir, id, results)
+	return finishSweep(dir, id, w.results)
+}
+
+// sweepWork is what the jobs of a sweep share.
+type sweepWork struct {
+	devices  []*pipeline.Resident
+	id       Identity
+	dir      string
+	progress func(SweepStep)
+	lost     func(device int, err error)
+
+	units   []Unit
+	todo    *share
+	mu      sync.Mutex // guards what follows, and calls of progress
+	results []Result
+	done    int
+}
+
+// finished takes the result of a unit.
+func (w *sweepWork) finished(i int, res *Result, resumed bool, by fitted) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.results[i] = *res
+	w.done++
+	if w.progress != nil {
+		w.progress(SweepStep{w.units[i], res, w.done, len(w.units), resumed, by.passed, by.evaluations})
+	}
+}
+
+// resume reads what earlier processes finished, and returns the units that are left, with folders for these.
+func (w *sweepWork) resume() (todo []int, err error) {
+	hashes, err := summaryHashes(w.dir)
+	if err != nil {
+		return nil, err
+	}
+	for i, u := range w.units {
+		res, err := finishedUnit(w.dir, u, w.id.Config.Methods, hashes)
+		if err != nil {
+			return nil, err
+		}
+		if res != nil {
+			w.finished(i, res, true, fitted{})
+		} else {
+			todo = append(todo, i)
+		}
+	}
+	if len(todo) == 0 {
+		return nil, nil
+	}
+	for _, sub := range []string{resultsDir, checkpointDir} {
+		if err := atomicfile.MkdirAll(filepath.Join(w.dir, sub)); err != nil {
+			return nil, err
+		}
+	}
+	return todo, nil
+}
+
+// job carries out one unit after the other on a device, until there are none or the device is lost.
+func (w *sweepWork) job(ctx context.Context, device int) error {
+	for {
+		i, ok := w.todo.next(device)
+		if !ok {
+			return nil
+		}
+		start := time.Now()
+		res, by, err := sweepUnit(ctx, w.devices[device], w.id, w.dir, w.units[i])
+		if errors.Is(err, backend.ErrLost) {
+			news, left := w.todo.giveBack(device, i)
+			if !left {
+				return err
+			}
+			if news && w.lost != nil {
+				w.lost(device, err)
+			}
+			continue
+		}
+		if err == nil {
+			w.finished(i, res, false, by)
+			err = timingLine{Unit: w.units[i].Name(), Seconds: time.Since(start).Seconds()}.append(w.dir)
+		}
+		w.todo.done()
+		if err != nil {
+			return err
+		}
+	}
 }
 
 // summaryHashes are the hashes in the summary of a finished sweep, none where
