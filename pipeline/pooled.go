@@ -13,83 +13,34 @@ import (
 // the output is of another class, if it says which. Numbers have ridge regression, classes a logistic one
 // beside it. Of a column that no source has rows of it has what [Constant] has.
 func (l *Learner) learnPooled(ctx context.Context, rec Epoch, in Round) (Epoch, error) {
-	u, err := l.model.units()
-	if err != nil {
-		return rec, err
-	}
 	if err := l.queue.Fill(l.head, 0); err != nil {
 		return rec, err
 	}
 	l.logOdds = false
 	p, fit := l.problem, headFit{labels: slices.Clone(in.Target.Y)}
 	columns := p.targetColumns()
-	left := make([][]float64, len(columns))
+	left := make([][]float64, len(columns)) // by the heads of squared loss
 	var alone []int
 	for _, group := range p.columnGroups() {
-		squared, err := l.pooledSquared(ctx, in, group, u)
+		part, found, err := l.pooledPart(ctx, in, group, left)
 		if err != nil {
 			return rec, err
 		}
-		if squared == nil {
-			for _, c := range group {
-				part, err := l.constant(in.Target, c, left)
-				if err != nil {
-					return rec, err
-				}
-				fit.parts = append(fit.parts, part)
-			}
-			alone = append(alone, group...)
+		if found {
+			fit.parts = append(fit.parts, part)
 			continue
 		}
-		joint := squared.with[0]
-		part := fittedPart{labelGroup{outputs: group}, make([]headFit, len(group))}
-		for j, c := range group {
-			if err := l.putHead(c, joint[j].head); err != nil {
+		for _, c := range group {
+			if part, err = l.constant(in.Target, c, left); err != nil {
 				return rec, err
 			}
-			left[c] = joint[j].left
+			fit.parts = append(fit.parts, part)
 		}
-		if p.Classifies() {
-			classes, err := l.pooledClasses(ctx, in, group, u)
-			if err != nil {
-				return rec, err
-			}
-			level := 0.0
-			if len(group) > 1 {
-				heads := make([][]float64, len(group))
-				for j, of := range classes.with[0] {
-					heads[j] = of.logits
-				}
-				level = regress.LevelOf(heads, in.Target.classes(group, len(columns)))
-			}
-			for j, of := range classes.with[0] {
-				of.head = slices.Clone(of.head)
-				of.head[p.Config.K] += float32(level)
-				said := make([]float64, len(of.left))
-				for i := range said {
-					said[i] = of.says(i) + level
-				}
-				part.fits[j].classify(prediction{head: of.head, left: said})
-			}
-		}
-		fit.parts = append(fit.parts, part)
+		alone = append(alone, group...)
 	}
-	for i, y := range fit.labels {
-		fit.labels[i] = float32(u.labelOf(columns[i%len(columns)]) * float64(y))
-	}
-	counted := fit.labels
-	if p.Classifies() {
-		counted = p.seenLabels(fit.labels)
-	}
-	if fit.left, fit.Loss, err = l.inside(in.Target.Rows, counted); err != nil {
+	if err := l.scorePooled(&fit, in.Target.Rows, left); err != nil {
 		return rec, err
 	}
-	for c, column := range columns {
-		for i, v := range left[c] {
-			fit.left[c][i] = float32(u.labelOf(column) * v)
-		}
-	}
-	fit.LeaveOneOut = p.leaveOneOut(fit.left, counted, p.together(in.Target.Rows))
 	if err := l.finish(fit); err != nil {
 		return rec, err
 	}
@@ -102,7 +53,8 @@ func (l *Learner) learnPooled(ctx context.Context, rec Epoch, in Round) (Epoch, 
 	}
 	rec.record(fit)
 	rec.Fit.Stop, rec.Nu = "no representation", make([]float64, len(rec.Counts))
-	if err = l.measure(&rec, in, fit); l.logOdds && len(alone) > 0 {
+	err := l.measure(&rec, in, fit)
+	if l.logOdds && len(alone) > 0 {
 		said := frequencies(in.Target, len(columns), p.together(in.Target.Rows))
 		fit.left = slices.Clone(fit.left)
 		for _, c := range alone {
@@ -111,6 +63,77 @@ func (l *Learner) learnPooled(ctx context.Context, rec Epoch, in Round) (Epoch, 
 		rec.LogLoss = fit.logLoss(p.comparedGroups(in.Target))
 	}
 	return rec, err
+}
+
+// pooledPart regresses the outputs of a column, whose heads of squared loss it uploads; found is false where no source has rows of it.
+// What these heads predict of the samples is left.
+func (l *Learner) pooledPart(ctx context.Context, in Round, group []int, left [][]float64) (part fittedPart, found bool, err error) {
+	u, err := l.model.units()
+	if err != nil {
+		return part, false, err
+	}
+	squared, err := l.pooledSquared(ctx, in, group, u)
+	if err != nil || squared == nil {
+		return part, false, err
+	}
+	part = fittedPart{labelGroup{outputs: group}, make([]headFit, len(group))}
+	for j, of := range squared.with[0] {
+		if err := l.putHead(group[j], of.head); err != nil {
+			return part, false, err
+		}
+		left[group[j]] = of.left
+	}
+	if !l.problem.Classifies() {
+		return part, true, nil
+	}
+	classes, err := l.pooledClasses(ctx, in, group, u)
+	if err != nil {
+		return part, false, err
+	}
+	joint, level := classes.with[0], 0.0
+	if len(group) > 1 {
+		heads := make([][]float64, len(group))
+		for j, of := range joint {
+			heads[j] = of.logits
+		}
+		level = regress.LevelOf(heads, in.Target.classes(group, len(left)))
+	}
+	for j, of := range joint {
+		head, said := slices.Clone(of.head), make([]float64, len(of.left))
+		head[l.problem.Config.K] += float32(level)
+		for i := range said {
+			said[i] = of.says(i) + level
+		}
+		part.fits[j].classify(prediction{head: head, left: said})
+	}
+	return part, true, nil
+}
+
+// scorePooled brings the labels, and what is left of them, to the units of the data, and puts the losses of the heads into fit.
+func (l *Learner) scorePooled(fit *headFit, rows []int32, left [][]float64) error {
+	u, err := l.model.units()
+	if err != nil {
+		return err
+	}
+	p := l.problem
+	columns := p.targetColumns()
+	for i, y := range fit.labels {
+		fit.labels[i] = float32(u.labelOf(columns[i%len(columns)]) * float64(y))
+	}
+	counted := fit.labels
+	if p.Classifies() {
+		counted = p.seenLabels(fit.labels)
+	}
+	if fit.left, fit.Loss, err = l.inside(rows, counted); err != nil {
+		return err
+	}
+	for c, column := range columns {
+		for i, v := range left[c] {
+			fit.left[c][i] = float32(u.labelOf(column) * v)
+		}
+	}
+	fit.LeaveOneOut = p.leaveOneOut(fit.left, counted, p.together(rows))
+	return nil
 }
 
 // constant gives an output of the target the head of [Constant]. What that says of the samples is left.
