@@ -99,59 +99,71 @@ func (o *predictOptions) run(ctx context.Context) error {
 		return err
 	}
 	defer q.Close()
-	p := &importProgress{out: &o.output}
-	var filled []filledColumn
-	var unknown, far, outside, lacking []string
+	p, notes := &importProgress{out: &o.output}, predictNotes{}
 	found, err := runs.Predict(ctx, q, runs.Prediction{
 		Dir: o.dir, Method: o.method.V, Files: files, Out: o.out.V,
 		Features: features, ID: o.id.V, Label: o.label.V, Embed: o.embed.V,
 		Vectors: vectors, Join: o.join.V,
-		Filled: func(column string, cells, rows int64) {
-			if filled = append(filled, filledColumn{column, cells}); cells == rows {
-				lacking = append(lacking, text.OneLine(column, 80))
-			}
-		},
-		Far: func(c runs.FarColumn) {
-			name, low, high := text.OneLine(c.Name, 80), text.Digits(c.Low), text.Digits(c.High)
-			if c.Rows > 0 {
-				far = append(far, fmt.Sprintf("%s (%s, the first %s; the samples have %s to %s)", name, text.Several(int(c.Rows), "row"),
-					text.Digits(c.First), low, high))
-			}
-			if c.Outside > 0 {
-				outside = append(outside, fmt.Sprintf("%s (%s, outside of %s to %s)", name, text.Several(int(c.Outside), "row"), low, high))
-			}
-		},
+		Filled: notes.addFilled, Far: notes.addFar, Unknown: notes.addUnknown,
 		Strangers: func(s runs.Strangers) {
 			o.note("note: the model is for %s %q, and %s of %s rows are of others, the first of %q", text.OneLine(s.Column, 80),
 				text.OneLine(s.Target, 80), report.Count(float64(s.Rows)), report.Count(float64(s.All)), text.OneLine(s.First, 80))
-		},
-		Unknown: func(column, word string, rows int64) {
-			unknown = append(unknown, fmt.Sprintf("%s (%s, such as %q)", column, text.Several(int(rows), "row"), text.OneLine(word, 80)))
 		},
 	}, func(done, total int64) { p.step(done, total, "predicting") })
 	p.meter.close()
 	if err != nil {
 		return interruptedImport(err)
 	}
-	if len(filled) > 0 {
-		o.note("filled missing cells with the means of the run: %s", filledText(filled))
-	}
-	if len(lacking) > 0 {
-		o.note("all rows lack what some rows of the data of the run have: %s", strings.Join(lacking, ", "))
-	}
-	if len(unknown) > 0 {
-		o.note("words that the data of the run have not, which count as none: %s", strings.Join(unknown, ", "))
-	}
-	if len(far) > 0 {
-		o.note("far outside of the target's samples, so that predictions are a guess there: %s", shorten(far))
-	}
-	if len(outside) > 0 {
-		o.note("many rows lie outside of the target's samples; the error that the run states is not of such rows: %s", shorten(outside))
-	}
+	notes.print(&o.output)
 	o.note("wrote %s", o.out.V)
 	var parts []string
 	for _, e := range found {
 		parts = append(parts, report.Evaluation(e, o.format))
 	}
 	return o.emitEither(found, strings.Join(parts, "\n"))
+}
+
+// predictNotes are what is odd about the rows that are predicted, by column.
+type predictNotes struct {
+	filled                         []filledColumn
+	unknown, far, outside, lacking []string
+}
+
+func (n *predictNotes) addFilled(column string, cells, rows int64) {
+	if n.filled = append(n.filled, filledColumn{column, cells}); cells == rows {
+		n.lacking = append(n.lacking, text.OneLine(column, 80))
+	}
+}
+
+func (n *predictNotes) addFar(c runs.FarColumn) {
+	name, low, high := text.OneLine(c.Name, 80), text.Digits(c.Low), text.Digits(c.High)
+	if c.Rows > 0 {
+		n.far = append(n.far, fmt.Sprintf("%s (%s, the first %s; the samples have %s to %s)", name, text.Several(int(c.Rows), "row"),
+			text.Digits(c.First), low, high))
+	}
+	if c.Outside > 0 {
+		n.outside = append(n.outside, fmt.Sprintf("%s (%s, outside of %s to %s)", name, text.Several(int(c.Outside), "row"), low, high))
+	}
+}
+
+func (n *predictNotes) addUnknown(column, word string, rows int64) {
+	n.unknown = append(n.unknown, fmt.Sprintf("%s (%s, such as %q)", column, text.Several(int(rows), "row"), text.OneLine(word, 80)))
+}
+
+func (n *predictNotes) print(to *output) {
+	if len(n.filled) > 0 {
+		to.note("filled missing cells with the means of the run: %s", filledText(n.filled))
+	}
+	if len(n.lacking) > 0 {
+		to.note("all rows lack what some rows of the data of the run have: %s", strings.Join(n.lacking, ", "))
+	}
+	if len(n.unknown) > 0 {
+		to.note("words that the data of the run have not, which count as none: %s", strings.Join(n.unknown, ", "))
+	}
+	if len(n.far) > 0 {
+		to.note("far outside of the target's samples, so that predictions are a guess there: %s", shorten(n.far))
+	}
+	if len(n.outside) > 0 {
+		to.note("many rows lie outside of the target's samples; the error that the run states is not of such rows: %s", shorten(n.outside))
+	}
 }
