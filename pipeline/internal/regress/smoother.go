@@ -40,37 +40,13 @@ type Smoother struct {
 func NewSmoother(phi, heads, y *mat.Dense, rows *Rows, groups Groups, fit KernelFit, factor float64) (*Smoother, error) {
 	n, c := phi.Dims()
 	_, outputs := y.Dims()
-	// All of [phi, y, 1] is divided by N: first without its constant part.
-	wide, solved := mat.NewDense(n, c+outputs+1, nil), mat.NewDense(n, c+outputs+1, nil)
+	wide := mat.NewDense(n, c+outputs+1, nil) // [phi, y, 1]
 	for i := range n {
 		row := wide.RawRowView(i)
 		copy(row[copy(row, phi.RawRowView(i)):], y.RawRowView(i))
 		row[c+outputs] = 1
 	}
-	diagonal := slices.Repeat([]float64{1 / fit.Lambda}, n)
-	solved.Scale(1/fit.Lambda, wide)
-	within := groups.Blocks(func(i, j int) float64 {
-		if i == j {
-			return 1 / fit.Lambda
-		}
-		return 0
-	})
-	if fit.Kappa > 0 {
-		own := fit.Kappa / (1 + fit.Kappa)
-		shift := rows.kernel.Shift(fit.Lambda / own)
-		diagonal = rows.kernel.inverseDiagonal(shift)
-		floats.Scale(1/own, diagonal)
-		within = rows.kernel.inverseBlocks(shift, groups)
-		for _, b := range within {
-			b.ScaleSym(1/own, b.SymDense)
-		}
-		solved.Copy(rows.kernel.Divide(shift, mat.DenseCopyOf(wide.T())).T())
-		solved.Scale(1/own, solved)
-	}
-	one, onto := mat.VecDenseCopyOf(solved.ColView(c+outputs)), new(mat.VecDense)
-	onto.MulVec(wide.T(), one)
-	weight := fit.Lambda * fit.Rho / (1 + fit.Lambda*fit.Rho*onto.AtVec(c+outputs))
-	solved.RankOne(solved, -weight, one, onto)
+	own := divideByOwn(wide, rows, groups, fit)
 
 	centred := mat.DenseCopyOf(phi)
 	if fit.Rho > 0 || rows != nil { // prior residual measures A less its mean, whatever rho
@@ -79,29 +55,79 @@ func NewSmoother(phi, heads, y *mat.Dense, rows *Rows, groups Groups, fit Kernel
 	if rows != nil && rows.Trace == 0 { // what is left is rounding
 		centred.Zero()
 	}
-	s := &Smoother{dual: mat.DenseCopyOf(solved.Slice(0, n, 0, c)), p: new(mat.Dense), spread: new(mat.Dense), Factor: factor,
+	s := &Smoother{dual: mat.DenseCopyOf(own.solved.Slice(0, n, 0, c)), p: new(mat.Dense), spread: new(mat.Dense), Factor: factor,
 		least: negligible * negligible * linalg.MeanSquareNorm(y), target: new(mat.Dense), Left: mat.NewDense(n, outputs, nil)}
 	s.p.Mul(phi.T(), s.dual)
 	s.spread.Mul(centred.T(), centred)
 	s.spread.Scale(1/float64(n), s.spread)
 	s.target.Mul(s.dual.T(), y)
-
-	// The inverse of s phi S phi' + N is N^-1 - dual T dual' with T = s S (I + s P S)^-1.
-	square, lu, err := s.Factorize(heads)
-	if err != nil {
+	if err := s.leaveOut(own, heads, groups); err != nil {
 		return nil, err
 	}
+	return s, nil
+}
+
+// ownInverse is N^-1 of a [Smoother].
+type ownInverse struct {
+	solved *mat.Dense // N^-1 times what was divided, whose last column is 1
+	// The diagonal of N^-1, and its blocks of groups, are these less weight vv', v being N^-1 1 without the intercept.
+	diagonal []float64
+	within   []Block
+	one      *mat.VecDense
+	weight   float64
+}
+
+// divideByOwn divides columns, the last of which is 1, by N at fit's kappa, lambda and rho: first without its constant part.
+func divideByOwn(wide *mat.Dense, rows *Rows, groups Groups, fit KernelFit) ownInverse {
+	n, columns := wide.Dims()
+	out := ownInverse{solved: mat.NewDense(n, columns, nil), diagonal: slices.Repeat([]float64{1 / fit.Lambda}, n)}
+	if fit.Kappa > 0 {
+		own := fit.Kappa / (1 + fit.Kappa)
+		shift := rows.kernel.Shift(fit.Lambda / own)
+		out.diagonal = rows.kernel.inverseDiagonal(shift)
+		floats.Scale(1/own, out.diagonal)
+		out.within = rows.kernel.inverseBlocks(shift, groups)
+		for _, b := range out.within {
+			b.ScaleSym(1/own, b.SymDense)
+		}
+		out.solved.Copy(rows.kernel.Divide(shift, mat.DenseCopyOf(wide.T())).T())
+		out.solved.Scale(1/own, out.solved)
+	} else {
+		out.solved.Scale(1/fit.Lambda, wide)
+		out.within = groups.Blocks(func(i, j int) float64 {
+			if i == j {
+				return 1 / fit.Lambda
+			}
+			return 0
+		})
+	}
+	out.one = mat.VecDenseCopyOf(out.solved.ColView(columns - 1))
+	var onto mat.VecDense
+	onto.MulVec(wide.T(), out.one)
+	out.weight = fit.Lambda * fit.Rho / (1 + fit.Lambda*fit.Rho*onto.AtVec(columns-1))
+	out.solved.RankOne(out.solved, -out.weight, out.one, &onto)
+	return out
+}
+
+// leaveOut finds Left. The inverse of s phi S phi' + N is N^-1 - dual T dual' with T = s S (I + s P S)^-1.
+func (s *Smoother) leaveOut(own ownInverse, heads *mat.Dense, groups Groups) error {
+	square, lu, err := s.Factorize(heads)
+	if err != nil {
+		return err
+	}
+	_, c := s.dual.Dims()
 	var inner, t, through mat.Dense
 	if lu.SolveTo(&inner, false, mat.NewDiagDense(c, slices.Repeat([]float64{1}, c))) != nil {
-		return nil, ErrSmoother
+		return ErrSmoother
 	}
 	t.Mul(square, &inner)
 	through.Mul(s.dual, &t)
+	n, outputs := s.Left.Dims()
 	for i := range n {
-		row, v := s.dual.RawRowView(i), one.AtVec(i)
-		rest := diagonal[i] - weight*v*v - linalg.Dot(through.RawRowView(i), row)
+		row, v := s.dual.RawRowView(i), own.one.AtVec(i)
+		rest := own.diagonal[i] - own.weight*v*v - linalg.Dot(through.RawRowView(i), row)
 		for o := range outputs {
-			alpha := solved.At(i, c+o)
+			alpha := own.solved.At(i, c+o)
 			for j, t := range through.RawRowView(i) {
 				alpha -= t * s.target.At(j, o)
 			}
@@ -111,16 +137,16 @@ func NewSmoother(phi, heads, y *mat.Dense, rows *Rows, groups Groups, fit Kernel
 			}
 		}
 	}
-	for _, b := range within {
+	for _, b := range own.within {
 		for at, i := range b.Samples {
 			for before, j := range b.Samples[:at+1] {
-				taken := weight*one.AtVec(i)*one.AtVec(j) + linalg.Dot(through.RawRowView(i), s.dual.RawRowView(j))
+				taken := own.weight*own.one.AtVec(i)*own.one.AtVec(j) + linalg.Dot(through.RawRowView(i), s.dual.RawRowView(j))
 				b.SetSym(at, before, b.At(at, before)-taken)
 			}
 		}
 		b.Divide(s.Left)
 	}
-	return s, nil
+	return nil
 }
 
 var ErrSmoother = errors.New("the system of the target's head is singular for resampled heads of the sources")
