@@ -98,7 +98,11 @@ func (d *sweepData) answer() Answer {
 	case No:
 		a.Headline = say(upper(methodWords(first.A)), " is worse", than)
 	default:
-		a.Headline = say("The targets do not tell whether ", methodWords(first.A), " is better", than)
+		who := "The targets do not tell"
+		if first.Targets == 1 {
+			who = text.Form(max(1, first.Seeds), "One run does not tell", "The runs do not tell")
+		}
+		a.Headline = say(who, " whether ", methodWords(first.A), " is better", than)
 	}
 	line := say("Mean ", metricTitle(metric), ": ")
 	for i, m := range d.summary.Methods {
@@ -109,8 +113,13 @@ func (d *sweepData) answer() Answer {
 			line = append(line, say(m.Method, " ", score(metric, m.Value))...)
 		}
 	}
-	a.Lines = append(a.Lines, append(line, plain(".")), say(upper(methodWords(first.A)), " is the same or better on ",
-		whole(first.SameOrBetter()), " of ", whole(first.Targets), " targets. Positive differences below are in its favour."))
+	a.Lines = append(a.Lines, append(line, plain(".")))
+	if first.Targets > 1 {
+		a.Lines = append(a.Lines, say(upper(methodWords(first.A)), " is the same or better on ", whole(first.SameOrBetter()), " of ",
+			whole(first.Targets), " targets. Positive differences below are in its favour."))
+	} else {
+		a.Lines = append(a.Lines, say("Positive differences below are in favour of ", methodWords(first.A), "."))
+	}
 	return a
 }
 
