@@ -14,8 +14,7 @@ type Head struct {
 	// Ridge is the penalty rho of 1/n ||Z w - y||^2 + rho w'S^-1 w, in units of
 	// the mean eigenvalue of L'Z'Z L/n with S = L L'. 0 is the paper's least
 	// squares, under Prior "identity" (of minimum norm where it is
-	// under-determined). RidgeAuto chooses it by leave-one-out over the target
-	// samples.
+	// under-determined). RidgeAuto chooses it by the target samples.
 	Ridge float64 `json:"ridge"`
 	// Prior selects S: "identity", or "sources" for W W', which shrinks towards
 	// heads that the sources' heads combine to: then w = W nu for the nu that
@@ -29,7 +28,7 @@ type Head struct {
 	Rcond float64 `json:"rcond"`
 }
 
-// RidgeAuto asks for the ridge to be chosen by leave-one-out.
+// RidgeAuto asks for the ridge to be chosen by leave-one-out, and under prior residual for numbers by its restricted likelihood too.
 const RidgeAuto = regress.Chosen
 
 // The losses of the head.

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"slices"
+	"sync"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -29,16 +30,16 @@ var joinParts = []float64{0.25, 0.5, 0.75, 1}
 
 // join mixes the predictions of fit with those of one regression on the rows of all sources as those of one, without the target's
 // samples and, of a linear phi, with them among its rows (see [Learner.pooledClasses] and [Learner.pooledSquared]), with those on the rows
-// of the most relevant sources (see [Learner.pooledRelevant]), and of several classes with what the target's rows say alone (see
-// [Problem.ownClasses]). Where sources are like the target the first have all rows for one head. All have for classes the loss that they
-// call for, where fit has a head for each.
+// of the most relevant sources (see [Learner.pooledRelevant]), and of several classes and of numbers with what the target's rows say alone
+// (see [Problem.ownClasses] and [Learner.ownNumbers]). Where sources are like the target the first have all rows for one head. All have for
+// classes the loss that they call for, where fit has a head for each.
 func (l *Learner) join(ctx context.Context, fit *headFit, in Round) error {
 	u, err := l.model.units()
 	if err != nil {
 		return err
 	}
-	var first helps        // of the first column
-	var alone []prediction // of all outputs
+	var first helps // of the first column
+	alone := sync.OnceValues(func() ([]prediction, error) { return l.ownNumbers(in.Target, u) })
 	all := l.helpsJoined(fit, in.Target, helpers{
 		pooled: func(group []int) ([][]prediction, error) {
 			of, err := l.pooledOf(ctx, in, group, u)
@@ -54,16 +55,14 @@ func (l *Learner) join(ctx context.Context, fit *headFit, in Round) error {
 			return column.relevant, err
 		},
 		own: func(group []int) ([][]prediction, error) {
-			if !l.problem.Classifies() {
-				if alone == nil {
-					alone, err = l.ownNumbers(in.Target, u)
-				}
-				if err != nil {
-					return nil, err
-				}
-				return [][]prediction{{alone[group[0]]}}, nil
+			if l.problem.Classifies() {
+				return l.problem.ownClasses(ctx, l.targetRows(in.Target.Rows, u), in.Target, group, u)
 			}
-			return l.problem.ownClasses(ctx, l.targetRows(in.Target.Rows, u), in.Target, group, u)
+			of, err := alone()
+			if err != nil {
+				return nil, err
+			}
+			return [][]prediction{{of[group[0]]}}, nil
 		},
 	})
 	weights, err := l.mix(fit, in.Target, u, func(group []int, of []*headFit) (helps, error) {

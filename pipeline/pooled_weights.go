@@ -15,7 +15,7 @@ const (
 	// lessPlain is how many nats f counts less by than the samples left out tell: one for each of kappa, r, whether to draw towards the
 	// mean of the sources' heads and how far, of which g has none (after Akaike 1974).
 	lessPlain = 4
-	// fewSamples are those of several classes that tell this about as well as that rule, see [Learner.handicap].
+	// fewSamples are those of several classes that tell this about as well as that rule, see [Learner.handicapOfClasses].
 	fewSamples = 50
 )
 

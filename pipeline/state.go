@@ -54,7 +54,7 @@ type Epoch struct {
 	// HeadPooled is the part of the predictions of the target's first column, in the last round of a method,
 	// that is of one regression on the rows of all sources, and HeadAdapted the part of it that has the
 	// target's samples among the rows. HeadRelevant is the part that is of regressions on the rows of the most relevant sources, and
-	// HeadAlone that of one multinomial regression on the target's samples alone.
+	// HeadAlone that of one regression on the target's samples alone.
 	HeadPooled   float64 `json:"head_pooled,omitempty"`
 	HeadAdapted  float64 `json:"head_adapted,omitempty"`
 	HeadRelevant float64 `json:"head_relevant,omitempty"`

@@ -98,7 +98,7 @@ var (
 		{"init", "ERM: starting point: random, moments, or path for a path of falling penalties",
 			func(c *config) any { return &c.ERM.Init }, isLinear},
 		{"warm-start", "ERM: start each epoch from the one before", warmStart, nil},
-		{"ridge", "ridge of the target's head in units of the mean eigenvalue; auto is leave-one-out",
+		{"ridge", "ridge of the target's head in units of the mean eigenvalue; auto chooses it by the target's samples",
 			func(c *config) any { return (*auto)(&c.Head.Ridge) }, nil},
 		{"prior", "what the head's ridge shrinks towards: identity (0), sources (what their heads combine to) or residual (also the own rows)",
 			func(c *config) any { return &c.Head.Prior }, nil},

@@ -135,7 +135,7 @@ func (k *Kernels) Of(y *mat.Dense) *KernelRidge {
 // LeastPower is the least power of ten of a lambda or mu.
 const LeastPower = -6
 
-// Chosen asks, as a lambda, for the one with the least error by leave-one-out.
+// Chosen asks, as a lambda, for the one that [KernelRidge.criterion] is the least of.
 const Chosen = -1
 
 // MaxRho stands for an intercept that nothing is known about.
@@ -308,7 +308,8 @@ func (k *KernelRidge) atShift(kappa, mu float64) KernelFit {
 // search returns the fit with the smallest leave-one-out residuals over the given
 // kappas, each at the given lambda. Where that is chosen each has the lambda at which
 // the criterion stops falling, in steps of a factor 10 and then of its fourth root: for
-// kappa 0 one from 10^least to 1e3, for others one whose mu is from 1.1e-6 to 1.1e3.
+// kappa 0 one from 10^least to 1e3, for others one whose mu is from 1.1e-6 to 1.1e3. Where the likelihood counts
+// the criterion may have several minima: all steps of a factor 10 are compared.
 func (k *KernelRidge) search(kappas []float64, lambda float64) KernelFit {
 	// X X'/t has the mean eigenvalue 1, and the best mu is about the same for each kappa.
 	best, both := KernelFit{Loo: math.Inf(1)}, 0.0
@@ -337,8 +338,16 @@ func (k *KernelRidge) downhill(kappa, unit, at float64) (KernelFit, float64) {
 	if kappa == 0 {
 		least = k.least
 	}
-	best := k.atShift(kappa, unit*math.Pow(10, at))
-	for _, step := range []float64{-1, 1, -0.25, 0.25} {
+	best, steps := k.atShift(kappa, unit*math.Pow(10, at)), []float64{-1, 1, -0.25, 0.25}
+	if k.likely() {
+		for next := least; next <= 3; next++ {
+			if fit := k.atShift(kappa, unit*math.Pow(10, next)); fit.Criterion < best.Criterion {
+				best, at = fit, next
+			}
+		}
+		steps = steps[2:]
+	}
+	for _, step := range steps {
 		for next := at + step; next >= least && next <= 3; next += step {
 			fit := k.atShift(kappa, unit*math.Pow(10, next))
 			if !(fit.Criterion < best.Criterion) {
