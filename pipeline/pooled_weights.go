@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"math"
+	"math/rand/v2"
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
@@ -71,14 +72,11 @@ func (h helps) less(candidate int, handicap float64, sources int, numbers bool) 
 	return less
 }
 
-// joinReplicates is the number of replicates of the bootstrap in [Learner.joinWeights].
+// joinReplicates is the number of replicates of the bootstrap in [candidates.weights].
 const joinReplicates = 100
 
 // joinWeights are the factors of helps in the mean over candidates: f, whose predictions of the samples left out are left, and for
-// each help and each a of joinParts (1 - a) f + a times the help. A candidate weighs as much as it makes the labels likely,
-// normal ones of a variance of its own where they are numbers, less [helps.less]; of pools, labels of classes may be wrong (see
-// [regress.NoiseRate]). Since the samples are few, that is the mean over replicates of the Bayesian bootstrap (pseudo-BMA+; Yao, Vehtari,
-// Simpson and Gelman 2018). That draws weights of groups, whose samples count as [regress.Groups.Evidence] says.
+// each help and each a of joinParts (1 - a) f + a times the help. Of pools, labels of classes may be wrong (see [regress.NoiseRate]).
 func (l *Learner) joinWeights(in Labelled, group []int, left func(c, row int) float64, found helps) []float64 {
 	helps := found.all()
 	y := in.of(group, len(l.problem.Target.Tasks))
@@ -89,16 +87,16 @@ func (l *Learner) joinWeights(in Labelled, group []int, left func(c, row int) fl
 			labelled = append(labelled, row)
 		}
 	}
-	groups := l.problem.together(in.Rows).Some(labelled)
-	n, numbers := groups.Effective(), !l.problem.Classifies()
+	of := candidates{groups: l.problem.together(in.Rows).Some(labelled), numbers: !l.problem.Classifies()}
 	losses := func(help []prediction, a, rate float64) []float64 {
 		out, says := make([]float64, len(labelled)), make([]float64, len(group))
 		for i, row := range labelled {
 			for j, c := range group {
 				says[j] = (1-a)*left(c, row) + a*help[j].left[row]
 			}
-			if numbers {
-				out[i] = (labels(row)[0] - says[0]) * (labels(row)[0] - says[0])
+			if of.numbers {
+				e := labels(row)[0] - says[0]
+				out[i] = e * e
 			} else {
 				out[i] = regress.LogOfLabels(labels(row), says, rate)
 			}
@@ -116,33 +114,52 @@ func (l *Learner) joinWeights(in Labelled, group []int, left func(c, row int) fl
 	}
 	rate, handicap := 0.0, 0.0
 	if l.problem.doubtsLabels() {
-		rate, _ = regress.NoiseRate(all, groups.Evidence())
+		rate, _ = regress.NoiseRate(all, of.groups.Evidence())
 	}
-	candidates := all(rate)
-	if numbers {
+	of.losses = all(rate)
+	if of.numbers {
 		values := make([]float64, len(labelled))
 		for i, row := range labelled {
 			values[i] = labels(row)[0]
 		}
-		handicap = found.handicapOfNumbers(values, groups, candidates)
+		handicap = found.handicapOfNumbers(values, of.groups, of.losses)
 	} else {
-		handicap = l.handicapOfClasses(in, group, found, n)
+		handicap = l.handicapOfClasses(in, group, found, of.groups.Effective())
 	}
-	rng := stream(l.problem.Config.Seed, "join", l.problem.TargetName())
-	weights, drawn, likely := make([]float64, len(helps)), make([]float64, len(labelled)), make([]float64, len(candidates))
+	for i := range of.losses {
+		of.less = append(of.less, found.less(i, handicap, len(l.problem.Sources), of.numbers))
+	}
+	return of.weights(stream(l.problem.Config.Seed, "join", l.problem.TargetName()))
+}
+
+// candidates are f, and behind it for each help one for each of joinParts.
+type candidates struct {
+	losses  [][]float64 // of each candidate, by sample: squares of numbers, and -log of the probability of classes
+	less    []float64   // nats that each counts less by
+	groups  regress.Groups
+	numbers bool
+}
+
+// weights are those of the helps. A candidate weighs as much as it makes the labels likely, normal ones of a variance of its own where
+// they are numbers. Since the samples are few, that is the mean over replicates of the Bayesian bootstrap (pseudo-BMA+; Yao, Vehtari,
+// Simpson and Gelman 2018). That draws weights of groups, whose samples count as [regress.Groups.Effective] says.
+func (c *candidates) weights(rng *rand.Rand) []float64 {
+	n := c.groups.Effective()
+	weights, drawn := make([]float64, (len(c.losses)-1)/len(joinParts)), make([]float64, len(c.losses[0]))
+	likely := make([]float64, len(c.losses))
 	for range joinReplicates {
-		groups.DrawWeights(rng, drawn)
-		for i, c := range candidates {
-			loss := floats.Dot(drawn, c)
+		c.groups.DrawWeights(rng, drawn)
+		for i, of := range c.losses {
+			loss := floats.Dot(drawn, of)
 			switch {
 			case !(loss < math.Inf(1)): // beyond the numbers
 				likely[i] = math.Inf(-1)
-			case numbers:
+			case c.numbers:
 				likely[i] = -n / 2 * math.Log(math.Max(loss, regress.LeastCurvature))
 			default:
 				likely[i] = -n * loss
 			}
-			likely[i] -= found.less(i, handicap, len(l.problem.Sources), numbers)
+			likely[i] -= c.less[i]
 		}
 		sum := floats.LogSumExp(likely)
 		for i, v := range likely[1:] {
