@@ -68,7 +68,7 @@ func (o *studyStatusOptions) run(ctx context.Context) error {
 	if st.Late > 0 {
 		out += fmt.Sprintf("late, and given back by the next ask or tell: %s\n", text.Several(st.Late, "pending row"))
 	}
-	out += lastRoundText(st)
+	out += lastRoundText(s, st)
 	if st.Fresh {
 		out += "labels came since: the next ask, or amtrl study fit, learns from them\n"
 	}
@@ -93,7 +93,8 @@ func columnTable(all, target []study.ColumnStatus) *report.Table {
 	return t
 }
 
-func lastRoundText(st *study.Status) string {
+// lastRoundText says what the last round of a study found.
+func lastRoundText(s *study.Study, st *study.Status) string {
 	if st.Last == nil {
 		return "nothing was learned yet\n" + farLine(st)
 	}
@@ -132,7 +133,7 @@ func lastRoundText(st *study.Status) string {
 		out += "\n" + report.Contradiction(r.Result.Methods[0].Score.Metric, c)
 	}
 	if line := report.Earlier(&r.Result); line != "" {
-		out += fmt.Sprintf("\n%s; amtrl predict STUDY/rounds/%04d has its model", line, r.Result.Earlier.Round)
+		out += fmt.Sprintf("\n%s; amtrl predict %s has its model", line, s.RoundDir(r.Result.Earlier.Round))
 	}
 	if r.Result.Doubt != "" {
 		out += "\nbut " + r.Result.Doubt

@@ -41,7 +41,7 @@ func TestLateClass(t *testing.T) {
 	}
 	late, known := f.Study, open(dir, all)
 	model := func(s *Study, round int) string {
-		return string(must.Get(os.ReadFile(filepath.Join(s.roundDir(round), "model.safetensors")))(t))
+		return string(must.Get(os.ReadFile(filepath.Join(s.RoundDir(round), "model.safetensors")))(t))
 	}
 	for round := 1; round <= 4; round++ {
 		a := must.Get(late.Ask(t.Context(), Request{Budget: 12}))(t)

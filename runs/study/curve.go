@@ -53,7 +53,7 @@ func (g Gain) amount(v float64) string {
 func (s *Study) scores(st *state) ([]runs.RoundScore, error) {
 	out := []runs.RoundScore{}
 	for i := range st.fits {
-		score, err := runs.ReadScore(s.roundDir(i + 1))
+		score, err := runs.ReadScore(s.RoundDir(i + 1))
 		if err != nil {
 			return nil, err
 		}

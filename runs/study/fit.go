@@ -66,7 +66,7 @@ func (s *Study) Learn(ctx context.Context, open func() (backend.Device, error)) 
 	if !learning.Held() || !held.Held() {
 		return 0, fmt.Errorf("%s: %w; nothing was written", s.Dir, lease.ErrLost)
 	}
-	if e.Files, err = runs.WriteFiles(s.roundDir(round), files); err != nil {
+	if e.Files, err = runs.WriteFiles(s.RoundDir(round), files); err != nil {
 		return 0, err
 	}
 	return round, s.write(held, j, Event{Fit: e})
@@ -153,9 +153,9 @@ func (s *Study) roundID(round int) string { return s.id + "/" + strconv.Itoa(rou
 
 // loadRound reads the state that a round left.
 func (s *Study) loadRound(round int) (pipeline.State, error) {
-	st, err := runs.LoadRound(s.roundDir(round), s.roundID(round))
+	st, err := runs.LoadRound(s.RoundDir(round), s.roundID(round))
 	if err == nil && len(st.Epochs) != round {
-		err = fmt.Errorf("%s: expected the records of %d rounds, found %d", s.roundDir(round), round, len(st.Epochs))
+		err = fmt.Errorf("%s: expected the records of %d rounds, found %d", s.RoundDir(round), round, len(st.Epochs))
 	}
 	return st, err
 }

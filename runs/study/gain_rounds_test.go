@@ -32,7 +32,7 @@ func TestGainOfRounds(t *testing.T) {
 				a := must.Get(f.Ask(t.Context(), Request{}))(t)
 				must.Get(f.Tell(t.Context(), f.answerAll(t, fmt.Sprintf("%d.csv", r), a), TellOptions{}))(t)
 				must.Get(f.Learn(t.Context(), openCPU))(t)
-				now := fresh.score(t, f.roundDir(r+1))
+				now := fresh.score(t, f.RoundDir(r+1))
 				if gain != nil {
 					expected, found = append(expected, gain.Mean), append(found, before-now)
 					if gain.Low <= before-now && before-now <= gain.High {

@@ -132,7 +132,7 @@ func TestRoundOfAnother(t *testing.T) {
 		return openCPU()
 	})
 	must.Is(t, err, lease.ErrLost, "a round that another machine learns")
-	must.Absent(t, f.roundDir(1))
+	must.Absent(t, f.RoundDir(1))
 	must.Do(t, os.Remove(theirs))
 
 	other := f.open(t, f.Dir)
@@ -141,12 +141,12 @@ func TestRoundOfAnother(t *testing.T) {
 		defer held.Release()
 		j := must.Get(other.read())(t)
 		e := &FitEvent{Round: 1, Upto: len(j.events), Backend: "other"}
-		e.Files = must.Get(runs.WriteFiles(other.roundDir(1), []runs.File{{Name: runs.ScoreFile, Content: []byte("theirs")}}))(t)
+		e.Files = must.Get(runs.WriteFiles(other.RoundDir(1), []runs.File{{Name: runs.ScoreFile, Content: []byte("theirs")}}))(t)
 		must.Do(t, other.write(held, j, Event{Fit: e}))
 		return openCPU()
 	})
 	must.Is(t, err, lease.ErrLost, "a round that another machine learned")
-	if raw := must.Get(os.ReadFile(filepath.Join(f.roundDir(1), runs.ScoreFile)))(t); string(raw) != "theirs" {
+	if raw := must.Get(os.ReadFile(filepath.Join(f.RoundDir(1), runs.ScoreFile)))(t); string(raw) != "theirs" {
 		t.Errorf("it was written over: %s", raw)
 	}
 }
@@ -160,7 +160,7 @@ func TestLearnUnseenClass(t *testing.T) {
 		must.Get(f.Learn(t.Context(), openCPU))(t)
 		q, err := must.Get(openCPU())(t).NewQueue()
 		must.Do(t, err)
-		model, columns, err := runs.OpenPredictor(q, f.roundDir(round))
+		model, columns, err := runs.OpenPredictor(q, f.RoundDir(round))
 		must.Do(t, err)
 		if model.C != 2 || columns[0].Heads != 2 || !slices.Equal(columns[0].Classes, []string{"no", "yes"}) {
 			t.Errorf("round %d: %d outputs of %+v", round, model.C, columns)

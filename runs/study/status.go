@@ -365,12 +365,12 @@ func ReadLearned(dir string) (*Learned, error) {
 	}
 	l := &Learned{}
 	for round := 1; ; round++ {
-		score, err := runs.ReadScore(s.roundDir(round))
+		score, err := runs.ReadScore(s.RoundDir(round))
 		if err != nil {
 			return nil, err
 		}
 		l.Rounds = append(l.Rounds, score)
-		if s.roundDir(round) == last {
+		if s.RoundDir(round) == last {
 			break
 		}
 	}

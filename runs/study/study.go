@@ -258,13 +258,14 @@ func (s *Study) LatestRound() (string, error) {
 	}
 	for _, e := range slices.Backward(j.events) {
 		if e.Fit != nil {
-			return s.roundDir(e.Fit.Round), nil
+			return s.RoundDir(e.Fit.Round), nil
 		}
 	}
 	return "", fmt.Errorf("%s has learned nothing yet: expected amtrl study fit %s after labels were told", s.Dir, s.Dir)
 }
 
-func (s *Study) roundDir(round int) string {
+// RoundDir is the folder that a round, from 1 on, leaves: that of a run.
+func (s *Study) RoundDir(round int) string {
 	return filepath.Join(s.Dir, roundsDir, fmt.Sprintf("%04d", round))
 }
 

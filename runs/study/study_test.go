@@ -179,7 +179,7 @@ func TestStopBelowNeedsScores(t *testing.T) {
 	a := must.Get(f.Ask(t.Context(), Request{}))(t)
 	must.Get(f.Tell(t.Context(), f.answerAll(t, "all.csv", a), TellOptions{}))(t)
 	must.Get(f.Learn(t.Context(), openCPU))(t)
-	must.Do(t, os.WriteFile(filepath.Join(f.roundDir(1), runs.ScoreFile), []byte("{"), 0o644))
+	must.Do(t, os.WriteFile(filepath.Join(f.RoundDir(1), runs.ScoreFile), []byte("{"), 0o644))
 	must.Fail(t, "a damaged score", must.Err(f.Ask(t.Context(), Request{StopBelow: 0.1})), runs.ScoreFile)
 	if st, _ := must.Get2(f.load())(t); len(st.events) != 3 {
 		t.Errorf("%d events, expected 3", len(st.events))

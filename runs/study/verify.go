@@ -96,7 +96,7 @@ func (s *Study) verifyAsk(st *state, e *AskEvent) error {
 }
 
 func (s *Study) verifyRound(ctx context.Context, device backend.Device, events []Event, e *FitEvent) error {
-	dir := s.roundDir(e.Round)
+	dir := s.RoundDir(e.Round)
 	for _, name := range slices.Sorted(maps.Keys(e.Files)) {
 		want := e.Files[name]
 		raw, err := atomicfile.ReadFile(filepath.Join(dir, name), maxFile)
