@@ -101,9 +101,11 @@ func (r *Run) Status(ctx context.Context, open Opener) (*Status, error) {
 			st.settle(j, seen[taskKey{j.Key, st.Task}])
 		}
 		if st.State == Lost || st.State == Failed {
-			// What ended between the two looks has its result now.
+			// What ended between the two looks has its result now, or says why there is none.
 			if done, err := r.hasResult(st.Task); err == nil && done {
 				st.State, st.Reason, st.damaged = Done, "", nil
+			} else if exit, err := r.readExit(st.Task); err == nil && exit != nil && st.State == Failed && exit.Part == st.Part {
+				st.Reason = cmp.Or(exit.Error, st.Reason)
 			}
 		}
 		if st.damaged != nil && !st.State.open() {

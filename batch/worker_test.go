@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/amtrl/amtrl/internal/jsonfile"
 	"github.com/amtrl/amtrl/internal/must"
@@ -128,6 +129,38 @@ func TestCancelledIsNotFailed(t *testing.T) {
 		if st.State != want {
 			t.Errorf("task %d is %s, want %s", task, st.State, want)
 		}
+	}
+}
+
+// endingEngine has a task that fails, and says why, while the engine is asked about it.
+type endingEngine struct {
+	Engine
+	fail func() Observation
+}
+
+func (endingEngine) Name() string { return "fake" }
+func (e endingEngine) Query(context.Context, []Job) ([]Observation, error) {
+	return []Observation{e.fail()}, nil
+}
+
+// What a task said when it failed is its reason, also where it said so after its files were read.
+func TestReasonBetweenTwoLooks(t *testing.T) {
+	r := create(t, filepath.Join(t.TempDir(), "run"), testPlan(t, "a"))
+	key := partKey(r.Plan.ID, 1, 0)
+	for _, line := range []jobLine{submitLine(r, Tasks{0}), {Event: eventSubmitted, Part: Part{Key: key}, ID: "12"}} {
+		must.Do(t, r.record(line))
+	}
+	settings := Settings{Engine: "fake", Program: "/amtrl", Resources: Resources{CPUs: 1, Time: time.Minute}}
+	must.Do(t, jsonfile.Write(filepath.Join(r.Dir, SubmitDir, "1.json"), settings))
+	must.Do(t, os.MkdirAll(r.taskPath(0), 0o755))
+	must.Do(t, jsonfile.Append(r.taskPath(0, "attempt.jsonl"), AttemptLine{Event: attemptStart, Attempt: 1, Part: key, Host: "here"}))
+	engine := endingEngine{fail: func() Observation {
+		must.Do(t, jsonfile.Append(r.taskPath(0, "exit"), Exit{Attempt: 1, Part: key, Code: 1, Reason: reasonFailed, Error: "no GPU"}))
+		return Observation{Key: key, Task: 0, State: Failed, Reason: "NonZeroExitCode"}
+	}}
+	s := must.Get(must.Get(Open(r.Dir))(t).Status(t.Context(), func(string, Settings) (Engine, error) { return engine, nil }))(t)
+	if st := s.Tasks[0]; st.State != Failed || st.Reason != "no GPU" {
+		t.Errorf("it is %s: %s", st.State, st.Reason)
 	}
 }
 
