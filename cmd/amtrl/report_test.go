@@ -66,7 +66,7 @@ func TestReportRepeats(t *testing.T) {
 		"g": append([]string{"sweep", "--budgets", "100,200", "--targets", "target"}, synthetic...),
 		"j": {"run", "--digits", "200", "--target-samples", "60", "--k", "6", "--iterations", "9", "--floor", "3", "--budget", "900",
 			"--epochs", "4"},
-		"h": {"run", "--data", "full.yaml", "--floor", "50", "--iterations", "10"},
+		"h": {"run", "--data", "full.yaml", "--floor", "30", "--iterations", "10"},
 		"i": {"sweep", "--data", "full.yaml", "--iterations", "10", "--methods", "active"},
 	} {
 		succeed(t, dir, append(args, "--out", out)...)
