@@ -4,6 +4,8 @@ import (
 	"math"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
 	"github.com/amtrl/amtrl/pipeline/internal/regress"
@@ -17,10 +19,9 @@ func TestOwnNumbers(t *testing.T) {
 	in := must.Get(l.inUnits(l.problem.LookUp(must.Get(l.problem.Propose(State{}))(t)), true))(t)
 	u := must.Get(l.model.units())(t)
 	own := must.Get(l.ownNumbers(in.Target, u))(t)[0]
-	last := len(own.head) - 1
-	for j := l.problem.Config.K + 1; j < last; j++ { // the units of the two are not the same
-		isNear(t, float64(own.head[j]/own.head[last]), float64(st.Head[j]/st.Head[last]), 1e-4, "a slope beside the last")
-	}
+	slopes, want := wide(own.head[l.problem.Config.K+1:]), wide(st.Head[l.problem.Config.K+1:])
+	floats.Scale(floats.Norm(want, 2)/floats.Norm(slopes, 2), slopes) // the units of the two are not the same
+	closeVectors(t, "the slopes", slopes, want, 1e-4, 0)
 	sum, unit := 0.0, u.labelOf(l.problem.targetColumns()[0])
 	for i, y := range in.Target.Y {
 		sum += math.Pow(unit*(float64(y)-own.left[i]), 2) / 20
