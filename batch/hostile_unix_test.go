@@ -22,12 +22,7 @@ import (
 func submitted(t *testing.T) *Run {
 	t.Helper()
 	r := create(t, filepath.Join(t.TempDir(), "run"), testPlan(t, "a", "b"))
-	key := partKey(r.Plan.ID, 1, 0)
-	for _, line := range []jobLine{submitLine(r, Tasks{0, 1}), {Event: eventSubmitted, Part: Part{Key: key}, ID: "12"}} {
-		must.Do(t, r.record(line))
-	}
-	settings := Settings{Engine: "fake", Program: "/amtrl", Resources: Resources{CPUs: 1, Time: time.Minute}}
-	must.Do(t, jsonfile.Write(filepath.Join(r.Dir, SubmitDir, "1.json"), settings))
+	key := handOver(t, r, Tasks{0, 1})
 	leave(t, r, 0, "one")
 	must.Do(t, os.MkdirAll(r.taskPath(1), 0o755))
 	for name, v := range map[string]any{

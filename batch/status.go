@@ -97,6 +97,7 @@ func (r *Run) Status(ctx context.Context, open Opener) (*Status, error) {
 	seen, failed := r.observe(ctx, s, open)
 	for i := range s.Tasks {
 		st := &s.Tasks[i]
+		said := st.State == Failed // and why
 		if j := of[st.Task]; j != nil && st.State != Done {
 			st.settle(j, seen[taskKey{j.Key, st.Task}])
 		}
@@ -104,8 +105,10 @@ func (r *Run) Status(ctx context.Context, open Opener) (*Status, error) {
 			// What ended between the two looks has its result now, or says why there is none.
 			if done, err := r.hasResult(st.Task); err == nil && done {
 				st.State, st.Reason, st.damaged = Done, "", nil
-			} else if exit, err := r.readExit(st.Task); err == nil && exit != nil && st.State == Failed && exit.Part == st.Part {
-				st.Reason = cmp.Or(exit.Error, st.Reason)
+			} else if st.State == Failed && !said {
+				if exit, err := r.readExit(st.Task); err == nil && exit != nil && exit.Part == st.Part {
+					st.Reason = cmp.Or(exit.Error, st.Reason)
+				}
 			}
 		}
 		if st.damaged != nil && !st.State.open() {

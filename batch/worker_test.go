@@ -132,6 +132,18 @@ func TestCancelledIsNotFailed(t *testing.T) {
 	}
 }
 
+// handOver records that tasks were submitted, and returns the key of their part.
+func handOver(t *testing.T, r *Run, tasks Tasks) string {
+	t.Helper()
+	key := partKey(r.Plan.ID, 1, 0)
+	for _, line := range []jobLine{submitLine(r, tasks), {Event: eventSubmitted, Part: Part{Key: key}, ID: "12"}} {
+		must.Do(t, r.record(line))
+	}
+	settings := Settings{Engine: "fake", Program: "/amtrl", Resources: Resources{CPUs: 1, Time: time.Minute}}
+	must.Do(t, jsonfile.Write(filepath.Join(r.Dir, SubmitDir, "1.json"), settings))
+	return key
+}
+
 // endingEngine has a task that fails, and says why, while the engine is asked about it.
 type endingEngine struct {
 	Engine
@@ -146,12 +158,7 @@ func (e endingEngine) Query(context.Context, []Job) ([]Observation, error) {
 // What a task said when it failed is its reason, also where it said so after its files were read.
 func TestReasonBetweenTwoLooks(t *testing.T) {
 	r := create(t, filepath.Join(t.TempDir(), "run"), testPlan(t, "a"))
-	key := partKey(r.Plan.ID, 1, 0)
-	for _, line := range []jobLine{submitLine(r, Tasks{0}), {Event: eventSubmitted, Part: Part{Key: key}, ID: "12"}} {
-		must.Do(t, r.record(line))
-	}
-	settings := Settings{Engine: "fake", Program: "/amtrl", Resources: Resources{CPUs: 1, Time: time.Minute}}
-	must.Do(t, jsonfile.Write(filepath.Join(r.Dir, SubmitDir, "1.json"), settings))
+	key := handOver(t, r, Tasks{0})
 	must.Do(t, os.MkdirAll(r.taskPath(0), 0o755))
 	must.Do(t, jsonfile.Append(r.taskPath(0, "attempt.jsonl"), AttemptLine{Event: attemptStart, Attempt: 1, Part: key, Host: "here"}))
 	engine := endingEngine{fail: func() Observation {
