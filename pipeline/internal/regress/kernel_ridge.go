@@ -340,7 +340,10 @@ func (k *KernelRidge) downhill(kappa, unit, at float64) (KernelFit, float64) {
 	}
 	best, steps := k.atShift(kappa, unit*math.Pow(10, at)), []float64{-1, 1, -0.25, 0.25}
 	if k.likely() {
-		for next := least; next <= 3; next++ {
+		for start, next := at, least; next <= 3; next++ {
+			if next == start {
+				continue
+			}
 			if fit := k.atShift(kappa, unit*math.Pow(10, next)); fit.Criterion < best.Criterion {
 				best, at = fit, next
 			}

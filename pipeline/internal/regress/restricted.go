@@ -6,9 +6,11 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// restrictedSamples is of how many samples leave-one-out and the restricted likelihood count the same; a half or twice as many do about as
-// well.
+// restrictedSamples is of how many samples leave-one-out and the restricted likelihood count the same.
 const restrictedSamples = 60
+
+// roundingOfSquare is the part of a sum of squares below which a difference of two is rounding.
+const roundingOfSquare = 0x1p-40
 
 // likely says whether the likelihood of a lambda counts. Samples that belong together are not independent, as it takes them to be.
 func (k *KernelRidge) likely() bool {
@@ -50,6 +52,3 @@ func (k *KernelRidge) restricted(alpha *mat.Dense, solved *inverse, rho, mu floa
 	}
 	return -float64(outputs) / 2 * (freedom*math.Log(math.Max(0, square)) + det)
 }
-
-// roundingOfSquare is the part of a sum of squares below which a difference of two is rounding.
-const roundingOfSquare = 0x1p-40

@@ -108,16 +108,12 @@ func TestLikelihoodChoosesBetter(t *testing.T) {
 			}
 			linalg.Centre(y)
 			for _, normal := range []bool{false, true} {
-				r := Regression{Rows: rowsApart(mat.DenseCopyOf(x)), Y: y, Rho: math.Inf(1), Least: LeastPower, Kappas: []float64{1}, Lambda: Chosen,
-					Normal: normal}
-				fit := must.Get(r.Search())(t).Fit
-				head := r.Rows.Across(fit.Alpha)
-				head.Scale(0.5/r.Rows.Trace, head)
+				_, rows, head := chosen(t, x, y, normal)
 				for i := range fresh {
 					row := other.RawRowView(i)
 					e := mean - of.what(row, w)
 					for j, v := range row {
-						e += (v - r.Rows.Mean[j]) * head.At(j, 0)
+						e += (v - rows.Mean[j]) * head.At(j, 0)
 					}
 					errs[normal] += e * e / turns / fresh
 				}
@@ -131,9 +127,9 @@ func TestLikelihoodChoosesBetter(t *testing.T) {
 }
 
 // chosen regresses labels on x alone, as target does, and returns the fit with the weights of features less their mean.
-func chosen(t *testing.T, x, y *mat.Dense) (KernelFit, *Rows, *mat.Dense) {
+func chosen(t *testing.T, x, y *mat.Dense, normal bool) (KernelFit, *Rows, *mat.Dense) {
 	r := Regression{Rows: rowsApart(mat.DenseCopyOf(x)), Y: y, Rho: math.Inf(1), Least: LeastPower, Kappas: []float64{1}, Lambda: Chosen,
-		Normal: true}
+		Normal: normal}
 	fit := must.Get(r.Search())(t).Fit
 	head := r.Rows.Across(fit.Alpha)
 	head.Scale(0.5/r.Rows.Trace, head)
@@ -154,7 +150,7 @@ func TestLikelihoodOfSmallDirections(t *testing.T) {
 			y.Set(i, 0, e+0.2*rng.NormFloat64())
 		}
 		linalg.Centre(y)
-		_, _, head := chosen(t, x, y)
+		_, _, head := chosen(t, x, y, true)
 		for j := range d { // of e: weights -1/spread and 1/spread
 			w := []float64{-1 / spread, 1 / spread, 0, 0, 0, 0}[j] - head.At(j, 0)
 			if j < 2 {
@@ -175,8 +171,8 @@ func TestLikelihoodBesideConstant(t *testing.T) {
 			y.Set(i, 0, v+x.At(i, 0))
 		}
 		linalg.Centre(y)
-		both, _, _ := chosen(t, x, y)
-		alone, _, _ := chosen(t, x, mat.DenseCopyOf(y.Slice(0, 20, 0, 1)))
+		both, _, _ := chosen(t, x, y, true)
+		alone, _, _ := chosen(t, x, mat.DenseCopyOf(y.Slice(0, 20, 0, 1)), true)
 		must.Equal(t, both.Lambda, alone.Lambda, "lambda beside a column of one number")
 	}
 }
