@@ -19,11 +19,12 @@ func (l *Learner) ownNumbers(in Labelled, u units) ([]prediction, error) {
 			return nil, err
 		}
 		for i, c := range part.outputs {
-			left := slices.Repeat([]float64{math.NaN()}, len(in.Rows))
+			found[c] = fits[i].byRidge(fits[i].final, widened(part.column(i, len(fits))))
+			of := found[c].left
+			found[c].left = slices.Repeat([]float64{math.NaN()}, len(in.Rows))
 			for at, row := range in.labelled(c, outputs) {
-				left[row] = float64(part.Y[at*len(fits)+i]) - fits[i].residuals[at]
+				found[c].left[row] = of[at]
 			}
-			found[c] = prediction{head: fits[i].final, left: left}
 		}
 	}
 	return found, nil

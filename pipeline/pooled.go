@@ -13,6 +13,10 @@ import (
 // the output is of another class, if it says which. Numbers have ridge regression, classes a logistic one
 // beside it. Of a column that no source has rows of it has what [Constant] has.
 func (l *Learner) learnPooled(ctx context.Context, rec Epoch, in Round) (Epoch, error) {
+	u, err := l.model.units()
+	if err != nil {
+		return rec, err
+	}
 	if err := l.queue.Fill(l.head, 0); err != nil {
 		return rec, err
 	}
@@ -22,7 +26,7 @@ func (l *Learner) learnPooled(ctx context.Context, rec Epoch, in Round) (Epoch, 
 	left := make([][]float64, len(columns)) // by the heads of squared loss
 	var alone []int
 	for _, group := range p.columnGroups() {
-		part, found, err := l.pooledPart(ctx, in, group, left)
+		part, found, err := l.pooledPart(ctx, in, group, u, left)
 		if err != nil {
 			return rec, err
 		}
@@ -38,7 +42,7 @@ func (l *Learner) learnPooled(ctx context.Context, rec Epoch, in Round) (Epoch, 
 		}
 		alone = append(alone, group...)
 	}
-	if err := l.scorePooled(&fit, in.Target.Rows, left); err != nil {
+	if err := l.scorePooled(&fit, in.Target.Rows, u, left); err != nil {
 		return rec, err
 	}
 	if err := l.finish(fit); err != nil {
@@ -53,7 +57,7 @@ func (l *Learner) learnPooled(ctx context.Context, rec Epoch, in Round) (Epoch, 
 	}
 	rec.record(fit)
 	rec.Fit.Stop, rec.Nu = "no representation", make([]float64, len(rec.Counts))
-	err := l.measure(&rec, in, fit)
+	err = l.measure(&rec, in, fit)
 	if l.logOdds && len(alone) > 0 {
 		said := frequencies(in.Target, len(columns), p.together(in.Target.Rows))
 		fit.left = slices.Clone(fit.left)
@@ -67,11 +71,8 @@ func (l *Learner) learnPooled(ctx context.Context, rec Epoch, in Round) (Epoch, 
 
 // pooledPart regresses the outputs of a column, whose heads of squared loss it uploads; found is false where no source has rows of it.
 // What these heads predict of the samples is left.
-func (l *Learner) pooledPart(ctx context.Context, in Round, group []int, left [][]float64) (part fittedPart, found bool, err error) {
-	u, err := l.model.units()
-	if err != nil {
-		return part, false, err
-	}
+func (l *Learner) pooledPart(ctx context.Context, in Round, group []int, u units, left [][]float64) (part fittedPart, found bool,
+	err error) {
 	squared, err := l.pooledSquared(ctx, in, group, u)
 	if err != nil || squared == nil {
 		return part, false, err
@@ -110,11 +111,7 @@ func (l *Learner) pooledPart(ctx context.Context, in Round, group []int, left []
 }
 
 // scorePooled brings the labels, and what is left of them, to the units of the data, and puts the losses of the heads into fit.
-func (l *Learner) scorePooled(fit *headFit, rows []int32, left [][]float64) error {
-	u, err := l.model.units()
-	if err != nil {
-		return err
-	}
+func (l *Learner) scorePooled(fit *headFit, rows []int32, u units, left [][]float64) (err error) {
 	p := l.problem
 	columns := p.targetColumns()
 	for i, y := range fit.labels {
