@@ -34,13 +34,13 @@ const otherUnits = 10
 
 // Oddities lists what is odd about a set, in the order of its pools, or that [Set.Validate] refuses it: columns of which there are too few
 // labels to learn from, or labels of one class or number alone, those of the target before all else; features that are the same in all
-// rows, go one way from row to row, or tell a label alone; rows that are there twice in a source, or in a source and in the target; sources
-// without a label, or whose features are of another size; a target of fewer rows than outputs, or without classes that sources have, or
-// whose rows belong together in few groups, or with those of a source; sources that are copies of others; names that are words for none, or
-// nearly alike; numbers that are far from all others, or a code for none; labels in another unit than those of other sources; columns that
-// the target has outside of what the sources have, or the same in all its rows, and those that single sources have so; and labels of which
-// the largest decide squared errors alone. It keeps 32 bytes for each row of the largest source, 24 for each of the targets, and 8 for each
-// label that is a number.
+// rows, go one way from row to row, tell a label alone, or are known with it alone; rows that are there twice in a source, or in a source
+// and in the target; sources without a label, or whose features are of another size; a target of fewer rows than outputs, or without
+// classes that sources have, or whose rows belong together in few groups, or with those of a source; sources that are copies of others;
+// names that are words for none, or nearly alike; numbers that are far from all others, or a code for none; labels in another unit than
+// those of other sources; columns that the target has outside of what the sources have, or the same in all its rows, and those that single
+// sources have so; and labels of which the largest decide squared errors alone. It keeps 32 bytes for each row of the largest source, 24
+// for each of the targets, and 8 for each label that is a number.
 func (s *Set) Oddities() []Oddity {
 	if err := s.Validate(); err != nil {
 		return []Oddity{{"", err.Error(), "mend it: nothing else was looked at"}}
@@ -115,7 +115,7 @@ func (s *Set) Oddities() []Oddity {
 				"if it numbers the rows, or tells when they came, leave it out of columns: features; new rows lie beyond all of these"})
 		}
 	}
-	return append(append(append(out, s.shifted()...), s.unusedCodes()...), s.tellingOddities()...)
+	return append(append(append(append(out, s.shifted()...), s.unusedCodes()...), s.tellingOddities()...), s.comesWithLabel()...)
 }
 
 // unusedCodes are columns that lack no cell though numbers stand for none in them, which a digit may be wrong of.

@@ -18,10 +18,11 @@ const (
 // placeOf names a row of a pool.
 type placeOf func(*Pool, int) string
 
-// Warnings lists what [Set.Oddities] has that makes results wrong, or errors look too small: features that tell a label alone, rows of
-// sources that are also the target's, labels that are far from the others or in another unit, columns of labels whose squared error is of a
-// few rows alone, and classes that are one but for how they are written. Data that take long to read are not looked at. Rows are named by
-// file and line where files says so, and else by their number and id, which do not depend on where the files lie.
+// Warnings lists what [Set.Oddities] has that makes results wrong, or errors look too small: features that tell a label alone or are known
+// with it alone, rows of sources that are also the target's, labels that are far from the others or in another unit, columns of labels
+// whose squared error is of a few rows alone, and classes that are one but for how they are written. Data that take long to read are not
+// looked at. Rows are named by file and line where files says so, and else by their number and id, which do not depend on where the files
+// lie.
 func (s *Set) Warnings(files bool) (out []Oddity) {
 	place, cells, labels := (*Pool).where, 0, 0
 	if files {
@@ -35,6 +36,7 @@ func (s *Set) Warnings(files bool) (out []Oddity) {
 	}
 	if cells <= warningLeaks {
 		out, _ = s.telling(false)
+		out = append(out, s.comesWithLabel()...)
 	}
 	if cells <= warningCells {
 		out = append(out, s.targetCopies(place)...)

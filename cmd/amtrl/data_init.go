@@ -110,6 +110,10 @@ func (o *initOptions) run(ctx context.Context) error {
 			list.Rows = append(list.Rows, []string{"a class?", fmt.Sprintf("%s: %s; where it means no label, add it to missing", l.Column, words)})
 		}
 	}
+	if len(g.Like) > 0 {
+		list.Rows = append(list.Rows, []string{"a label?",
+			columnsText(g.Like) + ": a feature now; leave it out where it is not known before the label"})
+	}
 	for i, column := range g.Others {
 		const most = 12
 		if i == most {

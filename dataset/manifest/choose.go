@@ -124,6 +124,7 @@ func (g *guesser) chooseRoles(ctx context.Context, m *Manifest, known Known, inp
 func (g *guesser) chooseFeatures(m *Manifest, known Known, file string, columns []table.Column) error {
 	m.Features, m.Categories = known.Features, known.Categories
 	vector := false
+	g.markLate(m)
 	if len(m.Features) == 0 {
 		if m.Features, vector = g.guessFeatures(); !vector && len(m.Categories) == 0 {
 			m.Categories = g.guessCategories()

@@ -32,6 +32,8 @@ type Guess struct {
 	Coded []string
 	// Maybe are other columns that the label could be, where its name does not say so.
 	Maybe []string
+	// Like are features that have the name of a label, and are not among Maybe.
+	Like []string
 	// Counts are labels taken for numbers whose few values could be names of classes.
 	Counts []string
 	// MaybeSource is another column that the source could be, or empty.
@@ -163,6 +165,7 @@ func Look(ctx context.Context, manifestPath string, files []string, known Known)
 	g.nameOthers(out, c, notCost)
 	g.guessCodes(out)
 	out.Maybe, out.MaybeSource, out.Counts = slices.DeleteFunc(g.maybe, m.is), g.maybeSource, g.counts
+	out.Like = g.likeLabels(out)
 	return out, m.check()
 }
 

@@ -67,6 +67,17 @@ func (g *guesser) maybeLabels(name string, source *column, likely func(*column) 
 	}
 }
 
+// likeLabels are features, columns of their own or categories, that have the name of a label, but those that it may be.
+func (g *guesser) likeLabels(out *Guess) (names []string) {
+	for _, c := range g.columns {
+		feature := slices.Contains(g.scalars, c.Name) || slices.Contains(out.Categories, c.Name)
+		if feature && (c.named(sureLabels) || c.named([]string{"*label*"})) && !slices.Contains(out.Maybe, c.Name) {
+			names = append(names, c.Name)
+		}
+	}
+	return names
+}
+
 // pickLabel finds the column of few values that lacks most of them, in the source that lacks most of its own, and does not have the target
 // among them.
 func (g *guesser) pickLabel(target string, source *column, fits func(*column) bool) string {

@@ -34,6 +34,7 @@ type column struct {
 	}
 	more          bool // whether there are more rows
 	copied        bool // as markCopies says
+	late          lateness
 	distinct      map[string]int
 	cells         cells
 	numbers, ints int // of the values that are there

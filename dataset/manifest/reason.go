@@ -102,6 +102,8 @@ func (m *Manifest) unused(c *column) string {
 		return "ids beside the id"
 	case c.Time, c.dates == c.has():
 		return "dates are left out: for features write their hour, weekday or month into columns"
+	case c.late.is():
+		return fmt.Sprintf("known with the label: %d of %d rows without one lack it%s", c.late.lack, c.late.rows, in)
 	case (c.numeric() || c.boolean()) && c.sparse():
 		return missing
 	case c.boolean():

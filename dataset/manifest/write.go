@@ -60,6 +60,9 @@ func (g *Guess) Text() string {
 	} else if len(g.Categories) > 0 || len(g.Features) > 1 || len(g.Features) == 1 && strings.Contains(g.Features[0], "*") {
 		line("  # scale: none  # keeps the units of the columns; without, each is brought to mean 0 and spread 1")
 	}
+	if len(g.Like) > 0 {
+		line("  # labels? leave out of features what is not known before the label: %s", text.OneLine(strings.Join(g.Like, ", "), 400))
+	}
 	if g.Fill != "" {
 		comment := "of the column, into missing cells"
 		if g.Fill == FillIndicator {

@@ -1,0 +1,70 @@
+package dataset
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/internal/testrand"
+)
+
+// A feature that rows have with their label is named, by the check and by a run, also where some rows have one without the other. One that
+// is rare is not, nor one that a source lacks which has few labels, nor any where all rows are labelled, or none is.
+func TestComesWithLabel(t *testing.T) {
+	rng := testrand.New(t)
+	for turn := range 40 {
+		const filled = 0.25
+		rows, labelled := 60+rng.IntN(300), []float64{0.1, 0.5, 0.9, 1}[turn%4]
+		rate := []float64{0, 0.02}[turn/4%2] // of rows that have the value and no label, or a label and no value
+		if labelled > 0.5 {
+			rate = 0 // of few rows without a label
+		}
+		set := &Set{Name: "s", Columns: &Columns{Features: []string{"plain", "rare", "dead", "late"}}}
+		without := 0
+		for pool := range 3 {
+			dead, rows := pool == 0, rows
+			if dead {
+				rows *= 10
+			}
+			p := &Pool{Name: string(rune('a' + pool)), Rows: rows, Cols: 4, Scale: 1}
+			task := Task{Name: p.Name, Pool: pool, Labels: make([]float32, rows), Output: Output{Name: "y"}}
+			for r := range rows {
+				// Each source has a few rows of either kind, the dead one hardly any labels.
+				has := labelled == 1 || r < 4 || r > 4 && !dead && rng.Float64() < labelled
+				y, x := rng.NormFloat64(), [4]float64{rng.NormFloat64(), 0, rng.NormFloat64(), filled}
+				if rng.Float64() < 0.03 {
+					x[1] = 1
+				}
+				if dead {
+					x[2] = filled
+				}
+				if has != (rng.Float64() < rate) {
+					x[3] = y + rng.NormFloat64()
+				}
+				for _, v := range x {
+					p.F32 = append(p.F32, float32(v))
+				}
+				if has {
+					task.Labels[r], task.Train = float32(y), append(task.Train, int32(r))
+				} else {
+					without++
+				}
+			}
+			set.Pools, set.Tasks = append(set.Pools, p), append(set.Tasks, task)
+		}
+		must.Do(t, set.Validate())
+		for name, all := range map[string][]Oddity{"check": set.Oddities(), "run": set.Warnings(true)} {
+			var found []string
+			for _, o := range all {
+				if strings.Contains(o.Found, "without the label") {
+					found = append(found, o.Found[strings.LastIndex(o.Found, ": ")+2:])
+				}
+			}
+			want := []string{"late"}
+			if without == 0 {
+				want = nil
+			}
+			must.EqualSlices(t, found, want, "%s: %d rows, %g labelled, %g otherwise", name, rows, labelled, rate)
+		}
+	}
+}
