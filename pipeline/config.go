@@ -157,6 +157,9 @@ func NewConfig(preset string) (Config, error) {
 // Validate reports the first setting that is out of range. The settings must be
 // complete and canonical.
 func (c *Config) Validate() error {
+	if c.Preset != "" && !slices.Contains(Presets(), c.Preset) {
+		return fmt.Errorf("unknown preset %q: expected %s", c.Preset, strings.Join(Presets(), " or "))
+	}
 	if len(c.Methods) == 0 {
 		return fmt.Errorf("no methods: expected some of %s", strings.Join(methods, ", "))
 	}

@@ -42,6 +42,8 @@ type Learner struct {
 	relevance func(group []int, times []float64) []float64
 	// measured is what the score of the round is of, in the last round of a method.
 	measured measured
+	// learned says that the last Learn left a predictor.
+	learned bool
 }
 
 // NewLearner prepares the representation of a problem whose data set is
@@ -121,6 +123,7 @@ func (l *Learner) Learn(ctx context.Context, st State, in Round) (State, error) 
 	if err := l.checkRound(st, in); err != nil {
 		return State{}, err
 	}
+	l.learned = false
 	rec, err := l.learn(ctx, st, in)
 	if err != nil {
 		return State{}, l.problem.inRound(in.Method, in.Epoch, err)
@@ -132,6 +135,7 @@ func (l *Learner) Learn(ctx context.Context, st State, in Round) (State, error) 
 	if err := after.checkFinite(); err != nil {
 		return State{}, l.problem.inRound(in.Method, in.Epoch, err)
 	}
+	l.learned = true
 	return after, nil
 }
 

@@ -134,11 +134,18 @@ func students(groups float64) float64 {
 	return distuv.StudentsT{Sigma: 1, Nu: groups - 1}.Quantile(0.975)
 }
 
+// fewestLeftOut are the groups of left-out rows that an interval takes at least: two are predicted from each other, and their losses are
+// alike for that.
+const fewestLeftOut = 3
+
 // MeanInterval is the 95 % interval of the mean of the losses for other rows, nil of fewer than
-// two groups of them. Squared residuals are skewed, and most samples of few rows lack the large
+// two groups of them, of three where they are left out. Squared residuals are skewed, and most samples of few rows lack the large
 // ones that the mean is of, so that it reaches further up than down. See [skewedInterval]. That of rows that are left out
 // ([Score.LeaveOneOut]) is wider.
 func (l *Losses) MeanInterval(leftOut bool) *[2]float64 {
+	if leftOut && l.groups() < fewestLeftOut {
+		return nil
+	}
 	i := skewedInterval(floats.Sum(l.Sums)/float64(l.Rows), l.residuals(l.Sums), float64(l.Rows), leftOutVariance(leftOut, l.groups()))
 	if i != nil {
 		i[0] = math.Max(0, i[0])
@@ -198,7 +205,9 @@ func CompareLosses(a, b *Epoch) *Comparison {
 	more := floats.SubTo(make([]float64, len(x.Sums)), y.Sums, x.Sums)
 	total, residuals, times := floats.Sum(more), x.residuals(more), leftOutVariance(a.Score.LeaveOneOut, x.groups())
 	if a.Score.Metric != MetricError {
-		c.Interval = skewedInterval(c.Difference, residuals, n, times)
+		if !a.Score.LeaveOneOut || groups >= fewestLeftOut {
+			c.Interval = skewedInterval(c.Difference, residuals, n, times)
+		}
 		return &c
 	}
 	square := linalg.Dot(residuals, residuals) * groups / (groups - 1)

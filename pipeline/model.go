@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/internal/text"
 )
 
 // Tensor is a named array of float32, row-major.
@@ -83,11 +84,35 @@ type Model struct {
 	Representation []float32
 }
 
+// checkHeads refuses heads that are not those of the sources and of the target.
+func (m *Model) checkHeads() error {
+	outputs := len(m.Sources)
+	if m.Outputs != nil {
+		if len(m.Outputs) != len(m.Sources) || slices.ContainsFunc(m.Outputs, func(n int) bool { return n < 1 || n > MaxK }) {
+			return fmt.Errorf("expected the outputs, 1 or more, of each of %s, found %v", text.Several(len(m.Sources), "source"), m.Outputs)
+		}
+		outputs = sumInts(m.Outputs)
+	}
+	switch {
+	case m.K < 1 || m.K > MaxK:
+		return fmt.Errorf("k is %d, expected 1 to %d", m.K, MaxK)
+	case outputs == 0 || len(m.Heads) != outputs*m.K:
+		return fmt.Errorf("expected heads of %s, each of %d numbers, found %d numbers", text.Several(outputs, "output"), m.K, len(m.Heads))
+	case len(m.Head) == 0 || len(m.Head)%m.K != 0:
+		return fmt.Errorf("expected a head of %d numbers for each output of the target, found %d numbers", m.K, len(m.Head))
+	}
+	return nil
+}
+
 // Relevance estimates nu from the model's heads (eq. 3, or the variant that r
 // selects) on a backend, in the order of m.Sources, with the rank it was found
-// at. Transfer is refused: a model does not have the target's samples.
+// at. Transfer is refused, since a model does not have the target's samples, and so are heads of another size than K, Sources and Outputs
+// have.
 func (m *Model) Relevance(b backend.Queue, r Relevance) (nu []float64, rank int, err error) {
 	if err := r.validate(); err != nil {
+		return nil, 0, err
+	}
+	if err := m.checkHeads(); err != nil {
 		return nil, 0, err
 	}
 	if r.Kind == Transfer || r.Kind == RelevanceAuto {

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/amtrl/amtrl/backend"
@@ -120,7 +121,9 @@ func (p *Predictor) load(named map[string]Tensor, height, width int) error {
 	if scale != nil {
 		p.inverse = make([]float32, len(scale))
 		for j, s := range scale {
-			p.inverse[j] = 1 / s
+			if p.inverse[j] = 1 / s; s == 0 {
+				p.inverse[j] = float32(math.NaN()) // refused below
+			}
 		}
 	}
 	if p.unit == nil {

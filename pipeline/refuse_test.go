@@ -141,6 +141,8 @@ func TestLearnRefusesBadRounds(t *testing.T) {
 	round := big.problem.LookUp(must.Get(big.problem.Propose(State{}))(t))
 	must.Fail(t, "weights that overflow", must.Err(big.Learn(t.Context(), State{}, round)),
 		"target shop0, active, epoch 1: ", "Inf, expected a finite number")
+	must.Fail(t, "nothing learned", must.Err(l.ScoreOn(Labelled{})), "expected Learn before")
+	must.Get(l.Learn(t.Context(), State{}, p.LookUp(must.Get(p.Propose(State{}))(t))))(t)
 	must.Fail(t, "no rows", must.Err(l.ScoreOn(Labelled{})), "expected labelled rows of the target, found none")
 	must.Fail(t, "a row too far", must.Err(l.ScoreOn(Labelled{Rows: []int32{80}, Y: []float32{1}})), "found row 80")
 	if got := l.Tensors(State{}); got != nil {

@@ -118,15 +118,19 @@ type measured struct {
 // none where the score is exact, and with preset paper. The caller does not change them.
 func (l *Learner) Measured() (pred [][]float32, y []float32) { return l.measured.pred, l.measured.y }
 
-// ScoreOn measures the predictor that the last Learn left on labelled rows of the target's pool,
+// ScoreOn measures the predictor that the last Learn left, without which it is an error, on labelled rows of the target's pool,
 // at least one. Where the score is exact they are not looked at.
 func (l *Learner) ScoreOn(rows Labelled) (Score, *Losses, error) {
+	if !l.learned {
+		return Score{}, nil, errors.New("nothing to score: expected Learn before")
+	}
 	if err := rows.check(l.problem.Set, l.problem.Target); err != nil {
 		return Score{}, nil, err
 	}
 	if len(rows.Rows) == 0 && l.problem.Set.Model == nil {
 		return Score{}, nil, errors.New("expected labelled rows of the target, found none")
 	}
+	defer func(was measured) { l.measured = was }(l.measured)
 	return l.score(Round{Test: rows}, headFit{})
 }
 

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 )
@@ -30,7 +31,7 @@ type Epoch struct {
 	// Epoch counts from 1.
 	Epoch int `json:"epoch"`
 	// Samples is the number of source samples drawn so far, Drawn of them in
-	// this round, Cost what they cost in all.
+	// this round (below 0 where it learned from fewer than the one before), Cost what they cost in all.
 	Samples int     `json:"samples"`
 	Drawn   int     `json:"drawn"`
 	Cost    float64 `json:"cost"`
@@ -74,7 +75,7 @@ type Epoch struct {
 	MatchByChance float64 `json:"match_by_chance,omitempty"`
 	// Nu is the relevance of each source at the end of the round (eq. 3), of several
 	// outputs the Frobenius norm of their block, and NuRank the rank it was found at. The
-	// next round is allocated by it, so that a program may put a relevance of its own there.
+	// next round is allocated by it, so that a program may put a relevance of its own there, of up to [MaxNu] either way.
 	Nu     []float64 `json:"nu"`
 	NuRank int       `json:"nu_rank"`
 	// NuByChance is what sum nu_m^2 has on average where no source has anything to do with the target, by relevance
@@ -199,6 +200,9 @@ func (p *Problem) Check(epochs []Epoch) error {
 				}
 			}
 		}
+		if err := rec.checkRelevance(); err != nil {
+			return fmt.Errorf("epoch %d of %s: %w", e, method, err)
+		}
 		for m, n := range rec.Counts {
 			if n < 0 || n > limit[m] {
 				return fmt.Errorf("epoch %d of %s: source %d has %d samples, expected 0 to %d", e, method, m, n, limit[m])
@@ -206,4 +210,28 @@ func (p *Problem) Check(epochs []Epoch) error {
 		}
 	}
 	return nil
+}
+
+// checkRelevance refuses what the next round cannot be allocated by.
+func (e *Epoch) checkRelevance() error {
+	for m, nu := range e.Nu {
+		if !(math.Abs(nu) <= MaxNu) {
+			return fmt.Errorf("nu of source %d is %g, expected a number from %g to %g", m, nu, -MaxNu, MaxNu)
+		}
+	}
+	if n := len(e.Match); n != 0 && n != len(e.Nu) {
+		return fmt.Errorf("expected match of %d sources, found %d", len(e.Nu), n)
+	}
+	for _, of := range []struct {
+		what  string
+		value float64
+	}{{"own", e.Own}, {"match by chance", e.MatchByChance}} {
+		if !(of.value >= 0 && of.value <= 1) {
+			return fmt.Errorf("%s is %g, expected a number from 0 to 1", of.what, of.value)
+		}
+	}
+	if !(e.NuByChance >= 0 && e.NuByChance <= math.MaxFloat64) {
+		return fmt.Errorf("nu by chance is %g, expected a number that is not negative", e.NuByChance)
+	}
+	return finite("a match", e.Match)
 }

@@ -108,7 +108,7 @@ func (r *runPage) caveats(m *runs.MethodResult) (lines []Sentence) {
 // verdicts compare the first method with the others.
 func (r *runPage) verdicts() (out []Verdict) {
 	first := r.Result.Methods[0]
-	for _, m := range r.Result.Methods[1:] {
+	for _, m := range compared(&r.Result) {
 		c := pipeline.Comparison{A: first.Method, B: m.Method, Difference: m.Score.Value - first.Score.Value}
 		for _, known := range r.Result.Comparisons {
 			if known.A == c.A && known.B == c.B {

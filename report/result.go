@@ -14,13 +14,21 @@ import (
 	"github.com/amtrl/amtrl/runs"
 )
 
+// compared are the methods that the first one is compared with: none where a single sample of the target is left out.
+func compared(r *runs.Result) []runs.MethodResult {
+	if r.TooFew && len(r.Comparisons) == 0 {
+		return nil
+	}
+	return r.Methods[1:]
+}
+
 // Result is what a run found: the score of each method, how they compare, and the top most relevant sources.
 func Result(r *runs.Result, top int, f Format) string {
 	parts, metric := []string{methodTable(r).Render(f)}, metricOf(r)
 	if len(r.Methods) > 1 {
 		a := r.Methods[0]
 		var lines strings.Builder
-		for _, b := range r.Methods[1:] {
+		for _, b := range compared(r) {
 			fmt.Fprintf(&lines, "%s\n", verdict(metric, a, b, r.Comparisons))
 		}
 		if r.Recommended != "" {

@@ -93,7 +93,8 @@ type Predicted struct {
 }
 
 // PredictLabels predicts the labels of rows, as [pipeline.Predictor.Predict] takes them, for each of the columns of labels of p,
-// which [OpenPredictor] returned with it. Of a row with a feature that is no number, scores and numbers are none.
+// which [OpenPredictor] returned with it. Of a row with a feature that is no number, scores
+// and numbers are none, and the class is the first.
 func PredictLabels(p *pipeline.Predictor, columns []OutputColumn, rows *dataset.Pool) ([]Predicted, error) {
 	heads := 0
 	for _, c := range columns {

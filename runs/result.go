@@ -236,7 +236,7 @@ func summarise(p *pipeline.Problem, data string, in pipeline.Labelled, epochs []
 			m.Rounds = append(m.Rounds, RoundResult{e.Samples, e.Cost, e.Score.Value, interval})
 		}
 	}
-	if !p.Set.Binary {
+	if !p.Set.Binary && !res.TooFew {
 		res.Earlier = earlier(epochs, first, of)
 	}
 	for _, e := range last {

@@ -37,7 +37,7 @@ type RoundScore struct {
 
 // After sets Earlier of the result by earlier rounds, those that left the same number of the target's samples out.
 func (r *RoundScore) After(rounds []RoundScore) {
-	if r.Losses == nil || len(r.Result.Methods) == 0 || r.Result.Methods[0].Score.Metric != pipeline.MetricMSE {
+	if r.Losses == nil || r.Result.TooFew || len(r.Result.Methods) == 0 || r.Result.Methods[0].Score.Metric != pipeline.MetricMSE {
 		return
 	}
 	var epochs []pipeline.Epoch

@@ -51,6 +51,9 @@ func Sweep(ctx context.Context, data *pipeline.Resident, id Identity, dir string
 // is the error. progress and lost may be nil.
 func SweepAcross(ctx context.Context, devices []*pipeline.Resident, id Identity, dir string, jobs int, progress func(SweepStep),
 	lost func(device int, err error)) (*Summary, error) {
+	if len(devices) == 0 {
+		return nil, errors.New("expected a device at least, found none")
+	}
 	for _, data := range devices {
 		if err := id.checkData(data); err != nil {
 			return nil, err
@@ -72,15 +75,15 @@ func SweepAcross(ctx context.Context, devices []*pipeline.Resident, id Identity,
 		return nil, err
 	}
 	w.todo = newShare(todo, len(devices))
-	group, ctx := errgroup.WithContext(ctx)
-	defer context.AfterFunc(ctx, w.todo.stop)()
+	group, working := errgroup.WithContext(ctx)
+	defer context.AfterFunc(working, w.todo.stop)()
 	for j := range max(jobs, len(devices)) {
-		group.Go(func() error { return w.job(ctx, j%len(devices)) })
+		group.Go(func() error { return w.job(working, j%len(devices)) })
 	}
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}
-	if err := context.Cause(ctx); err != nil && w.done < len(w.units) {
+	if err := ctx.Err(); err != nil && w.done < len(w.units) {
 		return nil, err
 	}
 	return finishSweep(dir, id, w.results)

@@ -201,8 +201,9 @@ func (e *env) outVec(name string, t backend.DType, n int) backend.Vector {
 func (e *env) pool(t backend.DType, m dense) backend.Matrix {
 	e.Helper()
 	v := e.in("pool", t, m)
+	lent := e.rng.IntN(2) == 1 // whether or not the device takes loans, so that two devices have the same operands
 	lender, is := e.q.(backend.Lender)
-	if !is || e.rng.IntN(2) == 0 {
+	if !is || !lent {
 		return v
 	}
 	h := &e.held[len(e.held)-1]

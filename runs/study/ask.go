@@ -84,8 +84,8 @@ func (e *Stop) Error() string {
 // that came since the last round are learned from first, unless rows are still pending, and so are labels that were there
 // before the first ask, where every source of [dataset.FewestSamples] rows has some and each ask its own budget.
 func (s *Study) Ask(ctx context.Context, r Request) (*Asked, error) {
-	if r.Budget != 0 && (!(r.Budget > 0) || math.IsInf(r.Budget, 1)) {
-		return nil, fmt.Errorf("budget %g: expected a positive number", r.Budget)
+	if err := r.check(); err != nil {
+		return nil, err
 	}
 	const tries = 3 // others may tell all the time
 	for i := 0; ; i++ {
@@ -100,6 +100,24 @@ func (s *Study) Ask(ctx context.Context, r Request) (*Asked, error) {
 			return nil, err
 		}
 	}
+}
+
+func (r Request) check() error {
+	switch {
+	case r.Expires < 0:
+		return fmt.Errorf("expires after %s: expected a time to come, or 0 for never", r.Expires)
+	case !(r.StopBelow >= 0):
+		return fmt.Errorf("stop below %g: expected a number that is not negative", r.StopBelow)
+	}
+	return checkBudget(r.Budget)
+}
+
+// checkBudget takes 0, which is the study's own.
+func checkBudget(budget float64) error {
+	if budget != 0 && !(budget > 0 && budget <= math.MaxFloat64) {
+		return fmt.Errorf("budget %g: expected a positive number", budget)
+	}
+	return nil
 }
 
 // ask is Ask, except that it leaves a round that is due to the caller.
@@ -173,6 +191,9 @@ func (s *Study) ask(ctx context.Context, r Request, mayLearn bool) (asked *Asked
 	if asked, err = s.asked(e); err != nil {
 		return nil, false, err
 	}
+	if err := ctx.Err(); err != nil {
+		return nil, false, err
+	}
 	// The table comes first: without its line in the journal it is that of no ask, and the next one replaces it.
 	if err := s.writeAsk(asked); err != nil {
 		return nil, false, err
@@ -232,6 +253,9 @@ func nothing(waiting int, prop *proposal) error {
 }
 
 func (s *Study) load() (*journal, *state, error) {
+	if s.data == nil {
+		return nil, nil, errDetached
+	}
 	j, err := s.read()
 	if err != nil {
 		return nil, nil, err

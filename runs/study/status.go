@@ -220,6 +220,9 @@ type PlanSource struct {
 
 // Plan says what an ask of that budget, 0 for that of the study, would draw. It changes nothing.
 func (s *Study) Plan(budget float64) (*Plan, error) {
+	if err := checkBudget(budget); err != nil {
+		return nil, err
+	}
 	j, st, err := s.load()
 	if err != nil {
 		return nil, err

@@ -220,16 +220,17 @@ func Open(dir string) (*Study, error) {
 	return s, nil
 }
 
-// Attach opens the data of a study in the folder of an import and refuses others. The folder may list more classes than
+// Attach opens the data of a study in the folder of an import and refuses others: the study has then what it had before. The folder may list more classes than
 // the study has, which [Study.Tell] takes up once a label has one of them.
 func (s *Study) Attach(folder string) error {
+	next := *s
+	next.folder = folder
 	var err error
-	s.folder = folder
-	if s.data, err = s.openData(nil); err != nil {
+	if next.data, err = next.openData(nil); err != nil {
 		return err
 	}
-	s.listed = classesOf(s.data.Outputs)
-	if s.data.Key != s.Settings.Data.Key {
+	next.listed = classesOf(next.data.Outputs)
+	if next.data.Key != s.Settings.Data.Key {
 		found, err := columnar.Digest(folder, s.Settings.Data.Classes...)
 		if err != nil {
 			return err
@@ -239,16 +240,20 @@ func (s *Study) Attach(folder string) error {
 				"they were; new labels come with amtrl study tell, and new classes, which the manifest may list",
 				cmp.Or(s.DataAt, s.Settings.Data.Path), s.Settings.Data.SHA256[:12], found[:12])
 		}
-		if s.data, err = s.openData(s.Settings.Data.Classes); err != nil {
+		if next.data, err = next.openData(s.Settings.Data.Classes); err != nil {
 			return err
 		}
 	}
-	s.places = map[string]int{}
-	for i, p := range s.data.Set.Pools {
-		s.places[p.Name] = i
+	next.places = map[string]int{}
+	for i, p := range next.data.Set.Pools {
+		next.places[p.Name] = i
 	}
+	*s = next
 	return nil
 }
+
+// errDetached is the error of what needs data before [Study.Attach] gave them.
+var errDetached = errors.New("the study has no data yet: expected Attach before")
 
 // LatestRound is the folder of the last round that was learned.
 func (s *Study) LatestRound() (string, error) {
@@ -272,16 +277,19 @@ func (s *Study) RoundDir(round int) string {
 // lock takes the folder of the study, or that of its rounds, for this process alone, and waits for it.
 func (s *Study) lock(ctx context.Context, dir string) (*lease.Lease, error) {
 	const poll, patience = 20 * time.Millisecond, 100
-	for tries := 0; ; tries++ {
+	for tries := 0; ctx.Err() == nil; tries++ {
 		l, err := lease.Acquire(ctx, dir, 0, s.times, func(error) {}) // who writes asks whether it still has it
-		if !lease.IsInUse(err) {
-			return l, err
-		}
-		if tries == patience {
+		switch {
+		case err == nil:
+			return l, nil
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case !lease.IsInUse(err):
+			return nil, err
+		case tries == patience:
 			s.Note("%s is %s: waiting", dir, err)
 		}
-		if err := lease.Sleep(ctx, poll); err != nil {
-			return nil, err
-		}
+		lease.Sleep(ctx, poll)
 	}
+	return nil, ctx.Err()
 }

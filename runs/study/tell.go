@@ -41,6 +41,9 @@ type TellOptions struct {
 // Tell takes the answers of a file, all of them or none.
 func (s *Study) Tell(ctx context.Context, path string, how TellOptions) (Told, error) {
 	var told Told
+	if s.data == nil {
+		return told, errDetached
+	}
 	numbers := slices.ContainsFunc(s.data.Outputs, func(o columnar.Output) bool { return o.Type == "number" })
 	if how.Checked && !numbers {
 		return told, errors.New("checked: expected labels that are numbers, of which some may be named as far from others, found classes")
@@ -79,6 +82,9 @@ func (s *Study) Tell(ctx context.Context, path string, how TellOptions) (Told, e
 		return told, err
 	}
 	told, e.Classes = changed.told, more
+	if err := ctx.Err(); err != nil {
+		return Told{}, err
+	}
 	if len(e.Rows)+len(e.Skips)+len(e.Checked) > 0 {
 		if err := s.write(held, j, Event{Tell: e}); err != nil {
 			return Told{}, err

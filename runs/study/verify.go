@@ -26,6 +26,9 @@ type Verified struct {
 // a device of the named backend, the one that learned them, or of another, which is refused. progress, which is told
 // the number of each round, may be nil.
 func (s *Study) Verify(ctx context.Context, open func(name string) (backend.Device, error), progress func(int)) (v Verified, err error) {
+	if s.data == nil {
+		return v, errDetached
+	}
 	j, err := s.read()
 	if err != nil {
 		return v, err
