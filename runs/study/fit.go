@@ -23,6 +23,9 @@ var ErrTooFew = errors.New("expected labels of sources and of the target to lear
 // Learn carries a round out from all labels so far on a device, which open opens, and writes its folder. The journal is
 // free meanwhile; another process that learns is waited for. It returns the number of the round.
 func (s *Study) Learn(ctx context.Context, open func() (backend.Device, error)) (int, error) {
+	if s.data == nil {
+		return 0, errDetached
+	}
 	learning, err := s.lock(ctx, filepath.Join(s.Dir, roundsDir))
 	if err != nil {
 		return 0, err

@@ -220,8 +220,8 @@ func Open(dir string) (*Study, error) {
 	return s, nil
 }
 
-// Attach opens the data of a study in the folder of an import and refuses others: the study has then what it had before. The folder may list more classes than
-// the study has, which [Study.Tell] takes up once a label has one of them.
+// Attach opens the data of a study in the folder of an import and refuses others: the study has then what it had before. The
+// folder may list more classes than the study has, which [Study.Tell] takes up once a label has one of them.
 func (s *Study) Attach(folder string) error {
 	next := *s
 	next.folder = folder

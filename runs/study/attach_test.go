@@ -1,0 +1,143 @@
+package study
+
+import (
+	"context"
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/amtrl/amtrl/internal/atomicfile"
+	"github.com/amtrl/amtrl/internal/foldertest"
+	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/internal/testrand"
+)
+
+// Data that a study refuses leave it with what it had, whether they are of another study or cannot be read.
+func TestAttachThatRefuses(t *testing.T) {
+	rng := testrand.New(t)
+	f, other := newFixture(t, rng), newFixture(t, rng)
+	twin := filepath.Join(t.TempDir(), "S")
+	must.Do(t, os.CopyFS(twin, os.DirFS(f.Dir)))
+	must.Fail(t, "data of another study", f.Attach(other.folder), "expected the data of the study, sha256 ")
+	must.Fail(t, "a folder that is not there", f.Attach(filepath.Join(t.TempDir(), "none")), "none")
+	got := must.Get(f.Ask(t.Context(), Request{}))(t)
+	want := must.Get(f.open(t, twin).Ask(t.Context(), Request{}))(t)
+	must.EqualSlices(t, got.Rows, want.Rows, "rows of an ask after data that were refused")
+	told := must.Get(f.Tell(t.Context(), f.answerAll(t, "all.csv", got), TellOptions{}))(t)
+	must.Equal(t, told.Labels, len(got.Rows), "labels that were told")
+	must.Equal(t, must.Get(f.Learn(t.Context(), openCPU))(t), 1, "the round")
+
+	bare := must.Get(Open(other.Dir))(t)
+	must.Fail(t, "data of another study", bare.Attach(f.folder), "expected the data of the study")
+	must.Is(t, must.Err(bare.Status()), errDetached, "a study that has refused the first data")
+}
+
+// Whatever needs data says so in one line before there are any, and leaves no file.
+func TestBeforeAttach(t *testing.T) {
+	f := newFixture(t, testrand.New(t))
+	a := must.Get(f.Ask(t.Context(), Request{}))(t)
+	answers, before := f.answerAll(t, "all.csv", a), foldertest.Read(t, f.Dir)
+	table := filepath.Join(t.TempDir(), "labels.csv")
+	for what, call := range map[string]func(s *Study) error{
+		"Ask":       func(s *Study) error { return must.Err(s.Ask(t.Context(), Request{})) },
+		"Tell":      func(s *Study) error { return must.Err(s.Tell(t.Context(), answers, TellOptions{})) },
+		"Checked":   func(s *Study) error { return must.Err(s.Tell(t.Context(), answers, TellOptions{Checked: true})) },
+		"Status":    func(s *Study) error { return must.Err(s.Status()) },
+		"Plan":      func(s *Study) error { return must.Err(s.Plan(0)) },
+		"Learn":     func(s *Study) error { return must.Err(s.Learn(t.Context(), openCPU)) },
+		"Export":    func(s *Study) error { return must.Err(s.Export(table)) },
+		"Verify":    func(s *Study) error { return must.Err(s.Verify(t.Context(), openNamed, nil)) },
+		"Relevance": func(s *Study) error { return must.Err(s.Relevance()) },
+	} {
+		must.Fail(t, what, call(must.Get(Open(f.Dir))(t)), "expected Attach before")
+	}
+	must.Absent(t, table)
+	foldertest.Equal(t, "before Attach", foldertest.Read(t, f.Dir), before)
+}
+
+// Once its context is done, an ask or a tell writes nothing and says so by an error that is that of the context: from the
+// beginning, while another process has the folder, and from what it reads last on.
+func TestCancelled(t *testing.T) {
+	f := newFixture(t, testrand.New(t))
+	a := must.Get(f.Ask(t.Context(), Request{}))(t)
+	answers := f.answerAll(t, "all.csv", a)
+	before := foldertest.Read(t, f.Dir)
+	var at map[string]func() // what to do before an operation on a file of that name
+	atomicfile.Intercept(t, func(op atomicfile.Op, path string) error {
+		if do := at[filepath.Base(path)]; do != nil && strings.HasPrefix(path, f.Dir) {
+			do()
+		}
+		return nil
+	})
+	calls := map[string]func(ctx context.Context) error{
+		"an ask": func(ctx context.Context) error { return must.Err(f.Ask(ctx, Request{Budget: 3})) },
+		"a tell": func(ctx context.Context) error { return must.Err(f.Tell(ctx, answers, TellOptions{})) },
+	}
+	check := func(what string, err error) {
+		t.Helper()
+		must.Is(t, err, context.Canceled, "%s", what)
+		foldertest.Equal(t, what, foldertest.Read(t, f.Dir), before)
+	}
+	for what, call := range calls {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		cancel(errors.New("enough"))
+		check(what, call(ctx))
+
+		for _, file := range []string{"lease", journalFile} {
+			ctx, cancel = context.WithCancelCause(t.Context())
+			times := 0
+			at = map[string]func(){file: func() { times++; cancel(errors.New("enough")) }}
+			check(what+" that has come to "+file, call(ctx))
+			at = nil
+			must.Hold(t, times > 0, "%s does not come to %s: the test tests nothing", what, file)
+		}
+	}
+	wait := func(holder string) {
+		before = foldertest.Read(t, f.Dir)
+		for what, call := range calls {
+			ctx, cancel := context.WithCancelCause(t.Context())
+			time.AfterFunc(50*time.Millisecond, func() { cancel(errors.New("enough")) })
+			check(what+" that waits for "+holder, call(ctx))
+		}
+	}
+	held := must.Get(f.lock(t.Context(), f.Dir))(t)
+	wait("another process")
+	held.Release()
+	lease := filepath.Join(f.Dir, "lease")
+	must.Do(t, os.WriteFile(lease, []byte("{}"), 0o644))
+	wait("another machine")
+	must.Do(t, os.Remove(lease))
+	for what, call := range calls {
+		must.Do(t, call(t.Context()))
+		must.Hold(t, foldertest.Read(t, f.Dir)[journalFile] != before[journalFile], "%s wrote nothing", what)
+	}
+}
+
+// hostile are numbers that are no budget.
+var hostile = []float64{math.NaN(), math.Inf(1), math.Inf(-1), -1, -1e-300, -math.MaxFloat64}
+
+// Numbers that no ask can have are refused before anything is written.
+func TestRefusedRequests(t *testing.T) {
+	f := newFixture(t, testrand.New(t))
+	before := foldertest.Read(t, f.Dir)
+	for _, bad := range hostile {
+		must.Fail(t, "an ask", must.Err(f.Ask(t.Context(), Request{Budget: bad})), "expected a positive number")
+		must.Fail(t, "a plan", must.Err(f.Plan(bad)), "expected a positive number")
+	}
+	for what, r := range map[string]Request{
+		"expires after -1ns: expected": {Expires: -1}, "expires after -1h0m0s: expected": {Expires: -time.Hour},
+		"stop below NaN: expected": {StopBelow: math.NaN()}, "stop below -0.5: expected": {StopBelow: -0.5},
+		"stop below -Inf: expected": {StopBelow: math.Inf(-1)},
+	} {
+		must.Fail(t, "an ask", must.Err(f.Ask(t.Context(), r)), what)
+	}
+	foldertest.Equal(t, "what was refused", foldertest.Read(t, f.Dir), before)
+	for _, r := range []Request{{}, {StopBelow: 0.5}, {Expires: time.Hour, Budget: 1}} {
+		must.Do(t, must.Err(f.Ask(t.Context(), r)))
+	}
+	must.Hold(t, strings.Count(foldertest.Read(t, f.Dir)[journalFile], "\n") == 3, "asks that are right")
+}
