@@ -1,7 +1,9 @@
 package pipeline
 
 import (
+	"cmp"
 	"encoding/json"
+	"fmt"
 	"math/rand/v2"
 	"runtime"
 	"slices"
@@ -204,6 +206,20 @@ func TestDefaultTarget(t *testing.T) {
 	set.Tasks[1].Name = "b"
 	if got := cfg.DefaultTarget(set); got != "z" {
 		t.Errorf("%s, want the last", got)
+	}
+}
+
+// A preset is one of those that there are, or none, whose settings are all given.
+func TestPresetsThatThereAre(t *testing.T) {
+	for _, preset := range append(Presets(), "") {
+		cfg := must.Get(NewConfig(cmp.Or(preset, PresetDefault)))(t)
+		cfg = cfg.Complete(nil).Canonical()
+		cfg.Preset = preset
+		must.Do(t, cfg.Validate())
+		for _, bad := range []string{"best", "Default", " ", preset + "\n"} {
+			cfg.Preset = bad
+			must.Fail(t, "a preset", cfg.Validate(), fmt.Sprintf("unknown preset %q: expected default or paper", bad))
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -152,6 +153,24 @@ func TestPredictLinear(t *testing.T) {
 			must.Fail(t, "nil", p.Predict(nil, make([]float32, 3*m.c)), "expected rows, found nil")
 			rows.Scale = 0
 			must.Fail(t, "no scale", p.Predict(rows, make([]float32, 3*m.c)), "expected rows with a scale above 0, such as 1, found 0")
+		}
+	}
+}
+
+// Scales that features or labels cannot have are refused, 0 among them, whose inverse is above 0.
+func TestPredictorRefusesScales(t *testing.T) {
+	rng, q := testrand.New(t), pipelinetest.OpenCPU(t, 1)
+	for _, name := range []string{"representation.scale", "labels.scale"} {
+		for _, bad := range []float64{0, math.Copysign(0, -1), -1, -rng.ExpFloat64(), math.NaN(), math.Inf(-1)} {
+			m := randomLinear(rng, 1+rng.IntN(9), 1+rng.IntN(4), 1+rng.IntN(3), 0)
+			tensors := m.tensors()
+			must.Get(NewPredictor(q, tensors, 0, 0))(t).Close()
+			for _, one := range tensors {
+				if one.Name == name {
+					one.Data[rng.IntN(len(one.Data))] = float32(bad)
+				}
+			}
+			must.Fail(t, fmt.Sprintf("%s of %g", name, bad), must.Err(NewPredictor(q, tensors, 0, 0)), "expected scales above 0")
 		}
 	}
 }

@@ -152,6 +152,38 @@ func TestLearnRefusesBadRounds(t *testing.T) {
 	must.Fail(t, "a problem of another set", must.Err(NewLearner(dev, other)), "expected those of", "which are resident")
 }
 
+// What is measured of other rows leaves what the score of the round is of, and after a round that failed there is nothing to measure.
+func TestScoreOnLeavesMeasured(t *testing.T) {
+	rng := testrand.New(t)
+	for _, head := range []Head{{Ridge: RidgeAuto, Prior: PriorResidual, Rcond: -1}, {Ridge: 0.01, Prior: PriorIdentity, Rcond: -1}} {
+		dev := openDevice(t, 1, smallSet(rng.Uint64(), 4, 200, 5, rng.IntN(2) == 1))
+		cfg := smallConfig()
+		cfg.Head, cfg.Intercept, cfg.Methods = head, true, []string{Uniform}
+		l := must.Get(newLearner(dev, cfg, 1))(t)
+		defer l.Close()
+		p := l.problem
+		round := p.LookUp(must.Get(p.Propose(State{}))(t))
+		st := must.Get(l.Learn(t.Context(), State{}, round))(t)
+		pred, y := l.Measured()
+		was := slices.Concat(pred...) // none by prior identity, as with preset paper
+		must.Equal(t, len(y) > 0, head.Prior == PriorResidual, "%s: labels that are measured", head.Prior)
+		some := p.Target.label(p.Set, round.Test.Rows[:7])
+		score, losses, err := l.ScoreOn(some)
+		must.Do(t, err)
+		must.Equal(t, losses.Rows, len(some.Rows), "rows of %s %g", score.Metric, score.Value)
+		again, labels := l.Measured()
+		must.EqualSlices(t, slices.Concat(again...), was, "%s: predictions after ScoreOn", head.Prior)
+		must.EqualSlices(t, labels, y, "%s: labels after ScoreOn", head.Prior)
+
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		must.Is(t, must.Err(l.Learn(ctx, State{}, round)), context.Canceled, "a round that is cancelled")
+		must.Fail(t, "after a round that failed", must.Err(l.ScoreOn(some)), "expected Learn before")
+		must.EqualSlices(t, must.Get(l.Learn(t.Context(), State{}, round))(t).Head, st.Head, "the round again")
+		must.Do(t, must.Err(l.ScoreOn(some)))
+	}
+}
+
 // A row that is there twice, by what was drawn before or by what the target's error is of, is refused by its source and number.
 func TestLearnRefusesRowsTwice(t *testing.T) {
 	for _, c := range []struct {

@@ -212,6 +212,39 @@ func TestModelRelevanceValidates(t *testing.T) {
 	}
 }
 
+// Heads that are not of the size that K, the sources and the outputs have are refused, and nothing panics.
+func TestModelRelevanceRefusesHeads(t *testing.T) {
+	rng, b := testrand.New(t), openCPU(t, 1)
+	for what, c := range map[string]struct {
+		says   string
+		change func(m *Model)
+	}{
+		"no k":                    {"k is 0, expected 1 to", func(m *Model) { m.K = 0 }},
+		"k below 0":               {"k is -2, expected 1 to", func(m *Model) { m.K = -2 }},
+		"k too large":             {"k is ", func(m *Model) { m.K = MaxK + 1 }},
+		"another k":               {"each of 3 numbers, found 10 numbers", func(m *Model) { m.K = 3 }},
+		"a head too short":        {"expected heads of 5 outputs", func(m *Model) { m.Heads = m.Heads[1:] }},
+		"a head too many":         {"expected heads of 5 outputs", func(m *Model) { m.Heads = append(m.Heads, 1, 2) }},
+		"no heads":                {"found 0 numbers", func(m *Model) { m.Heads = nil }},
+		"no head of the target":   {"expected a head of 2 numbers", func(m *Model) { m.Head = nil }},
+		"half a head":             {"found 3 numbers", func(m *Model) { m.Head = append(m.Head, 1) }},
+		"no sources":              {"each of 0 sources", func(m *Model) { m.Sources = nil }},
+		"no sources, nor outputs": {"expected heads of 0 outputs", func(m *Model) { m.Sources, m.Outputs, m.Heads = nil, nil, nil }},
+		"one output each":         {"expected heads of 3 outputs", func(m *Model) { m.Outputs = nil }},
+		"outputs of two sources":  {"each of 3 sources, found [1 3]", func(m *Model) { m.Outputs = m.Outputs[:2] }},
+		"a source without output": {"found [1 4 0]", func(m *Model) { m.Outputs = []int{1, 4, 0} }},
+		"outputs below 0":         {"found [9 -5 1]", func(m *Model) { m.Outputs = []int{9, -5, 1} }},
+		"outputs that overflow":   {"expected the outputs, 1 or more", func(m *Model) { m.Outputs[rng.IntN(3)] = math.MaxInt }},
+	} {
+		m := &Model{Sources: []string{"a", "b", "c"}, Outputs: []int{1, 3, 1}, K: 2, Head: []float32{2, 1},
+			Heads: narrow(normals(rng, 10))}
+		nu, _ := must.Get2(m.Relevance(b, Relevance{Kind: MinNorm, Rcond: -1}))(t)
+		must.Equal(t, len(nu), 3, "sources of the model as it was")
+		c.change(m)
+		must.Fail(t, what, must.Err(m.Relevance(b, Relevance{Kind: MinNorm, Rcond: -1})), c.says)
+	}
+}
+
 // What is found to be most relevant is so over other samples too: a head that goes by what is next
 // to nothing in those of the sources gives most of the next budget to a source that is there by chance.
 func TestMostRelevantIsSure(t *testing.T) {

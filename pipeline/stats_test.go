@@ -305,3 +305,33 @@ func TestCompareLossesOfFewRows(t *testing.T) {
 		}
 	}
 }
+
+// Two rows, or groups, that are left out are predicted from each other and have no interval; three have one, and so have two that are
+// held out.
+func TestFewLeftOutHaveNoInterval(t *testing.T) {
+	rng := testrand.New(t)
+	for _, each := range []int{1, 4} {
+		for groups := 1; groups <= 4; groups++ {
+			for _, leftOut := range []bool{true, false} {
+				numbers := make([]int32, groups*each)
+				for i := range numbers {
+					numbers[i] = int32(i % groups)
+				}
+				of := regress.GroupsOf(numbers)
+				var e [2]Epoch
+				for m := range e {
+					e[m].Score, e[m].Losses = Score{Metric: MetricMSE, LeaveOneOut: leftOut}, newLosses(len(numbers), of)
+					for i := range numbers {
+						e[m].Losses.add(i, rng.ExpFloat64())
+					}
+				}
+				want := groups >= 2 && (!leftOut || groups >= 3)
+				mean, c := e[0].Losses.MeanInterval(leftOut), CompareLosses(&e[0], &e[1])
+				must.Hold(t, (mean != nil) == want, "%d groups of %d, left out: %v: the mean has %v", groups, each, leftOut, mean)
+				must.Hold(t, (c != nil) == (groups >= 2), "%d groups of %d, left out: %v: compared, %+v", groups, each, leftOut, c)
+				must.Hold(t, (c != nil && c.Interval != nil) == want, "%d groups of %d, left out: %v: the difference has %+v", groups, each,
+					leftOut, c)
+			}
+		}
+	}
+}
