@@ -67,6 +67,9 @@ type Device interface {
 // In the shapes below T is the number of tasks in a [Samples], that is of outputs of
 // all its sources, C the largest number of outputs of a source, K the width of the
 // representation, d the width of an input row and N the number of samples.
+//
+// A queue may be a [Lender] or a [Limited] too. A type that embeds a Queue is neither, whatever that queue is: it has to
+// forward their methods, where it wants what is lent not to be copied and room to be known.
 type Queue interface {
 	// Device is the device that the work is done on.
 	Device() Device

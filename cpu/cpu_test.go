@@ -29,6 +29,28 @@ func TestThreads(t *testing.T) {
 	backendtest.Identical(t, open(1), open(2), open(7))
 }
 
+// withoutLoans is a device whose queues are those of another, except that they take no loans.
+type withoutLoans struct{ backend.Device }
+
+func (d withoutLoans) NewQueue() (backend.Queue, error) {
+	q, err := d.Device.NewQueue()
+	return struct{ backend.Queue }{q}, err
+}
+
+// A device that takes loans and one that does not compute the same from the same operands.
+func TestIdenticalWithoutLoans(t *testing.T) {
+	bare := func() (backend.Device, error) {
+		d, err := Open(2)
+		return withoutLoans{d}, err
+	}
+	d := must.Get(bare())(t)
+	defer d.Close()
+	_, lends := must.Get(d.NewQueue())(t).(backend.Lender)
+	must.Hold(t, !lends, "the device takes loans: the test tests nothing")
+	backendtest.Identical(t, open(2), bare)
+	backendtest.Identical(t, bare, open(1))
+}
+
 func TestSteps(t *testing.T) { backendtest.Steps(t, 0, open(1), open(3)) }
 
 func Benchmark(b *testing.B) { backendtest.Benchmark(b, open(0)) }

@@ -19,7 +19,9 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/internal/testrand"
 	"github.com/amtrl/amtrl/pipeline"
+	"github.com/amtrl/amtrl/pipeline/pipelinetest"
 	"github.com/amtrl/amtrl/runs"
 )
 
@@ -325,6 +327,30 @@ func TestPageSaysWhatDecided(t *testing.T) {
 			must.Hold(t, strings.Contains(text, says), "%s: %q is not in %.3000s", test.recommended, says, text)
 		}
 		must.Hold(t, strings.Contains(text, "log-loss") == (test.other > 0), "%.3000s", text)
+	}
+}
+
+// One sample of the target, left out, compares no methods and two compare them without an interval, in the text and on the page, and
+// neither knows of an earlier round that was better.
+func TestFewSamplesCompareNothing(t *testing.T) {
+	rng := testrand.New(t)
+	for samples := 1; samples <= 2; samples++ {
+		set := pipelinetest.SmallSet(rng.Uint64(), 5, 200, 4, false)
+		set.Tasks[1].Train, set.Tasks[1].Test = set.Tasks[1].Train[:samples], nil
+		dir := finishedRun(t, set, 1, func(c *pipeline.Config) {
+			c.Methods, c.TargetSamples = []string{pipeline.Active, pipeline.Uniform, pipeline.Target}, samples
+		})
+		f := must.Get(runs.ReadRun(dir))(t)
+		must.Hold(t, f.Result.TooFew && f.Result.Earlier == nil, "%d samples: %+v", samples, f.Result)
+		page := pageOf(t, dir)
+		text, answer := Result(&f.Result, 9, Text), page.Markdown()
+		must.Equal(t, len(page.Answer.Verdicts), 2*(samples-1), "%d samples: verdicts on the page", samples)
+		must.Equal(t, strings.Count(text, "(no interval from one run)"), 2*(samples-1), "%d samples: verdicts in the text", samples)
+		for what, of := range map[string]string{"the text": text, "the page": answer} {
+			must.Hold(t, !strings.Contains(of, "(95 % interval") && !strings.Contains(of, "much likelier"), "%d samples: %s has an interval, or "+
+				"an earlier round:\n%.3000s", samples, what, of)
+			must.Hold(t, strings.Contains(of, "of which is best, expected at least 5"), "%d samples: %s says nothing of it", samples, what)
+		}
 	}
 }
 

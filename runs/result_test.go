@@ -167,3 +167,38 @@ func TestEarlierRoundOfStudy(t *testing.T) {
 	last.After(rounds)
 	must.Hold(t, last.Result.Earlier == nil, "of classes: %+v", last.Result.Earlier)
 }
+
+// Too few samples of the target tell of no earlier round that was better, however much, in a run and in a study.
+func TestEarlierOfFewSamples(t *testing.T) {
+	for _, samples := range []int{1, 2, 4, 5, 20} {
+		set := smallSet(31, 6, 400, 6, false)
+		set.Tasks[1].Train, set.Tasks[1].Test = set.Tasks[1].Train[:samples], nil
+		dev, cfg := openDevice(t, 1, set), smallConfig()
+		cfg.Intercept, cfg.Head = true, pipeline.Head{Ridge: pipeline.RidgeAuto, Prior: pipeline.PriorResidual, Rcond: -1}
+		cfg.TargetSamples = samples
+		p := must.Get(pipeline.NewProblem(set, cfg, 1))(t)
+		l := must.Get(pipeline.NewLearner(dev, p))(t)
+		defer l.Close()
+		epochs := must.Get(l.Solve(t.Context(), pipeline.State{}, quiet, func(pipeline.State) error { return nil }))(t).Epochs
+		for i := range epochs {
+			epochs[i].LeaveOneOut = []float64{1e-300, 1, 2, 3}[i]
+		}
+		few := samples < 5
+		res := summarise(p, set.Name, p.TargetSamples(), epochs)
+		must.Hold(t, (res.Earlier == nil) == few && res.TooFew == few, "%d samples: %+v", samples, res.Earlier)
+		if samples < 3 {
+			for _, m := range res.Methods {
+				must.Hold(t, m.Interval == nil, "%d samples: %s has the interval %v", samples, m.Method, m.Interval)
+			}
+			must.Equal(t, len(res.Comparisons), samples-1, "%d samples: comparisons", samples)
+		}
+		round := func(n int) RoundScore {
+			m := MethodResult{Method: "active", LeaveOneOut: epochs[n].LeaveOneOut, Score: pipeline.Score{Metric: pipeline.MetricMSE}}
+			return RoundScore{Round: n + 1, Target: samples, Losses: &pipeline.Losses{Rows: samples},
+				Result: Result{Methods: []MethodResult{m}, TooFew: few}}
+		}
+		last := round(2)
+		last.After([]RoundScore{round(0), round(1)})
+		must.Hold(t, (last.Result.Earlier == nil) == few, "%d samples in a study: %+v", samples, last.Result.Earlier)
+	}
+}

@@ -183,6 +183,44 @@ func TestSweepResumes(t *testing.T) {
 	foldertest.Equal(t, "swept twice", foldertest.Read(t, clean), want)
 }
 
+// A sweep that is stopped between two units, whatever the reason, ends in an error that is that of its context, and one that is
+// stopped after the last unit has ended.
+func TestSweepStoppedForAReason(t *testing.T) {
+	dev, id := smallSweep(t)
+	units := len(id.Units())
+	for _, jobs := range []int{1, 2} {
+		for _, stop := range []int{0, 1, 3, units} {
+			dir := t.TempDir()
+			ctx, cancel := context.WithCancelCause(t.Context())
+			reason := errors.New("the machine goes down")
+			if stop == 0 {
+				cancel(reason)
+			}
+			_, err := Sweep(ctx, dev, id, dir, jobs, func(s SweepStep) {
+				if s.Done == stop {
+					cancel(reason)
+				}
+			})
+			cancel(nil)
+			if stop == units {
+				must.Do(t, err)
+				continue
+			}
+			must.Is(t, err, context.Canceled, "%d jobs, stopped after %d units", jobs, stop)
+			must.Absent(t, filepath.Join(dir, "summary.json"))
+		}
+	}
+}
+
+func TestSweepAcrossNothing(t *testing.T) {
+	_, id := smallSweep(t)
+	dir := filepath.Join(t.TempDir(), "new")
+	for _, none := range [][]*pipeline.Resident{nil, {}} {
+		must.Fail(t, "no device", must.Err(SweepAcross(t.Context(), none, id, dir, 2, nil, nil)), "expected a device at least, found none")
+	}
+	must.Absent(t, dir)
+}
+
 // A unit that was begun goes on from its checkpoint, after any epoch.
 func TestSweepResumesUnits(t *testing.T) {
 	dev, id := smallSweep(t)
