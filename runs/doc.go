@@ -18,6 +18,6 @@
 //	round.go       a round of a study, which package study drives
 //	read.go        a finished folder, for reports, with the coefficients of its model (coefficients.go)
 //	predict.go     labels of rows by the model of a run, which predictor.go reads; missing cells are filled (fill.go), and
-//	               words that the run does not know counted (unknown.go), rows far outside of the samples (far.go), and rows
-//	               of other sources (strangers.go)
+//	               words that the run does not know counted (unknown.go), rows far outside of the samples (far.go), vectors
+//	               of another size (scaled.go), and rows of other sources (strangers.go)
 package runs

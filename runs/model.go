@@ -61,8 +61,11 @@ func encodeModel(l *pipeline.Learner, st pipeline.State, version string, alone b
 	return safetensors.Encode(out, meta)
 }
 
-// centreTensor is what features are less before all else.
-const centreTensor = "representation.centre"
+// centreTensor is what features are less before all else, and scaleTensor what they are then divided by: one number, or one for each.
+const (
+	centreTensor = "representation.centre"
+	scaleTensor  = "representation.scale"
+)
 
 // inUnits takes the tensors of a linear model into the units that features had before they were scaled, so that the model
 // is of the columns as they are in somebody's table: with z = ((x - m) / s - c) / scale, W z is W / s times
@@ -73,12 +76,11 @@ func inUnits(columns *dataset.Columns, tensors []pipeline.Tensor) ([]pipeline.Te
 		return tensors, nil
 	}
 	d, centre := len(columns.Centre), slices.Clone(columns.Centre)
-	const scale = "representation.scale"
-	own := slices.ContainsFunc(tensors, func(t pipeline.Tensor) bool { return t.Name == scale && len(t.Data) > 1 })
+	own := slices.ContainsFunc(tensors, func(t pipeline.Tensor) bool { return t.Name == scaleTensor && len(t.Data) > 1 })
 	out := []pipeline.Tensor{}
 	for _, t := range tensors {
 		switch {
-		case own && t.Name == scale:
+		case own && t.Name == scaleTensor:
 			t.Data = slices.Clone(t.Data)
 			for j := range t.Data {
 				t.Data[j] = float32(float64(t.Data[j]) * columns.Spread[j])

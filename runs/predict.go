@@ -42,6 +42,9 @@ type Prediction struct {
 	Filled func(column string, cells, rows int64)
 	// Far, if not nil, is told each column of a table that has rows far outside of the target's samples.
 	Far func(FarColumn)
+	// Scaled, if not nil, is told how many times as large the vectors of the rows are as those that the model was fitted to, by the root of
+	// the mean of their squares, where that is more than 10 or less than 1/10: they are probably in other units.
+	Scaled func(times float64)
 	// Strangers, if not nil, is told of rows that are of another source than the target.
 	Strangers func(Strangers)
 	// Unknown, if not nil, is told each column of words in which rows have words that the data of the run have not: the first
@@ -99,6 +102,7 @@ func Predict(ctx context.Context, q backend.Queue, p Prediction, progress func(d
 	r.gaps.tell(r.Filled, r.row)
 	r.tellUnknown()
 	r.far.tell(r.storedModel.features, r.row, r.Far)
+	r.scaled.tell(r.Scaled)
 	if r.Strangers != nil && r.strangers.Rows > 0 {
 		r.Strangers(r.strangers)
 	}
@@ -305,6 +309,7 @@ func (r *predictor) batch(b *table.Batch) error {
 		return fmt.Errorf("%s: expected %s, those of the run, found %d", b.Where(0), text.Several(r.width(), "feature"), v.Len()/b.Rows)
 	}
 	r.far.add(v)
+	r.scaled.add(v)
 	if r.source >= 0 {
 		r.strangers.add(&b.Scalars[r.source], b.Rows)
 	}

@@ -25,6 +25,7 @@ type storedModel struct {
 	id        string
 	gaps      gaps
 	far       far
+	scaled    *scaled
 	strangers Strangers
 	// centre, where it is not empty, is to be taken from rows before the predictor has them.
 	centre []float64
@@ -131,6 +132,7 @@ func (m *storedModel) decode(q backend.Queue, raw []byte, files bool) error {
 			len(meta.high))
 	}
 	m.far = far{low: meta.low, high: meta.high, samples: meta.samples}
+	m.scaled = newScaled(m, tensors)
 	m.strangers = Strangers{Column: meta.sourceColumn, Target: meta.own}
 	for name, numbers := range map[string][]float64{"means": meta.means, "centre": m.centre} {
 		if n := len(numbers); n != 0 && n != m.predictor.D {

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -160,6 +161,27 @@ func TestOwnData(t *testing.T) {
 		if result+o.Stdout+predicted+table != first {
 			t.Errorf("%s has other results than parquet:\n%s\n%s", format, result, o.Stdout)
 		}
+		if format == "npy" || format == "parquet" {
+			checkOtherUnits(t, work, format, fresh)
+		}
+	}
+}
+
+// checkOtherUnits predicts rows of which the vectors are a thousand times as large, and those that they are of: one line says so of them.
+func checkOtherUnits(t *testing.T, work, format string, fresh []review) {
+	t.Helper()
+	const says = "times as large as those that the model learned from: expected the same units"
+	for name, times := range map[string]float32{"usual": 1, "large": 1000} {
+		rows := slices.Clone(fresh[:60])
+		for i := range rows {
+			rows[i].Embedding = slices.Clone(rows[i].Embedding)
+			for j := range rows[i].Embedding {
+				rows[i].Embedding[j] *= times
+			}
+		}
+		writeReviews(t, filepath.Join(work, name+"."+format), rows)
+		o := amtrl(t, work, "predict", "run", name+"."+format, "--out", name+"-out.csv")
+		must.Hold(t, o.Code == 0 && strings.Count(o.Stderr, says) == map[string]int{"large": 1}[name], "%s, %s: %s", format, name, o.Stderr)
 	}
 }
 

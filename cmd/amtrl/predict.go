@@ -104,7 +104,7 @@ func (o *predictOptions) run(ctx context.Context) error {
 		Dir: o.dir, Method: o.method.V, Files: files, Out: o.out.V,
 		Features: features, ID: o.id.V, Label: o.label.V, Embed: o.embed.V,
 		Vectors: vectors, Join: o.join.V,
-		Filled: notes.addFilled, Far: notes.addFar, Unknown: notes.addUnknown,
+		Filled: notes.addFilled, Far: notes.addFar, Scaled: notes.addScaled, Unknown: notes.addUnknown,
 		Strangers: func(s runs.Strangers) {
 			o.note("note: the model is for %s %q, and %s of %s rows are of others, the first of %q", text.OneLine(s.Column, 80),
 				text.OneLine(s.Target, 80), report.Count(float64(s.Rows)), report.Count(float64(s.All)), text.OneLine(s.First, 80))
@@ -127,6 +127,7 @@ func (o *predictOptions) run(ctx context.Context) error {
 type predictNotes struct {
 	filled                         []filledColumn
 	unknown, far, outside, lacking []string
+	scaled                         float64 // 0 for vectors of about the size of those of the run
 }
 
 func (n *predictNotes) addFilled(column string, cells, rows int64) {
@@ -146,6 +147,8 @@ func (n *predictNotes) addFar(c runs.FarColumn) {
 	}
 }
 
+func (n *predictNotes) addScaled(times float64) { n.scaled = times }
+
 func (n *predictNotes) addUnknown(column, word string, rows int64) {
 	n.unknown = append(n.unknown, fmt.Sprintf("%s (%s, such as %q)", column, text.Several(int(rows), "row"), text.OneLine(word, 80)))
 }
@@ -159,6 +162,10 @@ func (n *predictNotes) print(to *output) {
 	}
 	if len(n.unknown) > 0 {
 		to.note("words that the data of the run have not, which count as none: %s", strings.Join(n.unknown, ", "))
+	}
+	if n.scaled > 0 {
+		to.note("the vectors of these rows are %s times as large as those that the model learned from: expected the same units",
+			text.Digits(n.scaled))
 	}
 	if len(n.far) > 0 {
 		to.note("far outside of the target's samples, so that predictions are a guess there: %s", shorten(n.far))
