@@ -77,12 +77,6 @@ func (s *Set) otherClass(o Output) string {
 // alone, or, of the target, not two of each of two classes.
 func (s *Set) fewLabels(pool int) (out []Oddity) {
 	p := s.Pools[pool]
-	unseen := map[string]bool{} // columns of a target of which [Set.oddLabels] says that it lacks classes
-	if p.Target {
-		for _, u := range s.UnseenClasses(pool, nil) {
-			unseen[u.Column] = true
-		}
-	}
 	for _, c := range s.labelsOf(pool) {
 		of, column := "", "the label"
 		if c.column != "" {
@@ -96,8 +90,6 @@ func (s *Set) fewLabels(pool int) (out []Oddity) {
 			if advice = "have more labelled, or exclude the source"; p.Target {
 				advice = "have more labelled: so few do not tell which method is best"
 			}
-		case !c.mixed && unseen[c.column]:
-			continue
 		case !c.mixed && !s.Binary:
 			found, advice = fmt.Sprintf("all labels%s are %g", of, c.number), "have rows of other numbers labelled: these tell nothing"
 		case !c.mixed && c.class != "":

@@ -30,7 +30,9 @@ func TestFewLabels(t *testing.T) {
 		"one class of two": {[]labels{{0, yes, []float32{1, 1, 1, 1, 1}}, {1, yes, []float32{1, 1, 1, 1, 1}}},
 			[]string{`target: all labelled rows are of class "yes" of kind`, `a: all labelled rows are of class "yes" of kind`}},
 		"one class, and sources have the other": {[]labels{{0, yes, make([]float32, 6)}, {1, yes, []float32{1, 1, 1, 1, 1}}},
-			[]string{`a: all labelled rows are of class "no" of kind`}},
+			[]string{`target: all labelled rows are of class "yes" of kind`, `a: all labelled rows are of class "no" of kind`}},
+		"a class that no source has": {[]labels{{0, yes, two}, {0, no, ones(two)}, {1, Output{"kind", "new"}, []float32{1, 1, 1, 1, 1, 1}}},
+			[]string{`target: all labelled rows are of class "new" of kind`}},
 		"one class of its own task": {[]labels{{0, yes, make([]float32, 6)}, {0, no, []float32{1, 1, 1, 1, 1, 1}}, {1, yes, two}},
 			[]string{`a: all labelled rows are of class "no" of kind`}},
 		"one of the second class": {[]labels{{0, yes, two}, {1, yes, []float32{0, 0, 0, 0, 1}}},
@@ -49,6 +51,9 @@ func TestFewLabels(t *testing.T) {
 		if set.Binary && c.tasks[0].output.Name != "" {
 			set.Columns = &Columns{Features: []string{"x"}, Labels: []LabelColumn{{Name: "kind", Classes: []string{"no", "yes"}},
 				{Name: "other", Classes: []string{"no", "yes"}}}}
+		}
+		if last := c.tasks[len(c.tasks)-1].output; last.Class == "new" {
+			set.Columns.Labels[0].Classes = append(set.Columns.Labels[0].Classes, last.Class)
 		}
 		for i, name := range []string{"a", "target"} {
 			p := &Pool{Name: name, Rows: rows, Cols: cols, F32: make([]float32, rows*cols), Scale: 1, Target: i == 1}
@@ -75,4 +80,13 @@ func TestFewLabels(t *testing.T) {
 			t.Errorf("%s: %q, expected %q", what, got, c.want)
 		}
 	}
+}
+
+// ones are 1 where y is 0, and 0 elsewhere.
+func ones(y []float32) []float32 {
+	out := make([]float32, len(y))
+	for i, v := range y {
+		out[i] = 1 - v
+	}
+	return out
 }
