@@ -96,7 +96,7 @@ func (s *Set) Oddities() []Oddity {
 		}
 	}
 	constant, read := 0, cols
-	if s.Columns != nil && len(s.Columns.Features) == cols {
+	if s.featuresNamed() {
 		read = s.Columns.read()
 	}
 	for _, same := range c.same[:read] {
@@ -106,13 +106,20 @@ func (s *Set) Oddities() []Oddity {
 	}
 	if constant > 0 {
 		first := s.place(slices.Index(c.same, true))
-		out = append(out, Oddity{"", fmt.Sprintf("%d of %d features are the same in all rows, the first %s", constant, read, first),
-			"leave them out of columns: features"})
+		advice := "leave them out of columns: features"
+		if !s.featuresNamed() {
+			advice = "they tell nothing: take them out where the vectors are made, or leave them"
+		}
+		out = append(out, Oddity{"", fmt.Sprintf("%d of %d features are the same in all rows, the first %s", constant, read, first), advice})
+	}
+	from := "leave it out of columns: features"
+	if !s.featuresNamed() {
+		from = "take it out where the vectors are made"
 	}
 	for j := range c.steps[:read] {
 		if c.steps[j].oneWay() {
 			out = append(out, Oddity{"", fmt.Sprintf("the feature %s goes one way from row to row of each source", s.place(j)),
-				"if it numbers the rows, or tells when they came, leave it out of columns: features; new rows lie beyond all of these"})
+				"if it numbers the rows, or tells when they came, " + from + "; new rows lie beyond all of these"})
 		}
 	}
 	return append(append(append(append(out, s.shifted()...), s.unusedCodes()...), s.tellingOddities()...), s.comesWithLabel()...)
@@ -132,9 +139,14 @@ func (s *Set) unusedCodes() (out []Oddity) {
 	return out
 }
 
+// featuresNamed says whether each feature has a name, that of its column: those of vectors have none, and cannot be left out one by one.
+func (s *Set) featuresNamed() bool {
+	return s.Columns != nil && len(s.Columns.Features) == s.Pools[0].Cols
+}
+
 // place says which feature is meant.
 func (s *Set) place(feature int) string {
-	if s.Columns != nil && len(s.Columns.Features) == s.Pools[0].Cols && s.Pools[0].Cols > 1 {
+	if s.featuresNamed() && s.Pools[0].Cols > 1 {
 		return "in column " + text.OneLine(s.Columns.Features[feature], 80)
 	}
 	return fmt.Sprintf("at place %d", feature)

@@ -125,5 +125,21 @@ func TestConstantColumn(t *testing.T) {
 	setColumn(set, 1, 2)
 	setColumn(set, 2, 3)
 	list := set.Oddities()
-	must.Hold(t, len(list) == 1 && list[0].Found == "2 of 3 features are the same in all rows, the first in column flow", "%+v", list)
+	must.Hold(t, len(list) == 1 && list[0].Found == "2 of 3 features are the same in all rows, the first in column flow" &&
+		list[0].Advice == "leave them out of columns: features", "%+v", list)
+	// The elements of vectors are no columns, which could be left out.
+	for what, columns := range map[string]*Columns{"a program's": nil, "a list column": {Features: []string{"embedding"}}} {
+		set.Columns = columns
+		for i, p := range set.Pools {
+			for r := range p.Rows {
+				p.F32[r*p.Cols] = float32(r) + float32(i)/8
+			}
+		}
+		list = set.Oddities()
+		must.Hold(t, len(list) == 2 && list[0].Found == "2 of 3 features are the same in all rows, the first at place 1", "%s: %+v", what, list)
+		for _, o := range list {
+			must.Hold(t, strings.Contains(o.Advice, "out where the vectors are made") && !strings.Contains(o.Advice, "columns: features"),
+				"%s: %s: %s", what, o.Found, o.Advice)
+		}
+	}
 }

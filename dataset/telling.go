@@ -58,7 +58,7 @@ func (s *Set) tellingOddities() []Oddity {
 
 func (s *Set) telling(opinions bool) (alone, nearly []Oddity) {
 	cols := s.Pools[0].Cols
-	if s.Columns == nil || len(s.Columns.Features) != cols {
+	if !s.featuresNamed() {
 		return nil, nil
 	}
 	read := s.Columns.read()
