@@ -1,6 +1,7 @@
 package columnar
 
 import (
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -72,5 +73,34 @@ func TestBlankSource(t *testing.T) {
 		err := Import(t.Context(), parse(t, dir, "{files: x.csv, columns: {source: site, features: f0}, labels: [{column: kind}]}"),
 			filepath.Join(dir, "out"), nil)
 		must.Fail(t, "a source "+cell, err, "x.csv: line 3, column site: expected the name of a source, found none")
+	}
+}
+
+// A cell without a cost is no fault: the other rows of the source say it, and where none does it is 1. What else is no cost is refused.
+func TestCellsWithoutCost(t *testing.T) {
+	dir := t.TempDir()
+	text := "files: rows.csv\ncolumns: {source: site, features: x, cost: cost, scale: none}\n" +
+		"labels: [{column: y, type: number}]\ntarget: {source: t}\n"
+	write := func(none string) error {
+		rows := "site,x,cost,y\n"
+		for i := range 24 {
+			site := []string{"a", "b", "t"}[i%3]
+			cost := map[string]string{"a": "2.5", "b": "4", "t": none}[site]
+			if i%2 == 0 {
+				cost = none
+			}
+			rows += fmt.Sprintf("%s,%d,%s,%d\n", site, i, cost, i%5)
+		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, "rows.csv"), []byte(rows), 0o644))
+		return Import(t.Context(), parse(t, dir, text), filepath.Join(dir, fmt.Sprintf("out%q", none)), nil)
+	}
+	for _, none := range []string{"", "  "} {
+		must.Do(t, write(none))
+		for _, p := range must.Get(Open(filepath.Join(dir, fmt.Sprintf("out%q", none))))(t).Pools {
+			must.Equal(t, p.Cost, map[string]float64{"a": 2.5, "b": 4, "t": 1}[p.Name], "cost of %s, where none is %q", p.Name, none)
+		}
+	}
+	for _, none := range []string{"0", "-", "none"} {
+		must.Fail(t, none, write(none), "line 2, column cost: expected a cost from", fmt.Sprintf("found %q", none))
 	}
 }

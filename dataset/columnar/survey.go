@@ -301,7 +301,7 @@ func (s *survey) addCost(b *table.Batch, c columns, i int, r *sourceRows) error 
 	v := &b.Scalars[c.cost]
 	x, ok := v.Number(i)
 	switch {
-	case v.IsMissing(i):
+	case v.IsEmpty(i):
 		return nil
 	case !ok || !(x >= manifest.MinCost && x <= manifest.MaxCost):
 		return b.Fault(i, s.manifest.Cost, "a cost from %g to %g, found %q", manifest.MinCost, manifest.MaxCost, text.OneLine(v.Name(i), 80))

@@ -149,6 +149,11 @@ func Look(ctx context.Context, manifestPath string, files []string, known Known)
 		known.sold = true
 		return Look(ctx, manifestPath, files, known)
 	}
+	if known.Cost == "" && len(known.Features) == 0 {
+		if err := c.costs.refuse(m.Cost); err != nil {
+			return nil, err
+		}
+	}
 	notCost := ""
 	if known.Cost == "" && (c.costs.vary || c.costs.none != "") {
 		notCost, m.Cost = m.Cost, ""

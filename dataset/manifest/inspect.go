@@ -209,25 +209,43 @@ type labelCounts struct {
 	none             func(word string) bool // whether it stands for no label
 }
 
-// costs are those of sources, whether rows of one source have several, and the first value that is none.
+// costs are those of sources, whether rows of one source have several, and the first value that is none, with its place. rows have a cost,
+// and others a value that is none.
 type costs struct {
-	of   map[string]float64
-	vary bool
-	none string
+	of           map[string]float64
+	vary         bool
+	none, where  string
+	rows, others int
 }
 
-func (c *costs) add(source string, v *table.Values, i int) {
+// add takes row i of a batch, of which v are the costs.
+func (c *costs) add(source string, b *table.Batch, v *table.Values, i int) {
 	x, ok := v.Number(i)
 	old, known := c.of[source]
 	switch {
-	case v.IsMissing(i):
+	case v.IsEmpty(i):
+		return
 	case !ok || !(x >= MinCost && x <= MaxCost):
-		c.none = cmp.Or(c.none, strings.Clone(cmp.Or(v.Name(i), " ")))
+		if c.others++; c.none == "" {
+			c.none, c.where = strings.Clone(cmp.Or(v.Name(i), " ")), b.Where(i)
+		}
+		return
 	case known && x != old:
 		c.vary = true
 	case !known:
 		c.of[source] = x
 	}
+	c.rows++
+}
+
+// refuse says what is wrong with a column that few rows keep from being that of the costs.
+func (c *costs) refuse(column string) error {
+	if c.none == "" || c.vary || c.rows <= c.others {
+		return nil
+	}
+	return fmt.Errorf("%s, column %s: expected what a label costs, a number from %g to %g, as in %d of %d rows, found %q: write what it "+
+		"costs, or leave the cell empty; if the column is no cost, say which columns are features with --features",
+		c.where, text.OneLine(column, 80), MinCost, MaxCost, c.rows, c.rows+c.others, text.OneLine(c.none, 20))
 }
 
 // SourceCount is how many rows of a source there are, and of those with any label.
@@ -278,7 +296,7 @@ func count(ctx context.Context, m *Manifest, inputs []Input, features []string) 
 				}
 				source := c.add(b, i, file)
 				if m.Cost != "" {
-					c.costs.add(source, &b.Scalars[said-1], i)
+					c.costs.add(source, b, &b.Scalars[said-1], i)
 				}
 			}
 			if c.rows += b.Rows; c.rows >= countRows || len(c.sources) > countSources {

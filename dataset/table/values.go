@@ -32,6 +32,9 @@ func (v *Values) Lacks(i int) bool {
 	return v.IsMissing(i) || v.Numbers != nil && math.IsNaN(v.Numbers[i])
 }
 
+// IsEmpty tells whether row i has no value, a number that is none, or a text of blanks alone.
+func (v *Values) IsEmpty(i int) bool { return v.Lacks(i) || v.Text != nil && v.Word(i) == "" }
+
 // Name is the value of row i as text: integers in decimal, booleans as true and
 // false, numbers in the fewest digits that read back the same.
 func (v *Values) Name(i int) string {

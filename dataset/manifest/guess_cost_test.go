@@ -1,0 +1,58 @@
+package manifest
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/internal/testrand"
+)
+
+// A few values that are no costs among many that are do not make all labels cost the same: they are refused by line. Where most are none,
+// or rows of a source have several, the column is no cost, and where features are said it is what they say.
+func TestLookAtCostsThatAreNone(t *testing.T) {
+	rng := testrand.New(t)
+	const rows = 200
+	name := []string{"cost", "price", "label_cost", "Price per label"}[rng.IntN(4)]
+	file := filepath.Join(t.TempDir(), "rows.csv")
+	look := func(known Known, bad string, is func(i int) bool, usual func(i int) string) (*Guess, error) {
+		writeTable(t, file, rows, columnOf{"site", func(i int) string { return fmt.Sprint("s", i%4) }},
+			columnOf{name, func(i int) string {
+				if is(i) {
+					return bad
+				}
+				return usual(i)
+			}},
+			columnOf{"x", func(int) string { return fmt.Sprint(rng.NormFloat64()) }},
+			columnOf{"y", func(int) string { return []string{"p", "q"}[rng.IntN(2)] }})
+		return Look(t.Context(), "m.yaml", []string{file}, known)
+	}
+	fixed := func(i int) string { return fmt.Sprint(1 + i%4) }
+	for _, bad := range []string{"0", "-1", "-0.5", "1e9", "1e-9"} {
+		first, few := rng.IntN(rows/2), 1+rng.IntN(20)
+		_, err := look(Known{}, bad, func(i int) bool { return i >= first && i < first+few }, fixed)
+		must.Fail(t, bad, err, fmt.Sprintf("%s: line %d, column %s: expected what a label costs, a number from 1e-06 to 1e+06, as in %d of %d "+
+			"rows, found %q", file, first+2, name, rows-few, rows, bad), "leave the cell empty", "--features")
+	}
+	// A source whose labels are free is refused too, and empty cells are not.
+	_, err := look(Known{}, "0", func(i int) bool { return i%4 == 3 }, fixed)
+	must.Fail(t, "a source of no cost", err, ": line 5, column "+name, "as in 150 of 200 rows")
+	must.Equal(t, must.Get(look(Known{}, "", func(i int) bool { return i%4 == 3 }, fixed))(t).Cost, name, "the cost, of which cells are empty")
+
+	isNone := func(why string, g *Guess, err error) {
+		t.Helper()
+		must.Do(t, err)
+		says := slices.ContainsFunc(g.Others, func(s string) bool { return strings.HasPrefix(s, name+" (no cost: ") })
+		must.Hold(t, g.Cost == "" && (says || slices.Contains(g.Features, name)), "%s: cost %q, not used %q, features %q", why, g.Cost, g.Others,
+			g.Features)
+	}
+	g, err := look(Known{}, "0", func(i int) bool { return i%4 < 3 }, fixed)
+	isNone("most are none", g, err)
+	g, err = look(Known{}, "0", func(i int) bool { return i == 7 }, func(i int) string { return fmt.Sprint(1 + i%7) })
+	isNone("rows of a source differ", g, err)
+	g, err = look(Known{Features: []string{"x"}}, "0", func(i int) bool { return i == 7 }, fixed)
+	isNone("features are said", g, err)
+}
