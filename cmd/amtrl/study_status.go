@@ -10,6 +10,7 @@ import (
 	"github.com/amtrl/amtrl/backend"
 	"github.com/amtrl/amtrl/internal/flags"
 	"github.com/amtrl/amtrl/internal/text"
+	"github.com/amtrl/amtrl/pipeline"
 	"github.com/amtrl/amtrl/report"
 	"github.com/amtrl/amtrl/runs"
 	"github.com/amtrl/amtrl/runs/study"
@@ -73,7 +74,7 @@ func (o *studyStatusOptions) run(ctx context.Context) error {
 		out += "labels came since: the next ask, or amtrl study fit, learns from them\n"
 	}
 	if st.Next != nil {
-		out += fmt.Sprintf("the next round is expected to lower it by %s\n", st.Next)
+		out += fmt.Sprintf("the next round is expected to lower the error of %s by %s\n", pipeline.Active, st.Next)
 	}
 	return o.emitEither(st, out)
 }
@@ -170,7 +171,7 @@ func (o *studyPlanOptions) run(ctx context.Context) error {
 	if p.Gain == nil {
 		out += "what it would bring is known after two rounds\n"
 	} else {
-		out += fmt.Sprintf("expected to lower the error of the target's samples, each left out, by %s, from %s\n", p.Gain,
+		out += fmt.Sprintf("expected to lower the error of %s on the target's samples, each left out, by %s, from %s\n", pipeline.Active, p.Gain,
 			text.Several(p.Gain.Rounds, "round"))
 		more := "twice the labels"
 		if p.Double.To < 2*p.Double.From {

@@ -221,8 +221,10 @@ func TestStudyAnswers(t *testing.T) {
 		run("tell", other, "asked."+ending).ComplainsLast(t, 1, `expected a column "label"`)
 		run("tell", other, "rows."+ending).Prints(t, 0, fmt.Sprintf("%d labels", len(first)/2+len(second)+1), "20 unchanged")
 	}
-	run("ask", "S", "--stop-below", "0.9").ComplainsLast(t, 3, "the next round is expected to lower")
-	run("plan", "S", "--budget", "100").Prints(t, 0, "twice the labels", "Theorem 4.1")
+	run("ask", "S", "--stop-below", "0.9").ComplainsLast(t, 3, "the next round is expected to lower the error of active by ")
+	run("plan", "S", "--budget", "100").Prints(t, 0, "expected to lower the error of active on the target's samples", "twice the labels",
+		"Theorem 4.1")
+	run("status", "S").Prints(t, 0, "\nthe next round is expected to lower the error of active by ")
 	run("relevance", "S").Prints(t, 0, "share after round")
 	all := slices.DeleteFunc(slices.Sorted(maps.Keys(c.labels)), func(id string) bool { return strings.HasPrefix(id, "zoo") })
 	run("tell", "S", "--replace", c.answer(t, "all.csv", all...)).Succeeds(t)

@@ -75,8 +75,8 @@ type Stop struct {
 }
 
 func (e *Stop) Error() string {
-	return fmt.Sprintf("stop: the next round is expected to lower the %s by %s, which is below %s; nothing was asked",
-		e.Gain.Metric, e.Gain, e.Gain.amount(e.Below))
+	return fmt.Sprintf("stop: the next round is expected to lower the %s of %s by %s, which is below %s; nothing was asked",
+		e.Gain.Metric, pipeline.Active, e.Gain, e.Gain.amount(e.Below))
 }
 
 // Ask chooses rows and writes them to the journal: as many of each source as the relevance of the last round gives it,

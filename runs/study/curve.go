@@ -15,7 +15,8 @@ import (
 	"github.com/amtrl/amtrl/runs"
 )
 
-// Gain is how much more labels are expected to lower the score of the target's samples, each left out of its head.
+// Gain is how much more labels are expected to lower the score of the first method, active, on the target's samples, each left out of
+// its head, whichever method has the model that is saved: labels of sources change no other.
 type Gain struct {
 	Metric string `json:"metric"`
 	// Mean is the expected gain, Low and High a 90 % interval of it.
