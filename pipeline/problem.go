@@ -238,7 +238,7 @@ func (p *Problem) trueNu() ([]float64, error) {
 		return nu, nil
 	}
 	if p.Set.Model == nil {
-		return nil, fmt.Errorf("method %s needs the true relevance: %s has no model that tells it, so give nu (--nu FILE)", Known, p.Set.Name)
+		return nil, fmt.Errorf("method %s needs the true relevance: %s has no model that tells it, expected nu of the sources", Known, p.Set.Name)
 	}
 	var tasks []int
 	for _, s := range p.Sources {

@@ -76,6 +76,15 @@ func TestUnknownNamesInCostsAndNu(t *testing.T) {
 	}
 }
 
+// What a program gets of method known without nu is in the words of its settings, not in those of the command line.
+func TestKnownWithoutNu(t *testing.T) {
+	cfg := smallConfig()
+	cfg.Methods = []string{Known}
+	_, err := NewProblem(smallSet(27, 3, 100, 4, false), cfg, 2)
+	must.Fail(t, "known", err, "method known needs the true relevance", "expected nu of the sources")
+	must.Hold(t, !strings.Contains(err.Error(), "--"), "%v names a flag", err)
+}
+
 // The budget is a total: a floor that costs more than it must be refused, not
 // overspent.
 func TestFloorAboveTheBudget(t *testing.T) {

@@ -157,6 +157,10 @@ func (o *folderOptions) open(out *output, set *dataset.Set, choice backend.Choic
 		}
 		return dir, nil, dryRun(out, set, id, dir)
 	}
+	if slices.Contains(id.Config.Methods, pipeline.Known) && len(id.Config.Nu) == 0 && set.Model == nil {
+		return dir, nil, fmt.Errorf("method %s needs the true relevance, which %s does not tell: give it with --nu FILE", pipeline.Known,
+			set.Name)
+	}
 	dev, err = out.place(choice.Device, set)
 	return dir, dev, err
 }
