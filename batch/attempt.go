@@ -62,8 +62,8 @@ const (
 
 var reasons = []string{reasonDone, reasonFailed, reasonRequeue, reasonTerminated, reasonTakenOver}
 
-// Exit is how the last attempt ended: the file exit of a task.
-type Exit struct {
+// attemptExit is how the last attempt ended: the file exit of a task.
+type attemptExit struct {
 	Attempt int    `json:"attempt"`
 	Part    string `json:"part"`
 	Code    int    `json:"code"`
@@ -84,8 +84,8 @@ func (r *Run) Attempts(task int) ([]AttemptLine, error) {
 }
 
 // readExit reads how the last attempt ended, nil where none has.
-func (r *Run) readExit(task int) (*Exit, error) {
-	var e Exit
+func (r *Run) readExit(task int) (*attemptExit, error) {
+	var e attemptExit
 	err := readChecked(r.taskPath(task, "exit"), &e, func() error { return e.check(r.Plan.ID) })
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

@@ -167,7 +167,7 @@ func (s *Settings) check() error {
 	return nil
 }
 
-func (e *Exit) check(id string) error {
+func (e *attemptExit) check(id string) error {
 	if _, _, err := checkKey(id, e.Part); err != nil {
 		return err
 	}

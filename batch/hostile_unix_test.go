@@ -27,7 +27,7 @@ func submitted(t *testing.T) *Run {
 	must.Do(t, os.MkdirAll(r.taskPath(1), 0o755))
 	for name, v := range map[string]any{
 		"attempt.jsonl": AttemptLine{Event: attemptStart, Attempt: 1, Part: key, Host: "here"},
-		"exit":          Exit{Attempt: 1, Part: key, Code: 1, Reason: reasonFailed},
+		"exit":          attemptExit{Attempt: 1, Part: key, Code: 1, Reason: reasonFailed},
 	} {
 		must.Do(t, jsonfile.Append(r.taskPath(1, name), v))
 	}
@@ -154,7 +154,7 @@ func TestHostileRunFolder(t *testing.T) {
 // What a task and an engine say reaches the terminal as text of one line.
 func TestHostileReasons(t *testing.T) {
 	r := submitted(t)
-	exit := Exit{Attempt: 1, Part: partKey(r.Plan.ID, 1, 0), Code: 1, Reason: reasonFailed,
+	exit := attemptExit{Attempt: 1, Part: partKey(r.Plan.ID, 1, 0), Code: 1, Reason: reasonFailed,
 		Error: "\x1b]0;owned\x07\n" + strings.Repeat("x", 5000)}
 	must.Do(t, jsonfile.Write(r.taskPath(1, "exit"), exit))
 	s := must.Get(readAll(r.Dir))(t)

@@ -211,7 +211,7 @@ func (w *Worker) attemptTask(ctx context.Context, end context.CancelCauseFunc, l
 }
 
 func (w *Worker) ended(code int, reason string, err error) error {
-	exit := Exit{Attempt: w.attempt, Part: w.Part, Code: code, Reason: reason}
+	exit := attemptExit{Attempt: w.attempt, Part: w.Part, Code: code, Reason: reason}
 	if err != nil {
 		exit.Error = err.Error()
 	}

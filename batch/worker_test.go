@@ -70,7 +70,8 @@ func TestWorkThatFails(t *testing.T) {
 			t.Errorf("exit code %d, %v", code, err)
 		}
 		exit, err := r.readExit(1)
-		if err != nil || *exit != (Exit{Attempt: 1, Part: partKey(r.Plan.ID, 1, 0), Code: c.code, Reason: c.reason, Error: c.err.Error()}) {
+		want := attemptExit{Attempt: 1, Part: partKey(r.Plan.ID, 1, 0), Code: c.code, Reason: c.reason, Error: c.err.Error()}
+		if err != nil || *exit != want {
 			t.Errorf("%+v, %v", exit, err)
 		}
 		must.Absent(t, r.taskPath(1, "lease"))
@@ -162,7 +163,7 @@ func TestReasonBetweenTwoLooks(t *testing.T) {
 	must.Do(t, os.MkdirAll(r.taskPath(0), 0o755))
 	must.Do(t, jsonfile.Append(r.taskPath(0, "attempt.jsonl"), AttemptLine{Event: attemptStart, Attempt: 1, Part: key, Host: "here"}))
 	engine := endingEngine{fail: func() Observation {
-		must.Do(t, jsonfile.Append(r.taskPath(0, "exit"), Exit{Attempt: 1, Part: key, Code: 1, Reason: reasonFailed, Error: "no GPU"}))
+		must.Do(t, jsonfile.Append(r.taskPath(0, "exit"), attemptExit{Attempt: 1, Part: key, Code: 1, Reason: reasonFailed, Error: "no GPU"}))
 		return Observation{Key: key, Task: 0, State: Failed, Reason: "NonZeroExitCode"}
 	}}
 	s := must.Get(must.Get(Open(r.Dir))(t).Status(t.Context(), func(string, Settings) (Engine, error) { return engine, nil }))(t)

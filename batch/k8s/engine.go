@@ -28,8 +28,8 @@ type engine struct {
 
 var _ batch.Preparer = (*engine)(nil)
 
-// New makes the engine, or says which option cannot be used.
-func New(o Options) (*engine, error) {
+// newEngine makes the engine, or says which option cannot be used.
+func newEngine(o Options) (*engine, error) {
 	o.Program = cmp.Or(o.Program, "amtrl")
 	volumes, err1 := parseVolumes(o.Volumes)
 	selector, err2 := parseSelector(o.NodeSelector)

@@ -89,7 +89,7 @@ func randomOptions(rng *rand.Rand) Options {
 
 func mustNew(t testing.TB, o Options) *engine {
 	t.Helper()
-	e, err := New(o)
+	e, err := newEngine(o)
 	if err != nil {
 		t.Fatalf("%+v: %v", o, err)
 	}

@@ -71,7 +71,7 @@ func (o *Options) List() []batch.Option {
 	}
 }
 
-func (o *Options) Engine(string) (batch.Engine, error) { return New(*o) }
+func (o *Options) Engine(string) (batch.Engine, error) { return newEngine(*o) }
 
 func (o *Options) check() error {
 	for _, option := range []struct {

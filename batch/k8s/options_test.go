@@ -40,7 +40,7 @@ func TestOptionsRefused(t *testing.T) {
 			{Image: "a", Args: []string{"spec.x={a: 1, a: 2}"}}, {Image: "a", Args: []string{"spec.x=\xff"}}},
 	} {
 		for _, o := range list {
-			_, err := New(o)
+			_, err := newEngine(o)
 			var oe *batch.OptionError
 			if !errors.As(err, &oe) || oe.Option != flag || strings.ContainsAny(err.Error(), "\n\r") {
 				t.Errorf("%+v: %v, want one of --%s", o, err, flag)
