@@ -19,7 +19,7 @@ func CacheFolder(m *manifest.Manifest) (string, error) {
 	if err != nil {
 		return "", noCache(m, err)
 	}
-	key, err := Key(m)
+	key, err := keyOf(m)
 	if err != nil {
 		return "", err
 	}

@@ -21,7 +21,7 @@ func (w *writer) measure(b *table.Batch) (err error) {
 }
 
 // finish brings the features to their units and fills those that are missing.
-func (w *writer) finish(h *Header) error {
+func (w *writer) finish(h *header) error {
 	means, scale, whole := w.spreads.units()
 	w.wordUnits(scale)
 	w.knotUnits(scale)

@@ -35,8 +35,8 @@ const version = 1
 // reading is that of what cells mean: an import that read them in another way is no longer found.
 const reading = 1
 
-// Header is data.json: what the arrays of a folder are.
-type Header struct {
+// header is data.json: what the arrays of a folder are.
+type header struct {
 	Version int `json:"version"`
 	// Name is that of the manifest without its folder.
 	Name string `json:"name"`
@@ -138,9 +138,9 @@ func Is(dir string) bool {
 	return err == nil
 }
 
-func readHeader(dir string) (*Header, error) {
+func readHeader(dir string) (*header, error) {
 	path := filepath.Join(dir, headerFile)
-	var h Header
+	var h header
 	if err := jsonfile.Read(path, maxHeader, &h); err != nil {
 		return nil, err
 	}
@@ -151,7 +151,7 @@ func readHeader(dir string) (*Header, error) {
 }
 
 // check refuses a header that cannot be of any data.
-func (h *Header) check() error {
+func (h *header) check() error {
 	if h.Version != version {
 		return fmt.Errorf("expected version %d, found %d: import the data again", version, h.Version)
 	}

@@ -19,9 +19,9 @@ import (
 	"github.com/amtrl/amtrl/internal/jsonfile"
 )
 
-// Key identifies a manifest and the files that it selects, by their names, sizes
+// keyOf identifies a manifest and the files that it selects, by their names, sizes
 // and times: as long as it stays the same, they need no importing again.
-func Key(m *manifest.Manifest) (string, error) {
+func keyOf(m *manifest.Manifest) (string, error) {
 	inputs, err := m.Inputs()
 	if err != nil {
 		return "", err
@@ -62,7 +62,7 @@ func Key(m *manifest.Manifest) (string, error) {
 // megabytes and 8 bytes for each row that has an id, and some 40 for each group. A folder that holds the same
 // import already is left as it is; any other content is an error. progress may be nil.
 func Import(ctx context.Context, m *manifest.Manifest, out string, progress Progress) error {
-	key, err := Key(m)
+	key, err := keyOf(m)
 	if err != nil {
 		return err
 	}
@@ -327,9 +327,9 @@ func (w *writer) addLabel(dst *scatter, o *outputClasses, b *table.Batch, v *tab
 	return dst.add(r.index, binary.LittleEndian.AppendUint32(w.raw[:0], bits))
 }
 
-func (w *writer) header(key string, cols int) *Header {
+func (w *writer) header(key string, cols int) *header {
 	m := w.manifest
-	h := &Header{
+	h := &header{
 		Version: version, Name: m.Name(), Key: key, Cols: cols, Element: w.element.String(), Features: w.allFeatures(),
 		Words: w.words(), Knots: w.knots, Codes: m.Codes, ID: m.ID, Split: w.split != nil, Group: m.Group, Target: m.Target.Source,
 		Folds: m.Target.Folds, Files: w.files,

@@ -49,7 +49,7 @@ func (e *NoLabels) Of(name string) string {
 // opener reads the arrays of a folder.
 type opener struct {
 	dir    string
-	header *Header
+	header *header
 	test   []uint8 // by row, empty without a split
 	groups []int32 // by row, nil without a column of groups
 	// places are, by output, those of its classes in the files among the classes that it has by reorder, -1 for none.
