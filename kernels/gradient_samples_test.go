@@ -37,7 +37,7 @@ type samples struct {
 // pool makes a pool of n random rows: bytes, strides and alignment at random, and
 // NaN bits wherever a view has no element.
 func (s *samples) pool(d *device, typ Stored, n int, easy bool) (PoolRows, func(row int) []float64) {
-	cols, size := s.cols, typ.Size()
+	cols, size := s.cols, 1<<typ
 	stride, skip := cols+d.rng.IntN(9), d.rng.IntN(16)
 	if easy {
 		stride, skip = (cols+15)/16*16, 0

@@ -8,15 +8,12 @@ import (
 // Stored is the type of a pool's elements.
 type Stored int32
 
-// The types of stored rows.
+// The types of stored rows, whose elements have 1 << Stored bytes.
 const (
 	StoredUint8 Stored = iota
 	StoredFloat16
 	StoredFloat32
 )
-
-// Size is the number of bytes of an element.
-func (s Stored) Size() int { return 1 << s }
 
 // PoolRows are the stored rows of a pool, as the kernels read them: feature j of
 // row i is Scale times element i Stride + j from Data on. Any alignment to whole
