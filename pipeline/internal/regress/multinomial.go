@@ -33,8 +33,10 @@ type Multinomial struct {
 const (
 	// leftFolds is how many parts of the samples are left out in turn, or each of fewer than twice as many.
 	leftFolds = 10
-	// multinomialTolerance bounds the gradient at what is found.
+	// multinomialTolerance bounds the gradient at what is found, and multinomialPart is how much less than where the search began it is at
+	// most: without samples that are all but certain it begins near 0, and ends far away.
 	multinomialTolerance = 1e-4
+	multinomialPart      = 1e-3
 	multinomialSteps     = 200
 	// LeastCurvature is that of features that are the same in all rows.
 	LeastCurvature = 1e-100

@@ -165,18 +165,35 @@ func (w *weightedMultinomial) evaluate(trials []*trial) {
 	}
 }
 
+// evaluateAll is evaluate of any number of trials.
+func (w *weightedMultinomial) evaluateAll(trials []*trial) {
+	for some := range slices.Chunk(trials, max(1, columnsTogether/len(w.spread))) {
+		w.evaluate(some)
+	}
+}
+
 // search returns where the objective without each of some folds is least, from one place on. The searches go side by side, so that each
 // step of theirs reads B once. It ends with the error of ctx once that is done.
 func (w *weightedMultinomial) search(ctx context.Context, from []float64, folds ...int) ([][]float64, error) {
 	found, steps := make([][]float64, len(folds)), make(chan *trial) // nil of a search that ended
+	starts := make([]*trial, len(folds))
+	for s, fold := range folds {
+		starts[s] = &trial{without: fold, at: from, slope: make([]float64, len(from))}
+	}
+	w.evaluateAll(starts)
 	for s, fold := range folds {
 		go func() {
+			start := starts[s]
 			found[s], _ = Minimise(ctx.Err, func(at, slope []float64) float64 {
 				step := &trial{without: fold, at: at, slope: slope, done: make(chan struct{})}
 				steps <- step
 				<-step.done
 				return step.value
-			}, from, &optimize.Settings{GradientThreshold: multinomialTolerance, MajorIterations: multinomialSteps})
+			}, from, &optimize.Settings{
+				InitValues:        &optimize.Location{F: start.value, Gradient: start.slope},
+				GradientThreshold: math.Min(multinomialTolerance, multinomialPart*floats.Norm(start.slope, math.Inf(1))),
+				MajorIterations:   multinomialSteps,
+			})
 			if found[s] == nil {
 				found[s] = from
 			}
@@ -193,9 +210,7 @@ func (w *weightedMultinomial) search(ctx context.Context, from []float64, folds 
 		if len(waiting) < max(1, active) {
 			continue
 		}
-		for some := range slices.Chunk(waiting, max(1, columnsTogether/len(w.spread))) {
-			w.evaluate(some)
-		}
+		w.evaluateAll(waiting)
 		for _, step := range waiting {
 			close(step.done)
 		}
