@@ -202,11 +202,13 @@ func (c *classifier) head(f *regress.LogisticFit, kappa float64, output int, u u
 }
 
 // prediction is a head and what it says of each row left out.
-// Of classes that exclude each other the head may be of logits: then these are what it says, and left the log-odds by them.
+// Of classes that exclude each other the head may be of logits: then these are what it says, and left the log-odds by them, and by rest
+// other classes, of logit 0.
 type prediction struct {
 	head   []float32
 	left   []float64
 	logits []float64
+	rest   float64
 }
 
 // says is what the head says of a row, left out.
@@ -322,7 +324,7 @@ func predictionsOf(l regress.Logits, left *mat.Dense, head func(class int) []flo
 	n, c := left.Dims()
 	out := make([]prediction, c)
 	for j := range out {
-		out[j] = prediction{head: head(j), logits: mat.Col(nil, j, left), left: make([]float64, n)}
+		out[j] = prediction{head: head(j), logits: mat.Col(nil, j, left), left: make([]float64, n), rest: l.Rest}
 	}
 	for i := range n {
 		for j, v := range l.Odds(left.RawRowView(i)) {

@@ -39,6 +39,7 @@
 //	classifier.go      its log-odds of classes
 //	nested_classes.go  what is stated of classes without test rows, by sample_folds.go and tried_weights.go
 //	unseen.go          classes that hardly any sample is of
+//	unseen_level.go    how often classes that no sample is of may be predicted
 //
 // One regression on the rows of all sources, for the baseline and as a help in the last round:
 //
@@ -47,7 +48,7 @@
 //	pooled_target.go    with the target's samples among its rows, pooled_target_classes.go of classes
 //	pooled_relevant.go  on the rows of the most relevant sources alone
 //	pooled_join.go      how much of these each prediction has, by pooled_weights.go, and of what the samples say alone (own_classes.go,
-//	                    own_numbers.go)
+//	                    own_numbers.go; own_spread.go by how rows of the sources' classes spread)
 //
 // Relevance:
 //

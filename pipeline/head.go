@@ -59,9 +59,9 @@ type headFit struct {
 	// mean of the sources' heads of the same output.
 	Own, ToMean float64
 	// Pooled is the part of the predictions of the first column that is of the regression on all rows, Adapted
-	// the part of it that has the target's samples among them, Relevant the part that is of [Learner.pooledRelevant], and Alone that of
-	// [Problem.ownClasses].
-	Pooled, Adapted, Relevant, Alone float64
+	// the part of it that has the target's samples among them, Relevant the part that is of [Learner.pooledRelevant], Alone that of
+	// [Problem.ownClasses], and Spread that of [Learner.ownSpread].
+	Pooled, Adapted, Relevant, Alone, Spread float64
 	// residuals are the leave-one-out residuals of one output, label less prediction,
 	// and left the predictions of all outputs, log-odds where there are classifiers. Other
 	// priors have none of them.

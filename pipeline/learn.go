@@ -270,6 +270,7 @@ func (l *Learner) finalHead(ctx context.Context, rec *Epoch, in Round, fit *head
 			return err
 		}
 		rec.HeadPooled, rec.HeadAdapted, rec.HeadRelevant, rec.HeadAlone = fit.Pooled, fit.Adapted, fit.Relevant, fit.Alone
+		rec.HeadSpread = fit.Spread
 		rec.LeaveOneOut = fit.LeaveOneOut
 	}
 	if err := l.finish(*fit); err != nil {

@@ -102,6 +102,9 @@ func (l *Learner) without(ctx context.Context, folds *sampleFolds, out *foldOut,
 					help[c].head = slices.Concat(of.head, make([]float32, len(out.left)))
 				}
 			}
+			if at := columnOf(by.pooled, group); at >= 0 && by.pooled[at].spread != nil && len(helps) > 0 {
+				helps = append(helps, by.pooled[at].without(by.pooled[at].spread, group, out, width))
+			}
 			return helps, err
 		},
 	}))
@@ -139,7 +142,7 @@ func (c pooledColumn) without(help []prediction, group []int, out *foldOut, widt
 	some := make([]prediction, len(group))
 	for j, output := range group {
 		of := help[slices.Index(c.group, output)]
-		some[j] = prediction{head: make([]float32, width), left: someOf(of.left, out.kept)}
+		some[j] = prediction{head: make([]float32, width), left: someOf(of.left, out.kept), rest: of.rest}
 		if of.logits != nil {
 			some[j].logits = someOf(of.logits, out.kept)
 		}

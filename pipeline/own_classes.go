@@ -47,13 +47,15 @@ func (p *Problem) ownClasses(ctx context.Context, rows *targetRows, in Labelled,
 		at = len(rows.own)
 		rows.own = append(rows.own, found)
 	}
-	found, gram := rows.own[at], pooledGram{centre: rows.Mean}
-	if found.left == nil {
+	if rows.own[at].left == nil {
 		return nil, nil
 	}
-	return [][]prediction{predictionsOf(found.logits, found.left, func(c int) []float32 {
-		return gram.head(p.Config.K, found.w[c], found.b[c], u)
-	})}, nil
+	return [][]prediction{rows.own[at].predictions(pooledGram{centre: rows.Mean}, p.Config.K, u)}, nil
+}
+
+// predictions are by heads whose w is so wide.
+func (f *ownFound) predictions(gram pooledGram, k int, u units) []prediction {
+	return predictionsOf(f.logits, f.left, func(c int) []float32 { return gram.head(k, f.w[c], f.b[c], u) })
 }
 
 // regressOwn has nothing left out where X X' is beyond the numbers.

@@ -49,6 +49,10 @@ func (l *Learner) join(ctx context.Context, fit *headFit, in Round) error {
 			fit.by.pooled = append(fit.by.pooled, pooledColumn{group: group, found: of})
 			return of.helps(l.problem.Config.Representation), nil
 		},
+		novel: func(group []int) bool {
+			sampled, novel := l.problem.novel(in, group)
+			return l.problem.Config.Representation == ClassLinear && sampled > 1 && novel == sampled
+		},
 		relevant: func(group []int) (_ [][]prediction, err error) {
 			column := &fit.by.pooled[len(fit.by.pooled)-1] // whose pooled was found just before
 			column.relevant, err = l.pooledRelevant(ctx, in, group, column.found, u)
@@ -56,7 +60,16 @@ func (l *Learner) join(ctx context.Context, fit *headFit, in Round) error {
 		},
 		own: func(group []int) ([][]prediction, error) {
 			if l.problem.Classifies() {
-				return l.problem.ownClasses(ctx, l.targetRows(in.Target.Rows, u), in.Target, group, u)
+				own, err := l.problem.ownClasses(ctx, l.targetRows(in.Target.Rows, u), in.Target, group, u)
+				if err != nil || own == nil {
+					return nil, err
+				}
+				spread, err := l.ownSpread(ctx, in, group, u)
+				if spread != nil {
+					fit.by.pooled[len(fit.by.pooled)-1].spread = spread // beside what was found just before
+					own = append(own, spread)
+				}
+				return own, err
 			}
 			of, err := alone()
 			if err != nil {
@@ -82,7 +95,10 @@ func (l *Learner) join(ctx context.Context, fit *headFit, in Round) error {
 		fit.Adapted = fit.Pooled - weights[0]
 		weights = weights[relevant:]
 	}
-	fit.Alone = floats.Sum(weights)
+	if fit.Alone = floats.Sum(weights); len(first.own) > 1 {
+		fit.Spread = weights[1]
+		fit.Alone -= fit.Spread
+	}
 	if !l.problem.Classifies() {
 		fit.LeaveOneOut = l.problem.leaveOneOut(fit.left, fit.labels, l.problem.together(in.Target.Rows))
 	}
@@ -93,13 +109,16 @@ func (l *Learner) join(ctx context.Context, fit *headFit, in Round) error {
 type pooledColumn struct {
 	group []int
 	found *pooledFound
-	// relevant are the regressions on the rows of the most relevant sources.
+	// relevant are the regressions on the rows of the most relevant sources, spread is that of [Learner.ownSpread], or nil.
 	relevant [][]prediction
+	spread   []prediction
 }
 
 // helpers find the helps of a column, by one regression on the rows of all sources, on those of the most relevant and on the samples alone.
 type helpers struct {
 	pooled, relevant, own func(group []int) ([][]prediction, error)
+	// novel says whether the sources have none of the classes of the samples. It may be nil, for no.
+	novel func(group []int) bool
 }
 
 // helpsOf has the helps of the outputs of a column, whose fits are of all outputs.
@@ -113,6 +132,11 @@ func (l *Learner) helpsJoined(fit *headFit, in Labelled, by helpers) helpsOf {
 			return found, nil
 		}
 		if found.pooled, err = by.pooled(group); err != nil {
+			return found, err
+		}
+		if !told && by.novel != nil && by.novel(group) {
+			found.pooled = nil
+			found.own, err = by.own(group)
 			return found, err
 		}
 		if !told && found.pooled != nil && l.contradicts(fit, in, group, found.pooled[withSamples(found.pooled)]) {
@@ -173,8 +197,12 @@ func (l *Learner) mix(fit *headFit, target Labelled, u units, from helpsOf) (fir
 		if err != nil {
 			return nil, err
 		}
-		helps, told := found.all(), l.problem.tells(target, group)
-		if len(helps) == 0 || !told && len(found.pooled) == 0 {
+		told := l.problem.tells(target, group)
+		if told && l.problem.Classifies() {
+			found = l.lessenAbsent(target, group, found)
+		}
+		helps := found.all()
+		if len(helps) == 0 {
 			continue
 		}
 		label := 1.0
@@ -182,7 +210,7 @@ func (l *Learner) mix(fit *headFit, target Labelled, u units, from helpsOf) (fir
 			label = u.labelOf(columns[group[0]])
 		}
 		left := func(c, row int) float64 { return float64(fit.left[c][row]) / label }
-		weights := l.untold(groups.Some(target.labelled(group[0], len(columns))).Count(), helps)
+		weights := l.untold(groups.Some(target.labelled(group[0], len(columns))).Count(), found)
 		if told {
 			weights = l.joinWeights(target, group, left, found)
 		}
@@ -226,10 +254,14 @@ func (l *Learner) mix(fit *headFit, target Labelled, u units, from helpsOf) (fir
 // numbers f and g, with the samples as one row each, count half: the squared error of a mean is no more than the mean of theirs. Of a
 // single number f is no more than that, and what f of pools has by samples that are all of one class, or but one of them, is that the
 // others do not occur: g counts alone, unless they contradict it. (Of tasks f is better even so: it has the mean of the heads of their
-// class.)
-func (l *Learner) untold(labelled int, helps [][]prediction) []float64 {
-	weights := make([]float64, len(helps))
-	with := withSamples(helps)
+// class.) Where the sources have none of the classes of the samples, g knows nothing, and what these say alone counts.
+func (l *Learner) untold(labelled int, found helps) []float64 {
+	weights := make([]float64, len(found.all()))
+	if len(found.pooled) == 0 {
+		weights[len(weights)-1] = 1
+		return weights
+	}
+	with := withSamples(found.pooled)
 	weights[with] = 1
 	if !l.problem.Classifies() && labelled > 1 {
 		weights[with] = 0.5

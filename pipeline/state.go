@@ -55,11 +55,13 @@ type Epoch struct {
 	// HeadPooled is the part of the predictions of the target's first column, in the last round of a method,
 	// that is of one regression on the rows of all sources, and HeadAdapted the part of it that has the
 	// target's samples among the rows. HeadRelevant is the part that is of regressions on the rows of the most relevant sources, and
-	// HeadAlone that of one regression on the target's samples alone.
+	// HeadAlone that of one regression on the target's samples alone, and HeadSpread that of one on these by how far the rows of the
+	// sources' classes spread in each direction.
 	HeadPooled   float64 `json:"head_pooled,omitempty"`
 	HeadAdapted  float64 `json:"head_adapted,omitempty"`
 	HeadRelevant float64 `json:"head_relevant,omitempty"`
 	HeadAlone    float64 `json:"head_alone,omitempty"`
+	HeadSpread   float64 `json:"head_spread,omitempty"`
 	// LeaveOneOut is the mean squared leave-one-out residual of the target samples,
 	// averaged over outputs in the units of the data, of several numbers the geometric mean, under prior residual and for the baselines.
 	LeaveOneOut float64 `json:"leave_one_out,omitempty"`
@@ -94,7 +96,8 @@ func (e Epoch) Help() string {
 	for _, help := range []struct {
 		part float64
 		rows string
-	}{{e.HeadPooled, "all rows"}, {e.HeadRelevant, "the rows of the most relevant sources"}, {e.HeadAlone, "the target's samples"}} {
+	}{{e.HeadPooled, "all rows"}, {e.HeadRelevant, "the rows of the most relevant sources"}, {e.HeadAlone, "the target's samples"},
+		{e.HeadSpread, "the target's samples by how the sources' classes spread"}} {
 		if help.part >= 0.005 {
 			rows = append(rows, help.rows)
 		}

@@ -189,3 +189,18 @@ func (p *Problem) seenLabels(y []float32) []float32 {
 	}
 	return out
 }
+
+// sampled is how many classes of a column the target's samples are of, and novel how many of these no source has a row of.
+func (p *Problem) novel(in Round, group []int) (sampled, novel int) {
+	outputs, theirs := len(p.Target.Tasks), p.columnCounts(in.Sources, group)
+	for j, c := range group {
+		if !slices.Contains(in.Target.column(c, outputs), 1) {
+			continue
+		}
+		sampled++
+		if !slices.ContainsFunc(theirs, func(of columnCount) bool { return of.of[j] > 0 }) {
+			novel++
+		}
+	}
+	return sampled, novel
+}

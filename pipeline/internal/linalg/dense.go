@@ -117,3 +117,12 @@ func Product(a, b *mat.Dense) *mat.Dense {
 	out.Mul(a, b)
 	return out
 }
+
+// ScaleBoth multiplies element i, j by v_i v_j; nil stands for 1.
+func ScaleBoth(a *mat.SymDense, v []float64) {
+	for i, by := range v {
+		for j := i; j < len(v); j++ {
+			a.SetSym(i, j, by*v[j]*a.At(i, j))
+		}
+	}
+}
