@@ -17,15 +17,16 @@ import (
 )
 
 // newcomers are 20 sources of 80 rows with five of ten classes each, and a target with each rows of some classes, of which the sources know
-// shared, and 600 held out. The means of classes are in 12 of 48 directions, and rows are far apart in four others that tell nothing.
-func newcomers(t *testing.T, rng *rand.Rand, each, classes, shared int) *dataset.Set {
+// shared, and 600 held out. The means of classes are so far apart in 12 of 48 directions, and rows are far apart in four others that tell
+// nothing.
+func newcomers(t *testing.T, rng *rand.Rand, each, classes, shared int, apart float64) *dataset.Set {
 	const sources, known, d, rank, rows, fresh = 20, 10, 48, 12, 80, 600
 	direction := func(n int) *mat.Dense { return mat.NewDense(n, d, normals(rng, n*d)) }
 	basis, noise := direction(rank), direction(4)
 	basis.Scale(1/math.Sqrt(d), basis)
 	noise.Scale(8/math.Sqrt(d), noise)
 	means := linalg.Product(mat.NewDense(known+classes-shared, rank, normals(rng, (known+classes-shared)*rank)), basis)
-	means.Scale(1.2, means)
+	means.Scale(apart, means)
 	set := &dataset.Set{Name: "newcomers"}
 	add := func(name string, of []int, test []int32) {
 		p := &dataset.Pool{Name: name, Rows: len(of), Cols: d, Scale: 1, Target: test != nil}
@@ -68,7 +69,7 @@ func TestNovelClasses(t *testing.T) {
 	for _, c := range []struct{ each, classes, shared, sets int }{{1, 3, 0, 6}, {5, 3, 0, 4}, {10, 3, 0, 4}, {5, 4, 2, 4}, {10, 4, 2, 4}} {
 		var sum [3]float64
 		for range c.sets {
-			set := newcomers(t, rng, c.each, c.classes, c.shared)
+			set := newcomers(t, rng, c.each, c.classes, c.shared, 1.2)
 			cfg, _ := must.Get(NewConfig(PresetDefault))(t).Fit(set, []string{"target"})
 			cfg.Methods = []string{Active, Target, Constant}
 			l := must.Get(newLearner(openDevice(t, 1, set), cfg, len(set.Pools)-1))(t)
@@ -162,7 +163,7 @@ func TestAbsentClasses(t *testing.T) {
 // The scatter is that of rows about the mean of their class in their source, one row after the other.
 func TestScatter(t *testing.T) {
 	rng := testrand.New(t)
-	set := newcomers(t, rng, 4, 3, 1)
+	set := newcomers(t, rng, 4, 3, 1, 1)
 	cfg, _ := must.Get(NewConfig(PresetDefault))(t).Fit(set, []string{"target"})
 	l := must.Get(newLearner(openDevice(t, 1, set), cfg, len(set.Pools)-1))(t)
 	defer l.Close()
@@ -197,4 +198,36 @@ func TestScatter(t *testing.T) {
 		}
 	}
 	must.Hold(t, mat.EqualApprox(got, want, 1e-6*mat.Trace(want)), "the scatter differs")
+}
+
+// The error that is stated of a few samples of each class is near that of other rows: with a sample left out its class would be the rarest,
+// and few samples that hardly tell anything would all be taken for another.
+func TestStatedOfEvenSamples(t *testing.T) {
+	rng := testrand.New(t)
+	const sets = 16
+	stated, fresh := 0.0, 0.0
+	for range sets {
+		set := newcomers(t, rng, 5, 3, 0, 0.5)
+		rows := []int32(nil)
+		for i := range set.Tasks {
+			if task := &set.Tasks[i]; task.Pool == len(set.Pools)-1 {
+				rows, task.Test = task.Test, nil
+			}
+		}
+		cfg, _ := must.Get(NewConfig(PresetDefault))(t).Fit(set, []string{"target"})
+		cfg.Methods = []string{Active}
+		l := must.Get(newLearner(openDevice(t, 1, set), cfg, len(set.Pools)-1))(t)
+		st := must.Get(l.Solve(t.Context(), State{}, quiet, unsaved))(t)
+		in := Labelled{Rows: rows}
+		for _, r := range rows {
+			for _, task := range l.problem.Target.Tasks {
+				in.Y = append(in.Y, l.problem.Set.Tasks[task].Labels[r])
+			}
+		}
+		score, _ := must.Get2(l.ScoreOn(in))(t)
+		l.Close()
+		stated, fresh = stated+st.Epochs[len(st.Epochs)-1].Score.Value/sets, fresh+score.Value/sets
+	}
+	t.Logf("stated %.1f %%, on fresh rows %.1f %%", 100*stated, 100*fresh)
+	must.Hold(t, math.Abs(stated-fresh) < 0.12, "stated %.1f %%, on fresh rows %.1f %%", 100*stated, 100*fresh)
 }

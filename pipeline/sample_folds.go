@@ -29,7 +29,8 @@ type foldOut struct {
 var turnedUnits = units{scale: 1}
 
 // foldsOf deals the samples to folds in the order in which they were drawn, whatever their classes: were each class spread evenly, those
-// that are left out would have the proportions that the others tell, which fresh rows need not have. Groups are whole.
+// that are left out would have the proportions that the others tell, which fresh rows need not have. But where there are as many of each
+// class, they were hardly drawn by chance, and as many of each are left out (see [regress.Even]). Groups are whole.
 func (l *Learner) foldsOf(in Labelled, u units) *sampleFolds {
 	if f := l.folds; f != nil && sameLabelled(f.of, in) && slices.Equal(f.each, u.each) {
 		return f
@@ -40,7 +41,7 @@ func (l *Learner) foldsOf(in Labelled, u units) *sampleFolds {
 		x = mat.DenseCopyOf(r.T())
 	}
 	l.folds = &sampleFolds{of: in, each: u.each, x: x, trace: linalg.MeanSquareNorm(x)}
-	fold := regress.Stratified(make([]int, len(in.Rows)), l.problem.together(in.Rows))
+	fold := l.problem.foldOf(in)
 	for f := range slices.Max(fold) + 1 {
 		out := &foldOut{kept: regress.SamplesWithout(fold, f)}
 		for i, at := range fold {
@@ -51,6 +52,23 @@ func (l *Learner) foldsOf(in Labelled, u units) *sampleFolds {
 		l.folds.out = append(l.folds.out, out)
 	}
 	return l.folds
+}
+
+// foldOf is the fold of each sample: even by the first column of several classes.
+func (p *Problem) foldOf(in Labelled) []int {
+	groups := p.together(in.Rows)
+	if groups.Group == nil && p.Classifies() {
+		for _, group := range p.columnGroups() {
+			if len(group) < 2 {
+				continue
+			}
+			if fold := regress.Even(in.classes(group, len(p.Target.Tasks))); fold != nil {
+				return fold
+			}
+			break
+		}
+	}
+	return regress.Stratified(make([]int, len(in.Rows)), groups)
 }
 
 // places are those of rows of the target's pool among the samples, in whose order they are.

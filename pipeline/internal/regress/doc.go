@@ -6,6 +6,7 @@
 //	restricted.go    is the likelihood of a penalty
 //	nested.go        leaves samples out of all that was chosen
 //	logistic.go      of two classes; discriminant.go has their log-odds by a number
+//	stratified.go    which samples are left out together
 //	multinomial.go   of several, by multinomial_search.go and minimise.go; logits.go, to which level.go and shift.go say what to add
 //	class_loss.go    how unlikely labels are, wrong at times (label_noise.go)
 //	groups.go        samples that belong together: what they count for; group_blocks.go leaves them out, group_folds.go deals them

@@ -1,7 +1,6 @@
 package regress
 
 import (
-	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -31,8 +30,6 @@ type Multinomial struct {
 }
 
 const (
-	// leftFolds is how many parts of the samples are left out in turn, or each of fewer than twice as many.
-	leftFolds = 10
 	// multinomialTolerance bounds the gradient at what is found, and multinomialPart is how much less than where the search began it is at
 	// most: without samples that are all but certain it begins near 0, and ends far away.
 	multinomialTolerance = 1e-4
@@ -48,28 +45,6 @@ func NewMultinomial(of Logits, z *mat.Dense, class []int, groups Groups, root Th
 		spread[c] = math.Sqrt(v)
 	}
 	return &Multinomial{logits: of, z: z, class: class, Root: root, spread: spread, Fold: Stratified(class, groups)}
-}
-
-// Stratified is the part of the samples, from 0 on, in which each is left out: the samples of each class are spread over all parts,
-// whatever order they come in. Those of a group are in one part (see [Groups.folds]).
-func Stratified(class []int, of Groups) []int {
-	if of.Group != nil {
-		return of.folds(class)
-	}
-	folds := leftFolds
-	if len(class) < 2*folds {
-		folds = len(class)
-	}
-	order := make([]int, len(class))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(class[i], class[j]) })
-	fold := make([]int, len(class))
-	for at, i := range order {
-		fold[i] = at % folds
-	}
-	return fold
 }
 
 // ThinRoot is L, n by r for r no more than n, with L L' = X X'. It is X, or where that has more columns the Cholesky factor, of X X' and

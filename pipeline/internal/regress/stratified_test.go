@@ -36,3 +36,41 @@ func TestStratified(t *testing.T) {
 		must.Hold(t, slices.Max(sizes)-slices.Min(sizes) <= 1, "the parts have %v", sizes)
 	}
 }
+
+// Where there are as many samples of each class, two or more, and chance hardly has it so, each part has as many of each too, up to one
+// where they are not a multiple of the parts. Of others there are no such parts.
+func TestEven(t *testing.T) {
+	rng := testrand.New(t)
+	for _, c := range []struct {
+		classes, each int
+		even          bool
+	}{{3, 2, true}, {3, 5, true}, {4, 5, true}, {2, 3, false}, {2, 12, false}, {2, 40, true}, {10, 13, true}, {5, 1, false}, {1, 30, false}} {
+		class := make([]int, 0, c.classes*c.each)
+		for i := range c.classes * c.each {
+			class = append(class, i%c.classes)
+		}
+		rng.Shuffle(len(class), func(i, j int) { class[i], class[j] = class[j], class[i] })
+		fold := Even(class)
+		must.Hold(t, (fold != nil) == c.even, "%d classes of %d: parts %v", c.classes, c.each, fold)
+		if !c.even {
+			continue
+		}
+		of := map[[2]int]int{}
+		for i, f := range fold {
+			of[[2]int{class[i], f}]++
+		}
+		for f := range min(c.each, leftFolds) {
+			for k := range c.classes {
+				must.Hold(t, of[[2]int{k, f}] == of[[2]int{0, f}] && of[[2]int{k, f}] > 0, "%d classes of %d: part %d: %v", c.classes, c.each, f, of)
+			}
+		}
+		must.EqualSlices(t, Stratified(class, Groups{}), fold, "parts of %d classes of %d", c.classes, c.each)
+		class[rng.IntN(len(class))] = rng.IntN(2) - 2 // of none, or without a label
+		must.Hold(t, Even(class) == nil, "with one of no class")
+		class = append(class[:0], make([]int, c.each)...)
+		for k := range c.classes {
+			class = append(class, slices.Repeat([]int{k}, c.each)...)
+		}
+		must.Hold(t, Even(class) == nil, "twice as many of one class")
+	}
+}
