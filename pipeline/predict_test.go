@@ -161,7 +161,7 @@ func TestPredictLinear(t *testing.T) {
 func TestPredictorRefusesScales(t *testing.T) {
 	rng, q := testrand.New(t), pipelinetest.OpenCPU(t, 1)
 	for _, name := range []string{"representation.scale", "labels.scale"} {
-		for _, bad := range []float64{0, math.Copysign(0, -1), -1, -rng.ExpFloat64(), math.NaN(), math.Inf(-1)} {
+		for _, bad := range []float64{0, math.Copysign(0, -1), -1, -rng.ExpFloat64(), math.NaN(), math.Inf(-1), math.Inf(1)} {
 			m := randomLinear(rng, 1+rng.IntN(9), 1+rng.IntN(4), 1+rng.IntN(3), 0)
 			tensors := m.tensors()
 			must.Get(NewPredictor(q, tensors, 0, 0))(t).Close()

@@ -121,16 +121,16 @@ func (p *Predictor) load(named map[string]Tensor, height, width int) error {
 	if scale != nil {
 		p.inverse = make([]float32, len(scale))
 		for j, s := range scale {
-			if p.inverse[j] = 1 / s; s == 0 {
-				p.inverse[j] = float32(math.NaN()) // refused below
-			}
+			p.inverse[j] = 1 / s
 		}
 	}
 	if p.unit == nil {
 		p.unit = slices.Repeat([]float32{1}, p.C)
 	}
-	if !(slices.Min(p.inverse) > 0) || !(slices.Min(p.unit) > 0) {
-		return errors.New("expected scales above 0 of features and labels")
+	for _, v := range slices.Concat(scale, p.inverse, p.unit) {
+		if !(v > 0 && v <= math.MaxFloat32) {
+			return errors.New("expected scales above 0 of features and labels")
+		}
 	}
 	if linear {
 		p.loadLinear(phi.Data, head.Data, delta)
