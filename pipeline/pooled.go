@@ -92,6 +92,9 @@ func (l *Learner) pooledPart(ctx context.Context, in Round, group []int, u units
 		return part, false, err
 	}
 	joint, level := classes.with[0], 0.0
+	if a := l.problem.absentOf(in.Target, group); a != nil && l.problem.tells(in.Target, group) {
+		joint = a.lessen(joint, l.problem.Config.K)
+	}
 	if len(group) > 1 {
 		heads := make([][]float64, len(group))
 		for j, of := range joint {
