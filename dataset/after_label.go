@@ -63,7 +63,8 @@ func (s *Set) comesWith(label string) []Oddity {
 	}
 	return []Oddity{{"", fmt.Sprintf("%s %s the same in nearly all %d rows without the label%s, and not in most with it: %s",
 		text.Several(len(names), "feature"), text.Form(len(names), "is", "are"), without, label, fewNames(names)),
-		"leave out of columns: features what is known with the label and not before: new rows lack it"}}
+		"leave out of columns: features what is known with the label and not before, which new rows lack; what is known of all rows may stay, " +
+			"but those with a label are then unlike those without"}}
 }
 
 // labelledPool is a pool, and which of its rows have a label and how many.

@@ -99,7 +99,7 @@ func TestAbsentClasses(t *testing.T) {
 		n, classes := 2+rng.IntN(20), 2+rng.IntN(5)
 		a := &absent{is: make([]bool, classes), most: []float64{0.5, 1, 3}[rng.IntN(3)]}
 		for i := range n {
-			a.rows = append(a.rows, i)
+			a.rows, a.each = append(a.rows, i), append(a.each, 1)
 		}
 		for j := range rng.IntN(classes-1) + 1 {
 			a.is[j] = true
@@ -205,7 +205,7 @@ func TestScatter(t *testing.T) {
 // and few samples that hardly tell anything would all be taken for another.
 func TestStatedOfEvenSamples(t *testing.T) {
 	rng := testrand.New(t)
-	const sets = 16
+	const sets = 32
 	stated, fresh := 0.0, 0.0
 	for range sets {
 		set := newcomers(t, rng, 5, 3, 0, 0.5)
@@ -230,5 +230,5 @@ func TestStatedOfEvenSamples(t *testing.T) {
 		stated, fresh = stated+st.Epochs[len(st.Epochs)-1].Score.Value/sets, fresh+score.Value/sets
 	}
 	t.Logf("stated %.1f %%, on fresh rows %.1f %%", 100*stated, 100*fresh)
-	must.Hold(t, math.Abs(stated-fresh) < 0.12, "stated %.1f %%, on fresh rows %.1f %%", 100*stated, 100*fresh)
+	must.Hold(t, math.Abs(stated-fresh) < 0.15, "stated %.1f %%, on fresh rows %.1f %%", 100*stated, 100*fresh)
 }

@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// spreadRows is the most rows of sources that their spread is taken from.
+	// spreadRows is from how many rows on no more sources are looked at for their spread, whole ones, in any order.
 	spreadRows = 4096
 	// spreadSamples is the most samples that have it: more tell by themselves which directions are of no use.
 	spreadSamples = 200
@@ -86,7 +86,13 @@ func (l *Learner) ownSpread(ctx context.Context, in Round, group []int, u units)
 
 // scatter is the sum over classes of a column and sources of that of their rows about their mean, of features divided by their s_j.
 func (p *Problem) scatter(in []Labelled, group []int, each []float32) *mat.SymDense {
-	rows, y := p.pooledRows(in, group, spreadRows)
+	var rows []poolRow
+	var y []float64
+	for _, m := range stream(p.Config.Seed, "spread", p.TargetName()).Perm(len(p.Sources)) {
+		if rows, y = p.rowsOfColumn(p.Sources[m], in[m], group, rows, y); len(rows) >= spreadRows {
+			break
+		}
+	}
 	type part struct{ pool, class int }
 	of := map[part][]poolRow{}
 	var parts []part // in the order of the rows

@@ -25,7 +25,7 @@ const (
 // no sample tells.
 func (l *Learner) handicapOfClasses(in Labelled, group []int, found helps, n float64) float64 {
 	switch {
-	case len(group) < 2 || len(found.pooled) == 0:
+	case len(group) < 2 || len(found.pooled) == 0 || len(found.own) > 1: // g alone knows nothing of a class that no source has
 		return 0
 	case slices.ContainsFunc(group, func(c int) bool { return l.problem.scarce(in, c) }):
 		return lessPlain

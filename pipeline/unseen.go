@@ -190,7 +190,7 @@ func (p *Problem) seenLabels(y []float32) []float32 {
 	return out
 }
 
-// sampled is how many classes of a column the target's samples are of, and novel how many of these no source has a row of.
+// novel is how many classes of a column the target's samples are of, and how many of these no source has a row of.
 func (p *Problem) novel(in Round, group []int) (sampled, novel int) {
 	outputs, theirs := len(p.Target.Tasks), p.columnCounts(in.Sources, group)
 	for j, c := range group {

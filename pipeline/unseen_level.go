@@ -11,9 +11,10 @@ import (
 
 // absent are the classes of a column that no sample of the target is of, while some are of others.
 type absent struct {
-	is   []bool  // by class
-	rows []int   // samples with a label of the column
-	most float64 // of these samples that may be of such classes
+	is   []bool    // by class
+	rows []int     // samples with a label of the column
+	each []float64 // what one of these counts for: a group is one
+	most float64   // of these samples that may be of such classes
 }
 
 // absentOf is nil where there are none. That none of the samples is of them tells how often they occur: by what is said of samples that are
@@ -31,6 +32,17 @@ func (p *Problem) absentOf(in Labelled, group []int) *absent {
 			once++
 		}
 	}
+	sizes := map[int]int{}
+	for _, i := range a.rows {
+		if !of.Alone(i) {
+			sizes[of.Group[i]]++
+		}
+	}
+	for _, i := range a.rows {
+		if a.each = append(a.each, 1); !of.Alone(i) {
+			a.each[len(a.each)-1] = 1 / float64(sizes[of.Group[i]])
+		}
+	}
 	if a.most = math.Max(0.5, float64(once)); !some || !slices.Contains(a.is, false) {
 		return nil
 	}
@@ -41,7 +53,7 @@ func (p *Problem) absentOf(in Labelled, group []int) *absent {
 // of one class against all others, or logits beside those of rest other classes.
 func (a *absent) share(level float64, says func(j, row int) float64, logits bool, rest float64) (sum float64) {
 	at := make([]float64, len(a.is)+1)
-	for _, row := range a.rows {
+	for i, row := range a.rows {
 		at[len(a.is)] = math.Log(rest)
 		absent := math.Inf(-1)
 		for j, is := range a.is {
@@ -57,7 +69,7 @@ func (a *absent) share(level float64, says func(j, row int) float64, logits bool
 			}
 		}
 		if part := math.Exp(absent - floats.LogSumExp(at)); part == part {
-			sum += part
+			sum += a.each[i] * part
 		}
 	}
 	return sum

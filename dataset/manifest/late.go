@@ -26,10 +26,11 @@ func (g *guesser) markLate(m *Manifest) {
 	}
 }
 
-// lateness compares the rows with and without a label, of the sources that have both.
+// lateness compares the rows with and without a label within the sources that have both, which are weighted as by Mantel and Haenszel
+// (1959), with the rows of either kind n_0 n_1/(n_0 + n_1): what a source of few labels lacks has another reason.
 func (c *column) lateness(labels []*column, source *column) lateness {
-	type part struct{ lack, rows [2]int } // without a label, and with one
-	parts := map[uint64]*part{}
+	type part struct{ lack, rows [2]float64 } // without a label, and with one
+	parts, at := []*part{}, map[uint64]*part{}
 	for i, there := range c.cells.there {
 		of, with := uint64(0), 0
 		if source != nil {
@@ -40,26 +41,29 @@ func (c *column) lateness(labels []*column, source *column) lateness {
 				with = 1
 			}
 		}
-		p := parts[of]
+		p := at[of]
 		if p == nil {
 			p = &part{}
-			parts[of] = p
+			parts, at[of] = append(parts, p), p
 		}
 		if p.rows[with]++; !there {
 			p.lack[with]++
 		}
 	}
-	var sum part
+	var rows, lack, lacking [2]float64
+	weight := 0.0
 	for _, p := range parts {
-		if p.rows[0] > 0 && p.rows[1] > 0 {
-			for k := range p.rows {
-				sum.lack[k], sum.rows[k] = sum.lack[k]+p.lack[k], sum.rows[k]+p.rows[k]
-			}
+		if p.rows[0] == 0 || p.rows[1] == 0 {
+			continue
+		}
+		w := p.rows[0] * p.rows[1] / (p.rows[0] + p.rows[1])
+		weight += w
+		for k := range p.rows {
+			rows[k], lacking[k], lack[k] = rows[k]+p.rows[k], lacking[k]+p.lack[k], lack[k]+w*p.lack[k]/p.rows[k]
 		}
 	}
-	lack, have := float64(sum.lack[0])/float64(sum.rows[0]), 1-float64(sum.lack[1])/float64(sum.rows[1])
-	if sum.rows[0] < leastLate || sum.rows[1] < leastLabels || lack < lateLack || have < lateHave {
+	if rows[0] < leastLate || rows[1] < leastLabels || lack[0] < lateLack*weight || lack[1] > (1-lateHave)*weight {
 		return lateness{}
 	}
-	return lateness{sum.lack[0], sum.rows[0]}
+	return lateness{int(lacking[0]), int(rows[0])}
 }

@@ -73,3 +73,24 @@ func TestLookForNamesOfLabels(t *testing.T) {
 	g := must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{}))(t)
 	must.Hold(t, !slices.ContainsFunc(g.Like, func(name string) bool { return slices.Contains(g.Maybe, name) }), "%v and %v", g.Like, g.Maybe)
 }
+
+// A column that a source lacks which has few labels is a feature, however many rows of others have labels.
+func TestLookForLateColumnsOfOneSource(t *testing.T) {
+	rng := testrand.New(t)
+	north := func(i int) bool { return i%4 == 0 }
+	labelled := func(i int) bool { return north(i) == (i%50 == 0) }
+	file := filepath.Join(t.TempDir(), "rows.csv")
+	number := func(is func(int) bool) func(int) string {
+		return func(i int) string {
+			if is(i) {
+				return fmt.Sprint(rng.NormFloat64())
+			}
+			return ""
+		}
+	}
+	writeTable(t, file, 1000, columnOf{"site", func(i int) string { return []string{"south", "north"}[b2i(north(i))] }},
+		columnOf{"age", number(func(int) bool { return true })}, columnOf{"sensor", number(func(i int) bool { return !north(i) })},
+		columnOf{"y", func(i int) string { return []string{"", []string{"p", "q"}[rng.IntN(2)]}[b2i(labelled(i))] }})
+	g := must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{Labels: []string{"y"}, Target: "north"}))(t)
+	must.EqualSlices(t, g.Features, []string{"age", "sensor"}, "features")
+}

@@ -34,11 +34,14 @@ func Stratified(class []int, of Groups) []int {
 	return fold
 }
 
+// fewestEven are the samples of a class from which on as many of each are left out: of fewer, one would be left.
+const fewestEven = 3
+
 // evenChance is the most chance of as many samples of each class at which they are taken to have been drawn so.
 const evenChance = 1. / 8
 
 // Even is the part of samples, from 0 on, in which each is left out, with as many of each class in a part, where all classes have as many
-// samples, two or more. Without one sample its class would be the rarest, and that is what is said of it by those that tell little else;
+// samples, three or more. Without one sample its class would be the rarest, and that is what is said of it by those that tell little else;
 // without one of each class none is. It is nil where classes differ in that, some sample is of none, or where samples drawn at random from
 // classes of which all are as frequent have as many of each with more than evenChance, as a few of two classes: then how many there are
 // tells what to expect of others.
@@ -56,7 +59,7 @@ func Even(class []int) []int {
 	}
 	each := seen[class[0]]
 	for _, n := range seen {
-		if n != each || n < 2 {
+		if n != each || n < fewestEven {
 			return nil
 		}
 	}

@@ -37,14 +37,17 @@ func TestStratified(t *testing.T) {
 	}
 }
 
-// Where there are as many samples of each class, two or more, and chance hardly has it so, each part has as many of each too, up to one
+// Where there are as many samples of each class, three or more, and chance hardly has it so, each part has as many of each too, up to one
 // where they are not a multiple of the parts. Of others there are no such parts.
 func TestEven(t *testing.T) {
 	rng := testrand.New(t)
 	for _, c := range []struct {
 		classes, each int
 		even          bool
-	}{{3, 2, true}, {3, 5, true}, {4, 5, true}, {2, 3, false}, {2, 12, false}, {2, 40, true}, {10, 13, true}, {5, 1, false}, {1, 30, false}} {
+	}{
+		{3, 2, false}, {3, 3, true}, {3, 5, true}, {4, 5, true}, {2, 3, false},
+		{2, 12, false}, {2, 40, true}, {10, 13, true}, {5, 1, false}, {1, 30, false},
+	} {
 		class := make([]int, 0, c.classes*c.each)
 		for i := range c.classes * c.each {
 			class = append(class, i%c.classes)
