@@ -180,7 +180,7 @@ func TestNoIntervalOfOneNumber(t *testing.T) {
 // and mostly the same ones, and of squared residuals.
 func TestCompareLossesCovers(t *testing.T) {
 	rng := testrand.New(t)
-	const repeats = 2000
+	const repeats = 6000
 	for _, c := range []struct {
 		rows        int
 		only, other float64 // the chances that one method alone errs
