@@ -5,7 +5,7 @@
 //	journal.go  journal.jsonl: what happened, line by line
 //	state.go    what follows from the journal and the data
 //	problem.go  the problem that the next round has
-//	ask.go      which rows to ask for next
+//	ask.go      which rows to ask for next, by request.go
 //	tell.go     answers, what they change in changes.go; slips.go names those that are probably slips
 //	classes.go  classes that come late
 //	answers.go  the files that they come in, those of Label Studio in labelstudio.go
