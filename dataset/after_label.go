@@ -21,7 +21,7 @@ const (
 // learned from. Rows are compared within sources, which are weighted as by Mantel and Haenszel (1959), with the rows of either kind n_0
 // n_1/(n_0 + n_1), so that what a whole source lacks does not count.
 func (s *Set) comesWithLabel() (out []Oddity) {
-	if s.Columns == nil || len(s.Columns.Features) != s.Pools[0].Cols || s.Columns.read() > tellingFeatures {
+	if !s.featuresNamed() || s.Columns.read() > tellingFeatures {
 		return nil
 	}
 	var labels []string
@@ -35,13 +35,7 @@ func (s *Set) comesWithLabel() (out []Oddity) {
 }
 
 func (s *Set) comesWith(label string) []Oddity {
-	pools := make([]labelledPool, 0, len(s.Pools))
-	without := 0
-	for i, p := range s.Pools {
-		if l := s.labelledIn(i, label); l.with > 0 && l.with < p.Rows {
-			pools, without = append(pools, l), without+p.Rows-l.with
-		}
-	}
+	pools, without := s.labelledPools(label)
 	if without == 0 {
 		return nil
 	}
@@ -74,19 +68,31 @@ type labelledPool struct {
 	with int
 }
 
-// labelledIn has the rows that have a label of a column. None has where labels are yet to be asked for.
-func (s *Set) labelledIn(pool int, label string) labelledPool {
-	l := labelledPool{Pool: s.Pools[pool], has: make([]bool, s.Pools[pool].Rows)}
+// labelledPools are those that have rows with a label of a column and rows without one, and how many rows are without. None is where labels
+// are yet to be asked for.
+func (s *Set) labelledPools(label string) (pools []labelledPool, without int) {
+	all := make([]labelledPool, len(s.Pools))
 	for i := range s.Tasks {
-		if t := &s.Tasks[i]; t.Pool == pool && t.Output.Name == label {
-			for r := range t.labelledRows {
-				if !l.has[r] {
-					l.has[r], l.with = true, l.with+1
-				}
+		t := &s.Tasks[i]
+		if t.Output.Name != label {
+			continue
+		}
+		l := &all[t.Pool]
+		if l.Pool == nil {
+			*l = labelledPool{Pool: s.Pools[t.Pool], has: make([]bool, s.Pools[t.Pool].Rows)}
+		}
+		for r := range t.labelledRows {
+			if !l.has[r] {
+				l.has[r], l.with = true, l.with+1
 			}
 		}
 	}
-	return l
+	for _, l := range all {
+		if l.with > 0 && l.with < l.Rows {
+			pools, without = append(pools, l), without+l.Rows-l.with
+		}
+	}
+	return pools, without
 }
 
 // lacking is a feature, the value that it may have where it is not known, and the weighted parts of the rows without a label and with one
