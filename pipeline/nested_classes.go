@@ -39,8 +39,8 @@ type nestedFit struct {
 // too little by the choice. A group is in one fold. The regressions on the rows of all sources say of a sample what they say without it
 // in fit, with as many rows for each of the samples as those of the other folds choose: their penalty is chosen by all samples, and what
 // those on relevant sources say of the samples of other folds, which choose the weights, is by sources that all but a fifth choose. What
-// [Learner.ownSpread] says without a sample is by the part and the weight that all choose.
-// Fits for each fold would take as long as the rest of the round together. Nothing is uploaded.
+// [Learner.ownSpread] says without a sample is by the part and the weight that all choose. Fits for each fold would take as long as the
+// rest of the round together. Nothing is uploaded.
 func (l *Learner) nested(ctx context.Context, in Labelled, fit headFit) ([][]float32, error) {
 	u, err := l.model.units()
 	if err != nil {

@@ -34,7 +34,10 @@ var spreadParts = []float64{0.3, 0.03}
 // features are more than pooledWide.
 func (l *Learner) ownSpread(ctx context.Context, in Round, group []int, u units) ([]prediction, error) {
 	p, rows, d := l.problem, l.targetRows(in.Target.Rows, u), l.problem.Set.Pools[0].Cols
-	if _, novel := p.novel(in, group); novel == 0 || len(rows.rows) > spreadSamples || onRoot(d) {
+	if len(rows.rows) > spreadSamples || onRoot(d) {
+		return nil, nil
+	}
+	if _, novel := p.novel(in, group); novel == 0 {
 		return nil, nil
 	}
 	scatter := p.scatter(in.Sources, group, u.each)
