@@ -5,7 +5,6 @@ package main
 import (
 	"bytes"
 	"errors"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -120,19 +119,15 @@ func TestInterruptedAndLocked(t *testing.T) {
 	}
 }
 
-func waitFor(t *testing.T, path string) {
+func waitFor(t *testing.T, pattern string) {
 	t.Helper()
-	for range 6000 {
-		_, err := os.Stat(path)
-		if err == nil {
+	for range 60000 {
+		if len(must.Get(filepath.Glob(pattern))(t)) > 0 {
 			return
 		}
-		if !errors.Is(err, fs.ErrNotExist) {
-			t.Fatal(err)
-		}
-		time.Sleep(10 * time.Millisecond)
+		time.Sleep(time.Millisecond)
 	}
-	t.Fatalf("%s did not appear", path)
+	t.Fatalf("%s did not appear", pattern)
 }
 
 // A write that does not fit is a clear error; what was there stays, and with room the run goes on to the same bytes.
