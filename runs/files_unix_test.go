@@ -62,6 +62,9 @@ func TestFolderIsLocked(t *testing.T) {
 	_, sweepErr := Sweep(t.Context(), dev, id, dir, 1, func(SweepStep) {})
 	for _, err := range []error{runErr, sweepErr} {
 		must.Fail(t, "a folder in use", err, dir+" is in use by another process")
+		if !errors.Is(err, ErrInUse) {
+			t.Errorf("%v is not ErrInUse", err)
+		}
 	}
 	if len(foldertest.Read(t, dir)) != 0 {
 		t.Error("it wrote into a folder in use")

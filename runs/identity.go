@@ -23,6 +23,9 @@ import (
 	"github.com/amtrl/amtrl/pipeline"
 )
 
+// ErrInUse is wrapped by the errors of [Run] and [Sweep] for a folder that another process, or another call, is writing.
+var ErrInUse = filelock.ErrLocked
+
 // Identity is what config.json holds: everything needed to repeat a run or a
 // sweep. Folders resume only under the same identity, whatever the data are called.
 type Identity struct {
