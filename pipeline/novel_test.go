@@ -66,7 +66,9 @@ func TestNovelClasses(t *testing.T) {
 	rng := testrand.New(t)
 	active, alone := 0., 0.
 	t.Logf("%-28s %8s %8s %8s %8s", "classes of the target", "active", "target", "pooled", "constant")
-	for _, c := range []struct{ each, classes, shared, sets int }{{1, 3, 0, 6}, {5, 3, 0, 4}, {10, 3, 0, 4}, {5, 4, 2, 4}, {10, 4, 2, 4}} {
+	for _, c := range []struct{ each, classes, shared, sets int }{
+		{1, 3, 0, 6}, {5, 3, 0, 4}, {10, 3, 0, 4}, {5, 4, 2, 4}, {10, 4, 2, 4}, {1, 4, 2, 6},
+	} {
 		var sum [4]float64
 		for range c.sets {
 			set := newcomers(t, rng, c.each, c.classes, c.shared, 1.2)

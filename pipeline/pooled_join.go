@@ -51,7 +51,7 @@ func (l *Learner) join(ctx context.Context, fit *headFit, in Round) error {
 		},
 		novel: func(group []int) bool {
 			sampled, novel := l.problem.novel(in, group)
-			return l.problem.Config.Representation == ClassLinear && sampled > 1 && novel == sampled
+			return l.problem.Config.Representation == ClassLinear && sampled > 1 && 2*novel >= sampled
 		},
 		relevant: func(group []int) (_ [][]prediction, err error) {
 			column := &fit.by.pooled[len(fit.by.pooled)-1] // whose pooled was found just before
@@ -117,7 +117,7 @@ type pooledColumn struct {
 // helpers find the helps of a column, by one regression on the rows of all sources, on those of the most relevant and on the samples alone.
 type helpers struct {
 	pooled, relevant, own func(group []int) ([][]prediction, error)
-	// novel says whether the sources have none of the classes of the samples. It may be nil, for no.
+	// novel reports whether no source has a row of at least half of the classes of the samples. It may be nil, for no.
 	novel func(group []int) bool
 }
 
@@ -254,7 +254,8 @@ func (l *Learner) mix(fit *headFit, target Labelled, u units, from helpsOf) (fir
 // numbers f and g, with the samples as one row each, count half: the squared error of a mean is no more than the mean of theirs. Of a
 // single number f is no more than that, and what f of pools has by samples that are all of one class, or but one of them, is that the
 // others do not occur: g counts alone, unless they contradict it. (Of tasks f is better even so: it has the mean of the heads of their
-// class.) Where the sources have none of the classes of the samples, g knows nothing, and what these say alone counts.
+// class.) Where at least half of the classes of the
+// samples have no row in any source, which g would take for the others, the regression on the samples alone counts.
 func (l *Learner) untold(labelled int, found helps) []float64 {
 	weights := make([]float64, len(found.all()))
 	if len(found.pooled) == 0 {
