@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Dot is the inner product, its terms added in their order.
+// Dot returns the inner product of x and y, with the terms added in order.
 func Dot(x, y []float64) float64 {
 	s := 0.0
 	for i, v := range x {
@@ -27,14 +27,14 @@ func Nonzero(x []float64) int {
 	return n
 }
 
-// EachRow hands over the rows one after the other, to read or overwrite.
+// EachRow calls do with each row of x in turn; do may overwrite the row.
 func EachRow(x *mat.Dense, do func([]float64)) {
 	for i := range x.RawMatrix().Rows {
 		do(x.RawRowView(i))
 	}
 }
 
-// SomeRows are some rows of m, nil where m is.
+// SomeRows returns a copy of the given rows of m, or nil if m is nil.
 func SomeRows(m *mat.Dense, rows []int) *mat.Dense {
 	if m == nil {
 		return nil
@@ -54,7 +54,7 @@ func ScaleRows(v *mat.Dense, by []float64) {
 	}
 }
 
-// ScaleColumn multiplies column j.
+// ScaleColumn multiplies column j of x by by.
 func ScaleColumn(x *mat.Dense, j int, by float64) {
 	n, _ := x.Dims()
 	for i := range n {
@@ -62,7 +62,7 @@ func ScaleColumn(x *mat.Dense, j int, by float64) {
 	}
 }
 
-// ColumnSquares are the sums of the squares of each column.
+// ColumnSquares returns the sum of squares of each column.
 func ColumnSquares(x *mat.Dense) []float64 {
 	n, c := x.Dims()
 	out := make([]float64, c)
@@ -74,7 +74,7 @@ func ColumnSquares(x *mat.Dense) []float64 {
 	return out
 }
 
-// AllSame says whether all rows are the same.
+// AllSame reports whether all rows are equal.
 func AllSame(x *mat.Dense) bool {
 	n, _ := x.Dims()
 	for i := 1; i < n; i++ {
@@ -85,19 +85,19 @@ func AllSame(x *mat.Dense) bool {
 	return true
 }
 
-// Centre takes the mean of each column from it and returns the means.
+// Centre subtracts from each column its mean and returns the means.
 func Centre(x *mat.Dense) []float64 {
 	n, d := x.Dims()
 	mean := make([]float64, d)
 	EachRow(x, func(row []float64) { floats.Add(mean, row) })
 	for j := range mean {
-		mean[j] /= float64(n) // the mean of n equal numbers is that number
+		mean[j] /= float64(n) // a division, so that n equal numbers whose sum is exact have that number as their mean
 	}
 	EachRow(x, func(row []float64) { floats.Sub(row, mean) })
 	return mean
 }
 
-// MeanSquareNorm is the mean over rows of their squared norms.
+// MeanSquareNorm returns the mean of the squared norms of the rows.
 func MeanSquareNorm(x *mat.Dense) float64 {
 	n, _ := x.Dims()
 	sum := 0.0
@@ -108,7 +108,7 @@ func MeanSquareNorm(x *mat.Dense) float64 {
 	return sum / float64(n)
 }
 
-// Product is a b, nil where b is.
+// Product returns a b, or nil if b is nil.
 func Product(a, b *mat.Dense) *mat.Dense {
 	if b == nil {
 		return nil
@@ -118,7 +118,7 @@ func Product(a, b *mat.Dense) *mat.Dense {
 	return out
 }
 
-// ScaleBoth multiplies element i, j by v_i v_j; nil stands for 1.
+// ScaleBoth multiplies element i, j of a by v_i v_j. A nil v stands for ones.
 func ScaleBoth(a *mat.SymDense, v []float64) {
 	for i, by := range v {
 		for j := i; j < len(v); j++ {

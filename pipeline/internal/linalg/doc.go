@@ -1,3 +1,3 @@
-// Package linalg has what gonum has not, or not in a form that overwrites or keeps what it should: dense.go is of the rows and columns
-// of matrices, factors.go of their factors.
+// Package linalg has matrix operations that gonum lacks, or lacks in a form that overwrites or keeps its operands as needed:
+// dense.go for the rows and columns of matrices, factors.go for factorisations.
 package linalg

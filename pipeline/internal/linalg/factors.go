@@ -11,15 +11,15 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// ThinQR returns P with orthonormal columns and R with m = P R. P is nil for the identity,
-// which it is where m has no more rows than columns.
+// ThinQR returns P with orthonormal columns and R with m = P R. Where m has no more rows than columns, P is the identity,
+// returned as nil, and R is m itself.
 func ThinQR(m *mat.Dense) (p, r *mat.Dense) {
 	rows, cols := m.Dims()
 	if rows <= cols {
 		return nil, m
 	}
 	p, r = mat.DenseCopyOf(m), mat.NewDense(cols, cols, nil)
-	tau, work := make([]float64, cols), make([]float64, 32*cols) // of 32 columns at a time
+	tau, work := make([]float64, cols), make([]float64, 32*cols) // for blocks of 32 columns
 	lapack64.Geqrf(p.RawMatrix(), tau, work, len(work))
 	for i := range cols {
 		copy(r.RawRowView(i)[i:], p.RawRowView(i)[i:])
@@ -28,8 +28,8 @@ func ThinQR(m *mat.Dense) (p, r *mat.Dense) {
 	return p, r
 }
 
-// Orthonormalize makes columns orthonormal to rounding that are so by a millionth: what
-// lambda 1e-6 divides by must be.
+// Orthonormalize makes the columns of q, which are orthonormal to a millionth, orthonormal to rounding, as a division by
+// lambda = 1e-6 requires. It overwrites q with q R^-1 for q'q = R'R, and returns [ErrBasis] where q'q is not positive definite.
 func Orthonormalize(q *mat.Dense) error {
 	_, r := q.Dims()
 	gram := mat.NewSymDense(r, nil)
@@ -44,8 +44,8 @@ func Orthonormalize(q *mat.Dense) error {
 
 var ErrBasis = errors.New("the decomposition of the target's features did not converge")
 
-// SolveTriangle overwrites v with R^-1 v, or R'^-1 v. For an upper R it takes less than half the time of gonum's Trsv at some hundred
-// rows, whose loops are not in vectors.
+// SolveTriangle overwrites v with R^-1 v, or with R'^-1 v if transposed. For an upper R of a few hundred rows it takes less than
+// half the time of gonum's Trsv, whose loops are not vectorised.
 func SolveTriangle(transposed blas.Transpose, r blas64.Triangular, v []float64) {
 	vector := func(x []float64) blas64.Vector { return blas64.Vector{N: len(x), Data: x, Inc: 1} }
 	if r.Uplo != blas.Upper || r.Diag != blas.NonUnit {
@@ -68,14 +68,15 @@ func SolveTriangle(transposed blas.Transpose, r blas64.Triangular, v []float64) 
 	}
 }
 
-// Factor is the upper Cholesky factor of A, which it keeps, and false where that is not positive definite.
+// Factor returns the upper Cholesky factor U of A = U'U and keeps A as it is; ok is false where A is not positive definite.
 func Factor(a *mat.SymDense) (u blas64.Triangular, ok bool) {
 	own := mat.NewSymDense(a.SymmetricDim(), nil)
 	own.CopySym(a)
 	return lapack64.Potrf(own.RawSymmetric())
 }
 
-// Solved is A^-1 v of an A that the prior makes positive definite. It is no number where A is beyond these.
+// Solved returns A^-1 v for an A that its prior makes positive definite. The elements are NaN where A has no Cholesky factor
+// because it is beyond the range of floating-point numbers.
 func Solved(a *mat.SymDense, v *mat.VecDense) []float64 {
 	factor, ok := Factor(a)
 	if !ok {
@@ -86,8 +87,8 @@ func Solved(a *mat.SymDense, v *mat.VecDense) []float64 {
 	return out.Data
 }
 
-// Root returns L, K by r, with L L' = W W' for heads W' (M by K), and the rank
-// of W.
+// Root returns L, K by max(1, r), with L L' = W W', and the rank r of W, for heads W' (M by K). Both are zero where the
+// singular value decomposition fails.
 func Root(heads *mat.Dense) (*mat.Dense, int) {
 	m, k := heads.Dims()
 	var svd mat.SVD
