@@ -2,9 +2,9 @@ package regress
 
 import "gonum.org/v1/gonum/floats"
 
-// LogOfLabels is -log of the probability of labels y of the outputs of a column, of which NaN does not count, by their heads: of one of
-// several classes [logOfClass], once, and of others, such as where the class is none of these, the sum of [LogOfLabel]. Labels are
-// wrong at a rate.
+// LogOfLabels returns -log of the probability that heads give to the labels y of one row, for outputs of one column. Labels that are NaN
+// do not count. If the row is of one of several classes, the probability of the class counts, once (see [logOfClass]). Otherwise, as for
+// a row of none of these classes, the result is the sum of [LogOfLabel] over the outputs. rate is the rate of wrong labels (see [Noisy]).
 func LogOfLabels(y, heads []float64, rate float64) float64 {
 	class, known := NoClass, 0
 	for _, v := range y {
@@ -33,7 +33,7 @@ func LogOfLabels(y, heads []float64, rate float64) float64 {
 	return sum
 }
 
-// logOfClass is -log of the score of a class: its sigmoid divided by the sum of those of all. It overwrites the heads.
+// logOfClass returns -log of the score of a class, its sigmoid divided by the sum of the sigmoids of all. It overwrites heads.
 func logOfClass(heads []float64, class int) float64 {
 	for c, head := range heads {
 		heads[c] = -LogOfLabel(head, 1)

@@ -8,23 +8,22 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Discriminant returns what predictions f say of the class of rows with 0/1 labels y,
-// where those that were made without the row are normal in each class with one variance:
-// the log-odds slope (f - cut) with
+// Discriminant returns the slope and the cut of the log-odds slope (f - cut) of class 1 for a row with prediction f, given
+// leave-one-out predictions f of rows with 0/1 labels y. Those of the n_c rows of class c are taken to be normal, with a mean
+// m_c and a common variance s^2:
 //
 //	slope = (m_1 - m_0)/s^2,  cut = (m_0 + m_1)/2 + s^2/(m_1 - m_0) log(n_0/n_1)
 //
-// (linear discriminant analysis; Hastie, Tibshirani and Friedman 2009, section 4.3). They are 0
-// and 0.5 where they say nothing, as those of a class of a single row do. The slope takes s to be at least that with which 1/2n of the
-// rows of equal classes would be on the wrong side: that n rows are told apart does not show
-// that fewer are, and where those of a class are all but the same, s is rounding. In this a group counts once for each class, whatever
-// the number of its rows.
+// (linear discriminant analysis; Hastie, Tibshirani and Friedman 2009, section 4.3). They are 0 and 0.5 where the predictions say nothing,
+// that is where m_1 is not above m_0 or a class has a single row or group. In the slope, s is at least the standard deviation at which 1/2n
+// of the rows of equally frequent classes would be on the wrong side: that n rows are separated does not show that fewer are, and where the
+// predictions of a class are almost the same, s is rounding. In this n, a group counts once for each class, whatever its number of rows.
 func Discriminant(f, y []float64, of Groups) (slope, cut float64) {
 	return momentsOf(f, y, of).discriminant()
 }
 
-// DiscriminantLeft has the log-odds of each row by the discriminant of the others, those of its group left out too, log(n_1/n_0) where
-// these are not told apart.
+// DiscriminantLeft returns the log-odds of each row by the discriminant of the other rows, without those of its group, or their
+// log(n_1/n_0) where it does not tell the classes apart.
 func DiscriminantLeft(f, y []float64, of Groups) []float64 {
 	all, left := momentsOf(f, y, of), make([]float64, len(f))
 	leave := func(group ...int) {
@@ -44,7 +43,7 @@ func DiscriminantLeft(f, y []float64, of Groups) []float64 {
 	return left
 }
 
-// drop takes the rows of a group out.
+// drop returns the moments without the rows of a group.
 func (of twoMoments) drop(f, y []float64, group []int) twoMoments {
 	var dropped [2]bool
 	for _, i := range group {
@@ -60,7 +59,7 @@ func (of twoMoments) drop(f, y []float64, group []int) twoMoments {
 	return of
 }
 
-// logOdds are those of a row with prediction f.
+// logOdds returns the log-odds of class 1 for a row with prediction f.
 func (of twoMoments) logOdds(f float64) float64 {
 	slope, cut := of.discriminant()
 	switch n := of[0].n + of[1].n; {
@@ -74,11 +73,11 @@ func (of twoMoments) logOdds(f float64) float64 {
 	return math.Log(of[1].n / of[0].n)
 }
 
-// classMoments are the number of predictions of rows of a class, that of their groups, their mean, the sum of the squares of what
-// they are off it, and the largest magnitude among them and those that were taken out, to which differences are rounded.
+// classMoments holds, for the predictions of the rows of one class, their number, the number of their groups, their mean, the sum of
+// their squared deviations from it, and their largest magnitude, dropped predictions included, relative to which differences are rounded.
 type classMoments struct{ n, groups, mean, squares, largest float64 }
 
-// drop takes one prediction out.
+// drop removes one prediction.
 func (m *classMoments) drop(v float64) {
 	if m.n--; m.n == 0 {
 		m.mean, m.squares = 0, 0
@@ -89,7 +88,7 @@ func (m *classMoments) drop(v float64) {
 	m.squares = math.Max(0, m.squares-off*(v-m.mean))
 }
 
-// twoMoments are those of classes 0 and 1.
+// twoMoments holds the moments of classes 0 and 1.
 type twoMoments [2]classMoments
 
 func momentsOf(f, y []float64, groups Groups) (of twoMoments) {

@@ -1,15 +1,18 @@
-// Package regress is regressions of few samples: penalties are chosen by leaving samples out, and what a fit says of each sample without
-// it is exact or one step of Newton's method away. It knows matrices and labels, no source, device or round.
+// Package regress fits regressions to few samples. Penalties are chosen by leave-one-out prediction, which is exact or one step of
+// Newton's method away from the fit. The package knows matrices and labels, but no sources, devices or rounds.
 //
-//	rows.go          the rows of the samples, and which columns these can have slopes for (judged.go)
-//	kernel_ridge.go  of numbers, on tridiagonal.go; towards.go draws it towards a mean, refine.go takes what rounding left
-//	restricted.go    is the likelihood of a penalty
-//	nested.go        leaves samples out of all that was chosen
-//	logistic.go      of two classes; discriminant.go has their log-odds by a number
-//	stratified.go    which samples are left out together
-//	multinomial.go   of several, by multinomial_search.go and minimise.go; logits.go, to which level.go and shift.go say what to add
-//	class_loss.go    how unlikely labels are, wrong at times (label_noise.go)
-//	groups.go        samples that belong together: what they count for; group_blocks.go leaves them out, group_folds.go deals them
+//	rows.go          the rows of the samples and their kernel; judged.go gives columns less weight whose slopes leave-one-out cannot judge
+//	kernel_ridge.go  least squares on two kernels, solved by tridiagonal.go; towards.go draws it towards the sources' mean head, and
+//	                 refine.go removes rounding errors
+//	restricted.go    the restricted likelihood of a penalty
+//	nested.go        nested cross-validation: the residuals of samples that are left out of all choices too
+//	logistic.go      logistic regression of two classes; discriminant.go turns predictions into log-odds
+//	stratified.go    the folds in which samples are left out
+//	multinomial.go   logistic regression of several classes, by multinomial_search.go and minimise.go; logits.go has their probabilities
+//	level.go         what to add to the heads of classes
+//	shift.go         what to add to predictions of numbers
+//	class_loss.go    the loss of labels of classes, some of which may be wrong (label_noise.go)
+//	groups.go        samples that belong together and what they count for; group_blocks.go leaves them out, group_folds.go deals them
 //	smoother.go      the fitted heads as a function of the sources' heads and the labels, to resample both
-//	lasso.go         least squares with an absolute penalty
+//	lasso.go         least squares with an L1 penalty
 package regress

@@ -9,15 +9,15 @@ import (
 	"github.com/amtrl/amtrl/pipeline/internal/linalg"
 )
 
-// Block is the part of a symmetric matrix that is of the samples of one group. Of a linear fit S alpha = y with B that of S^-1, what the
-// fit without the group leaves of its labels is B^-1 alpha, where that of a sample on its own is alpha_i / (S^-1)_ii (the inverse of
-// a partitioned matrix; Golub and Van Loan 2013, section 2.1).
+// Block is the part of a symmetric matrix whose rows and columns belong to the samples of one group. For a linear fit S alpha = y,
+// with B the block of S^-1, the residuals of a group in the fit without it are B^-1 alpha_g, as the residual of a single sample is
+// alpha_i / (S^-1)_ii (the inverse of a partitioned matrix; Golub and Van Loan 2013, section 2.1).
 type Block struct {
 	Samples []int
 	*mat.SymDense
 }
 
-// Blocks are those of each group of more than one sample, by the elements of the matrix.
+// Blocks returns the block of each group of more than one sample, given the elements of the matrix.
 func (t Groups) Blocks(element func(i, j int) float64) (out []Block) {
 	for samples := range t.Several() {
 		b := Block{samples, mat.NewSymDense(len(samples), nil)}
@@ -31,7 +31,8 @@ func (t Groups) Blocks(element func(i, j int) float64) (out []Block) {
 	return out
 }
 
-// Divide overwrites the rows of v, n by c, that are of the samples with B^-1 times these, and with +Inf where rounding makes B singular.
+// Divide overwrites the rows of v, n by c, that belong to the samples with B^-1 times these rows, or with +Inf
+// where rounding makes B singular.
 func (b Block) Divide(v *mat.Dense) {
 	part := linalg.SomeRows(v, b.Samples)
 	factor, solved := linalg.Factor(b.SymDense)
@@ -49,7 +50,7 @@ func (b Block) Divide(v *mat.Dense) {
 	}
 }
 
-// inverseBlocks are those of (Q T Q' + mu I)^-1.
+// inverseBlocks returns the blocks of (Q T Q' + mu I)^-1.
 func (t *Tridiagonal) inverseBlocks(s shift, of Groups) []Block {
 	if of.Group == nil {
 		return nil
@@ -65,7 +66,7 @@ func (t *Tridiagonal) inverseBlocks(s shift, of Groups) []Block {
 	})
 }
 
-// less takes a rank-r part Z Z' from each block, for Z with a row for each sample.
+// less returns the blocks of B - Z Z', given those of B and a Z, n by r.
 func less(blocks []Block, z *mat.Dense) (out []Block) {
 	for _, b := range blocks {
 		left := Block{b.Samples, mat.NewSymDense(len(b.Samples), nil)}

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// folds are parts of the samples as those of [Stratified], of whole groups: ten, or one for each group of fewer than twenty. The
-// largest group comes first, and each goes where the classes are then spread most evenly, sum_c n_fc^2 / n_c growing least for n_fc
-// samples of class c in part f.
+// folds returns the fold of each sample, as [Stratified] does, for folds of whole groups: ten, or one for each group of fewer than
+// twenty. The groups are dealt from the largest to the smallest, each to the fold where the classes are then spread most evenly:
+// the one where sum_c n_fc^2 / n_c grows least, for n_fc samples of class c in fold f and n_c in all.
 func (t Groups) folds(class []int) []int {
 	folds := leftFolds
 	if t.Count() < 2*folds {
@@ -28,7 +28,7 @@ func (t Groups) folds(class []int) []int {
 	for _, g := range order {
 		best, least := 0, 0.0
 		for f := range folds {
-			more := 0.0 // in the order of the samples, so that it is the same each time
+			more := 0.0 // summed in the order of the samples, so that it is the same each time
 			for _, i := range t.Members[g] {
 				more += float64(in[f][class[i]]) / float64(total[class[i]])
 			}

@@ -7,20 +7,20 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// Groups says which of n samples of the target belong together, such as the visits of one patient: what leaves one of them out leaves
-// its whole group out, since the others tell it.
+// Groups says which of n samples of the target belong together, such as the visits of one patient. Where one of them is left out,
+// its whole group is, since the others reveal it.
 type Groups struct {
 	N int
-	// Group is the number of the group of each sample, from 0 in the order of their first samples, and Members are the samples of each.
-	// Both are nil where each sample is on its own.
+	// Group holds the number of each sample's group, from 0 in the order of their first samples, and Members the samples of each
+	// group. Both are nil where each sample is on its own.
 	Group   []int
 	Members [][]int
 }
 
-// Ungrouped are n samples, each on its own.
+// Ungrouped returns the groups of n samples that are each on their own.
 func Ungrouped(n int) Groups { return Groups{N: n} }
 
-// GroupsOf are samples whose groups have these numbers, below 0 for one on its own.
+// GroupsOf returns the groups of samples with these group numbers; a sample whose number is below 0 is on its own.
 func GroupsOf(numbers []int32) Groups {
 	t, known := Ungrouped(len(numbers)), map[int32]int{}
 	for i, number := range numbers {
@@ -37,7 +37,7 @@ func GroupsOf(numbers []int32) Groups {
 	return t
 }
 
-// Some are some of the samples.
+// Some returns the groups of the given samples, which are numbered from 0 in their order here.
 func (t Groups) Some(samples []int) Groups {
 	if t.Group == nil {
 		return Ungrouped(len(samples))
@@ -49,7 +49,7 @@ func (t Groups) Some(samples []int) Groups {
 	return GroupsOf(numbers)
 }
 
-// each are the samples of each group.
+// each yields the samples of each group.
 func (t Groups) each() iter.Seq[[]int] {
 	return func(yield func([]int) bool) {
 		for i := range t.Count() {
@@ -64,7 +64,7 @@ func (t Groups) each() iter.Seq[[]int] {
 	}
 }
 
-// Several are the samples of each group that has more than one.
+// Several yields the samples of each group that has more than one.
 func (t Groups) Several() iter.Seq[[]int] {
 	return func(yield func([]int) bool) {
 		for _, samples := range t.Members {
@@ -75,10 +75,10 @@ func (t Groups) Several() iter.Seq[[]int] {
 	}
 }
 
-// Alone says whether a sample is the only one of its group.
+// Alone reports whether sample i is the only one of its group.
 func (t Groups) Alone(i int) bool { return t.Group == nil || len(t.Members[t.Group[i]]) == 1 }
 
-// Count is the number of groups.
+// Count returns the number of groups.
 func (t Groups) Count() int {
 	if t.Group == nil {
 		return t.N
@@ -86,7 +86,7 @@ func (t Groups) Count() int {
 	return len(t.Members)
 }
 
-// Distinct is the number of groups with a sample that is so.
+// Distinct returns the number of groups with at least one sample i for which is(i) holds.
 func (t Groups) Distinct(is func(i int) bool) (count int) {
 	last := make([]bool, t.Count())
 	for i := range t.N {
@@ -102,9 +102,9 @@ func (t Groups) Distinct(is func(i int) bool) (count int) {
 	return count
 }
 
-// Effective is the number of samples on their own that tell as much, if those of a group tell the same: n over Kish's (1965) design
-// effect sum n_g^2/n of groups of n_g. What samples of a group share is hardly known by a dozen of groups, and copies of a sample tell
-// nothing that it does not.
+// Effective returns the effective number of samples: how many independent samples tell as much, if all samples of a group tell the
+// same. It is n divided by Kish's (1965) design effect sum n_g^2/n, for groups of n_g samples. A dozen groups hardly show how much
+// the samples of a group have in common, and copies of a sample tell nothing new.
 func (t Groups) Effective() float64 {
 	if t.Group == nil {
 		return float64(t.N)
@@ -116,7 +116,7 @@ func (t Groups) Effective() float64 {
 	return float64(t.N*t.N) / squares
 }
 
-// Evidence is what the log-likelihood of a sample counts for, where that of one on its own counts for 1.
+// Evidence returns the factor by which the log-likelihood of each sample counts; it is 1 where each sample is on its own.
 func (t Groups) Evidence() float64 {
 	if t.Group == nil || t.N == 0 {
 		return 1
@@ -124,7 +124,7 @@ func (t Groups) Evidence() float64 {
 	return t.Effective() / float64(t.N)
 }
 
-// DrawTimes writes how many times each sample is there in groups that are drawn anew out of themselves.
+// DrawTimes draws a bootstrap replicate of the groups and writes into times how often each sample is in it.
 func (t Groups) DrawTimes(rng *rand.Rand, times []float64) {
 	clear(times)
 	for range t.Count() {
@@ -139,8 +139,8 @@ func (t Groups) DrawTimes(rng *rand.Rand, times []float64) {
 	}
 }
 
-// DrawWeights draws weights of the groups from the flat Dirichlet distribution, the same for all samples of one, and divides them by
-// their sum.
+// DrawWeights draws weights of the groups from the flat Dirichlet distribution and writes them into w, the same for all samples of
+// a group, divided by their sum.
 func (t Groups) DrawWeights(rng *rand.Rand, w []float64) {
 	if t.Group == nil {
 		drawWeights(rng, w)
@@ -155,7 +155,7 @@ func (t Groups) DrawWeights(rng *rand.Rand, w []float64) {
 	floats.Scale(1/floats.Sum(w), w)
 }
 
-// drawWeights draws weights with the sum 1 from the flat Dirichlet distribution.
+// drawWeights writes into w weights from the flat Dirichlet distribution, whose sum is 1.
 func drawWeights(rng *rand.Rand, w []float64) {
 	for i := range w {
 		w[i] = rng.ExpFloat64()

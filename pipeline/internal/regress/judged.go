@@ -9,17 +9,18 @@ import (
 	"github.com/amtrl/amtrl/pipeline/internal/linalg"
 )
 
-// A column counts as it is where this share of its squares or more is left without the samples that have most of them; up to roundedShare
-// nothing is left of it.
+// judgedShare is the share of a column's sum of squares that has to be left, without the sample or group that has most of it, for
+// the column to have weight 1. A share of at most roundedShare is rounding.
 const (
 	judgedShare  = 0.25
 	roundedShare = 1e-12
 )
 
-// judged are weights of the columns of samples less their mean, from 0 to 1, nil for 1 where all are of one group. Leaving samples out,
-// which chooses how strong the target's own part is, says nothing of a column in which only one of them differs from the others: without
-// that one it is constant. Its slope would be whatever makes that one right, and rows elsewhere lie far beyond it. With q the share of the
-// sum of squares of a column that is left, about their own mean, without the sample, or group, of which least is left,
+// judged returns a weight from 0 to 1 for each column of the centred samples x, or nil, for ones, where all samples are of one
+// group. Leave-one-out, which chooses how strong the target's own part is, says nothing about a column in which only one sample
+// differs from the others: without that sample it is constant. Its slope would be whatever makes that sample right, and rows
+// elsewhere lie far beyond it. With q the share of a column's sum of squares that is left, about the mean of the rest, without the
+// sample or group for which least is left,
 //
 //	w^2 = min(1, q / judgedShare).
 func judged(x *mat.Dense, groups Groups) []float64 {
@@ -55,14 +56,14 @@ func judged(x *mat.Dense, groups Groups) []float64 {
 	return out
 }
 
-// Weigh multiplies columns by their weights.
+// Weigh multiplies the columns of x by their weights.
 func Weigh(x *mat.Dense, weight []float64) {
 	for j, w := range weight {
 		linalg.ScaleColumn(x, j, w)
 	}
 }
 
-// loneColumns are the columns of weight 0 that vary, nil where there are none.
+// loneColumns returns the columns of weight 0 that vary, n by d with zeros in all others, or nil where there are none.
 func loneColumns(x *mat.Dense, weight []float64) *mat.Dense {
 	n, d := x.Dims()
 	var out *mat.Dense
@@ -79,7 +80,7 @@ func loneColumns(x *mat.Dense, weight []float64) *mat.Dense {
 	return out
 }
 
-// columnSums are the sums of columns and of their squares.
+// columnSums holds for each column the sum of its elements and of their squares.
 type columnSums struct{ sum, square []float64 }
 
 func newColumnSums(d int) columnSums { return columnSums{make([]float64, d), make([]float64, d)} }

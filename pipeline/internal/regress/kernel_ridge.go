@@ -9,53 +9,48 @@ import (
 	"github.com/amtrl/amtrl/pipeline/internal/linalg"
 )
 
-// KernelRidge is the regression of the target's labels y, n by C, on two kernels of
-// its rows and an intercept:
+// KernelRidge is the ridge regression of the target's labels y, n by C, on two kernels of its rows and an intercept:
 //
 //	alpha = (G + lambda I + lambda rho 11')^-1 y,  G = (A A'/s + kappa X X'/t) / (1 + kappa),
 //
-// for A n by c and s the mean squared norm of its rows less their mean. That is the
-// posterior mean where the function has the prior covariance G sigma^2/lambda, the
-// intercept N(0, rho sigma^2), and the noise variance sigma^2.
+// for A, n by c, and s the mean squared norm of its rows less their mean. These are the dual coefficients of the posterior mean of
+// a function with the prior covariance G sigma^2/lambda plus an intercept from N(0, rho sigma^2), for noise of variance sigma^2.
 type KernelRidge struct {
 	*Kernels
 	y   *mat.Dense
 	row *mat.Dense // y'
-	// divided are y'N^-1 for the shifts used so far.
+	// divided holds y'N^-1 for each N used so far.
 	divided map[*shifted]*mat.Dense
-	// Each is what search found, the best lambda for each kappa.
+	// Each holds the fits that search chose from, one for each kappa.
 	Each []KernelFit
 }
 
-// Kernels are what the regressions of all labels share. With mu = lambda (1 + kappa)/kappa
-// the system of a kappa above 0 is
+// Kernels holds what the regressions of all labels share. With mu = lambda (1 + kappa)/kappa the system of a kappa above 0 is
 //
 //	kappa/(1 + kappa) (N + A A'/(s kappa) + mu rho 11'),  N = X X'/t + mu I,
 //
-// so that all of n rows is the same for each kappa at one mu: work n r c for a mu, and
-// n c^2 for each kappa and mu. The system of kappa 0 is N + A A'/s + lambda rho 11' with
-// N = lambda I.
+// so that the work on all of X is the same for each kappa at one mu: a mu takes work n r c, and each pair of kappa and mu n c^2.
+// The system of kappa 0 is N + A A'/s + lambda rho 11' with N = lambda I.
 type Kernels struct {
-	Unit, rho float64 // 1/s, 0 where A is constant
-	// least is the power of ten of the least lambda that search takes for kappa 0.
+	Unit, rho float64 // Unit is 1/s, 0 where A is constant
+	// least is the exponent of the least lambda 10^least that search tries for kappa 0.
 	least float64
-	// both is for a kappa above 0, sources for kappa 0.
+	// both is the span for a kappa above 0, sources that for kappa 0.
 	both, sources *span
-	solved        map[[2]float64]*inverse // by kappa and mu
+	solved        map[[2]float64]*inverse // by kappa and mu; nil where singular
 	groups        Groups
-	// normal labels are numbers whose likelihood counts, see [KernelRidge.criterion].
+	// normal says that labels are numbers whose likelihood counts, see [KernelRidge.criterion].
 	normal bool
 }
 
-// span has the columns [A/sqrt(s), 1] = Q C in the basis of X X'/t, or of 0.
+// span holds the columns [A/sqrt(s), 1] = Q C in a basis Q: that of X X'/t, extended to contain them, or for kappa 0 their own, with T = 0.
 type span struct {
 	Tridiagonal
 	c      *mat.Dense           // C', c by r
 	shifts map[float64]*shifted // by mu
 }
 
-// shifted is N = Q T Q' + mu I at one mu, with C'(T + mu I)^-1 C = R'R and
-// N^-1 Q C = Z R.
+// shifted holds the parts of N = Q T Q' + mu I at one mu, with C'(T + mu I)^-1 C = R'R and N^-1 Q C = Z R.
 type shifted struct {
 	shift
 	z, r     *mat.Dense
@@ -63,8 +58,8 @@ type shifted struct {
 	blocks   []Block
 }
 
-// inverse is that of a system times its factor kappa/(1 + kappa), N^-1 - Z H H' Z', and logDet that of the determinant of the system
-// divided by that factor.
+// inverse holds the inverse N^-1 - Z H H' Z' of a system divided by its factor kappa/(1 + kappa), and the
+// log-determinant of the system so divided.
 type inverse struct {
 	h        *mat.Dense
 	diagonal []float64
@@ -72,28 +67,29 @@ type inverse struct {
 	logDet   float64
 }
 
-// KernelFit is the regression at one kappa and lambda.
+// KernelFit is the fit at one kappa and lambda.
 type KernelFit struct {
-	// Kappa, Lambda and Rho are those of the regression. With kappa the intercept is
-	// free, since X is less the mean of all rows, the one left out among them.
+	// Kappa, Lambda and Rho are those of the regression. With a kappa above 0 the intercept is free, since X is centred on the mean
+	// of all rows, the one left out included.
 	Kappa, Lambda, Rho float64
-	// Alpha are the dual coefficients; Residual are those of leave-one-out,
-	// e_i = alpha_i / ((G + lambda I + lambda rho 11')^-1)_ii, those of a group left out together (see
-	// [Block]), and Loo is their mean square, summed over outputs.
+	// Alpha holds the dual coefficients, n by C. Residual holds the leave-one-out residuals
+	// e_i = alpha_i / ((G + lambda I + lambda rho 11')^-1)_ii, or those of a group left out together (see [Block]). Loo is their
+	// mean square, summed over outputs.
 	Alpha, Residual *mat.Dense
 	Loo             float64
-	// Criterion is what lambda is chosen by, the least one: see [KernelRidge.criterion].
+	// Criterion is what lambda minimises, see [KernelRidge.criterion].
 	Criterion float64
-	// Level is what the intercepts have beside that, see [Regression.levelled].
+	// Level holds what is added to the intercept of each output, or nil; see [Regression.levelled].
 	Level []float64
 }
 
-// negligible is the part of labels below which what heads say of them is nothing: both are float32, in which a label less a
-// smaller number is that label. What is in units of such numbers would blow them up.
+// negligible is the ratio of predictions to labels below which predictions by heads count as 0. Both are float32, in which
+// subtracting a smaller number leaves a label as it is. Taking such small numbers as a unit would blow them up.
 const negligible = 0x1p-24
 
-// NewKernelRidge states the regression, with the least power of ten that a search takes for kappa 0, such as [LeastPower]. a may be nil:
-// then there is X alone. Of rows that are all the same A says nothing, and nothing where it is [negligible] beside y.
+// NewKernelRidge returns the regression of y on the kernels of a and of rows. a may be nil, and does not count where all rows are
+// the same or where it is [negligible] beside y: then X is the only kernel. A rho above MaxRho counts as MaxRho. The least lambda
+// that a search tries for kappa 0 is 10^least; see [LeastPower].
 func NewKernelRidge(rows *Rows, a, y *mat.Dense, rho, least float64) (*KernelRidge, error) {
 	k := &Kernels{rho: min(rho, MaxRho), least: least, solved: map[[2]float64]*inverse{}, groups: rows.Groups}
 	n, _ := y.Dims()
@@ -127,22 +123,22 @@ func NewKernelRidge(rows *Rows, a, y *mat.Dense, rho, least float64) (*KernelRid
 	return k.Of(y), nil
 }
 
-// Of is the regression of these labels on the kernels.
+// Of returns the regression of the labels y, n by C, on these kernels.
 func (k *Kernels) Of(y *mat.Dense) *KernelRidge {
 	return &KernelRidge{Kernels: k, y: y, row: mat.DenseCopyOf(y.T()), divided: map[*shifted]*mat.Dense{}}
 }
 
-// LeastPower is the least power of ten of a lambda or mu.
+// LeastPower is the exponent of the least lambda or mu that a search tries, 10^LeastPower.
 const LeastPower = -6
 
-// Chosen asks, as a lambda, for the one that [KernelRidge.criterion] is the least of.
+// Chosen, given as a lambda, stands for the one that minimises [KernelRidge.criterion].
 const Chosen = -1
 
-// MaxRho stands for an intercept that nothing is known about.
+// MaxRho is the rho of an intercept about which nothing is known.
 const MaxRho = 1e6
 
-// significant copies the columns of a that A A' tells from its rounding. Heads of a fit
-// whose penalty is a nuclear norm have a rank far below K. It is nil where there is none.
+// significant returns a copy of the columns of a that are not lost in the rounding of A A', or nil where there is none. Heads
+// fitted with a nuclear norm as their penalty have a rank far below K.
 func significant(a *mat.Dense) *mat.Dense {
 	n, c := a.Dims()
 	sum, square := 0.0, make([]float64, c)
@@ -171,7 +167,7 @@ func significant(a *mat.Dense) *mat.Dense {
 	return out
 }
 
-// at returns N at mu.
+// at returns N at mu with its factors, computed once for each mu.
 func (s *span) at(mu float64, of Groups) *shifted {
 	if known := s.shifts[mu]; known != nil {
 		return known
@@ -179,7 +175,8 @@ func (s *span) at(mu float64, of Groups) *shifted {
 	out := &shifted{shift: s.Shift(mu), z: new(mat.Dense)}
 	s.shifts[mu] = out
 	out.diagonal, out.blocks = s.inverseDiagonal(out.shift), s.inverseBlocks(out.shift, of)
-	// With T + mu I = L L' and L^-1 C = P R, Z is Q L'^-1 P: P is orthonormal to rounding, and (T + mu I)^-1 C far from it where mu is small.
+	// With T + mu I = L L' and L^-1 C = P R, Z is Q L'^-1 P. P is orthonormal to rounding, whereas (T + mu I)^-1 C can be
+	// far from that where mu is small.
 	half := mat.DenseCopyOf(s.c)
 	linalg.EachRow(half, out.Lower)
 	p, r := linalg.ThinQR(mat.DenseCopyOf(half.T()))
@@ -195,8 +192,7 @@ func (s *span) at(mu float64, of Groups) *shifted {
 	return out
 }
 
-// ofKappa returns the span of a kappa, the factor of N in its system, that of A A'/s
-// beside N, and rho.
+// ofKappa returns the span for a kappa, the factor of its system, the factor of A A'/s beside N, and rho.
 func (k *Kernels) ofKappa(kappa float64) (s *span, factor, sources, rho float64) {
 	if kappa == 0 {
 		return k.sources, 1, 1, k.rho
@@ -204,8 +200,7 @@ func (k *Kernels) ofKappa(kappa float64) (s *span, factor, sources, rho float64)
 	return k.both, kappa / (1 + kappa), 1 / kappa, MaxRho
 }
 
-// invert returns the inverse of the system of kappa at mu, nil where rounding makes it
-// singular.
+// invert returns the inverse of the system of kappa at mu, computed once, or nil where rounding makes the system singular.
 func (k *Kernels) invert(kappa, mu float64) *inverse {
 	key := [2]float64{kappa, mu}
 	if known, done := k.solved[key]; done {
@@ -214,7 +209,7 @@ func (k *Kernels) invert(kappa, mu float64) *inverse {
 	k.solved[key] = nil
 	s, _, sources, rho := k.ofKappa(kappa)
 	shift := s.at(mu, k.groups)
-	// For the diagonal D of the factors of A and 1, and the thin SVD U S V' of R D, H is U (S^2/(1 + S^2))^1/2.
+	// With D the diagonal of square roots of the factors of A A'/s and 11', and U S V' the thin SVD of R D, H is U (S^2/(1 + S^2))^1/2.
 	scaled := mat.DenseCopyOf(shift.r)
 	_, c := scaled.Dims()
 	for j := range c {
@@ -246,8 +241,7 @@ func (k *Kernels) invert(kappa, mu float64) *inverse {
 	return out
 }
 
-// At solves for one kappa and lambda. A system that rounding makes singular has the
-// leave-one-out residual +Inf.
+// At returns the fit at one kappa and lambda. Where rounding makes the system singular, its Alpha is nil and its Loo +Inf.
 func (k *KernelRidge) At(kappa, lambda float64) KernelFit {
 	_, factor, _, _ := k.ofKappa(kappa)
 	fit := k.atShift(kappa, lambda/factor)
@@ -255,7 +249,7 @@ func (k *KernelRidge) At(kappa, lambda float64) KernelFit {
 	return fit
 }
 
-// atShift solves for one kappa and mu.
+// atShift returns the fit at one kappa and mu.
 func (k *KernelRidge) atShift(kappa, mu float64) KernelFit {
 	s, factor, _, rho := k.ofKappa(kappa)
 	n, outputs := k.y.Dims()
@@ -265,7 +259,7 @@ func (k *KernelRidge) atShift(kappa, mu float64) KernelFit {
 		return fit
 	}
 	shift := s.at(mu, k.groups)
-	// The labels are rows here: products of columns with wide matrices are slow.
+	// The labels are rows here, y' instead of y: products of columns with wide matrices are slow.
 	divided := k.divided[shift]
 	if divided == nil {
 		divided = s.Divide(shift.shift, k.row)
@@ -305,11 +299,10 @@ func (k *KernelRidge) atShift(kappa, mu float64) KernelFit {
 	return fit
 }
 
-// search returns the fit with the smallest leave-one-out residuals over the given
-// kappas, each at the given lambda. Where that is chosen each has the lambda at which
-// the criterion stops falling, in steps of a factor 10 and then of its fourth root: for
-// kappa 0 one from 10^least to 1e3, for others one whose mu is from 1.1e-6 to 1.1e3. Where the likelihood counts
-// the criterion may have several minima: all steps of a factor 10 are compared.
+// search returns the fit with the smallest leave-one-out residuals over the given kappas, each at the given lambda. If that is
+// Chosen, each kappa has the lambda at which the criterion stops falling, in steps of a factor 10 and then of its fourth root: for
+// kappa 0 a lambda from 10^least to 1e3, for others one whose mu is from 1.1e-6 to 1.1e3. Where the likelihood counts, the
+// criterion may have several minima, and all steps of a factor 10 are compared.
 func (k *KernelRidge) search(kappas []float64, lambda float64) KernelFit {
 	// X X'/t has the mean eigenvalue 1, and the best mu is about the same for each kappa.
 	best, both := KernelFit{Loo: math.Inf(1)}, 0.0
@@ -321,7 +314,7 @@ func (k *KernelRidge) search(kappas []float64, lambda float64) KernelFit {
 		case kappa == 0:
 			own, _ = k.downhill(kappa, 1, math.Max(-2, k.least))
 		default:
-			own, both = k.downhill(kappa, 1.1, both) // lambda is a power of 10 for kappa 0.1 and 10
+			own, both = k.downhill(kappa, 1.1, both) // with 1.1, lambda is a power of 10 for kappa 0.1 and 10
 		}
 		k.Each = append(k.Each, own)
 		if own.Loo < best.Loo {
@@ -331,8 +324,7 @@ func (k *KernelRidge) search(kappas []float64, lambda float64) KernelFit {
 	return best
 }
 
-// downhill is the search of mu for one kappa, from 10^at units on. It returns where it
-// ended.
+// downhill searches mu for one kappa, starting at unit 10^at, and returns the best fit and its exponent.
 func (k *KernelRidge) downhill(kappa, unit, at float64) (KernelFit, float64) {
 	least := float64(LeastPower)
 	if kappa == 0 {
@@ -362,7 +354,8 @@ func (k *KernelRidge) downhill(kappa, unit, at float64) (KernelFit, float64) {
 	return best, at
 }
 
-// Shared is the w of a fit on the kernel of A = Phi L, K+1 by C, with what the intercept has of it.
+// Shared returns the w, K+1 by C, of a fit on the kernel of A = Phi L, L being root: weights of the K features and, in the last
+// row, the sources' part of the intercept.
 func (k *KernelRidge) Shared(a, root *mat.Dense, fit KernelFit) *mat.Dense {
 	var dual, w mat.Dense
 	dual.Mul(a.T(), fit.Alpha)
@@ -371,6 +364,5 @@ func (k *KernelRidge) Shared(a, root *mat.Dense, fit KernelFit) *mat.Dense {
 	return &w
 }
 
-// Kappas are the weights of the target's own rows against the sources' heads that
-// prior residual chooses from.
+// Kappas holds the values of kappa, the weight of X X'/t against A A'/s, that prior residual chooses from.
 var Kappas = []float64{0, 0.1, 1, 10}

@@ -6,10 +6,12 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// noiseRates are parts of labels that may be wrong, each other label as likely as any (symmetric noise; Angluin and Laird 1988).
+// noiseRates holds the rates that [NoiseRate] compares: the fraction of labels that are noise, of any class with the same
+// probability (symmetric noise; Angluin and Laird 1988).
 var noiseRates = []float64{0, 0.02, 0.05, 0.1, 0.2}
 
-// Noisy is -log of the probability of a label of one of c classes, whose loss it would be were labels never wrong.
+// Noisy returns -log of the probability of a label of one of c classes at this noise rate, given its loss, which is -log of its
+// probability if labels are never wrong.
 func Noisy(loss, rate, c float64) float64 {
 	if rate == 0 || !(loss < math.Inf(1)) {
 		return loss
@@ -17,9 +19,9 @@ func Noisy(loss, rate, c float64) float64 {
 	return -math.Log((1-rate)*math.Exp(-loss) + rate/c)
 }
 
-// NoiseRate is the rate at which labels are likeliest by some candidate, by the losses of labels that each has at a rate, and the sum of
-// these, each of which counts for so much evidence (see [Groups.Evidence]). That labels are wrong at all takes that it makes them e
-// times as likely.
+// NoiseRate returns the noise rate at which some candidate makes the labels most likely, and the sum of that candidate's losses.
+// losses returns the losses of the labels by each candidate at a rate; their sum is multiplied by evidence (see [Groups.Evidence]).
+// A rate above 0 has to make the labels e times as likely as rate 0 does: its sums are larger by 1.
 func NoiseRate(losses func(rate float64) [][]float64, evidence float64) (best, least float64) {
 	least = math.Inf(1)
 	for _, rate := range noiseRates {

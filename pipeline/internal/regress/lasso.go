@@ -48,7 +48,7 @@ func Lasso(a, w []float64, lambda float64) []float64 {
 	return nu
 }
 
-// dualityGap bounds how far nu is from the optimum. The dual point is the
+// dualityGap returns the duality gap at nu, an upper bound of how far the objective is above its minimum. The dual point is the
 // residual, scaled into the feasible set ||A theta||_inf <= penalty.
 func dualityGap(a, w, res, nu []float64, penalty float64) float64 {
 	k := len(w)

@@ -5,24 +5,25 @@ import (
 	"slices"
 )
 
-// CommonLevels are those that [LevelOf] has the choice of: from that at which heads are log-odds of one class against all others, to
-// that at which 1 / (1 + exp(-head)) is exp(head) to rounding, so that heads are logits. Of large heads that is further down.
+// CommonLevels holds the levels that [LevelOf] always compares. They go from 0, at which heads are log-odds of one class
+// against all others, to one at which 1 / (1 + exp(-head)) is exp(head) to rounding, so that heads are logits. For large
+// heads LevelOf goes further down.
 var CommonLevels = []float64{0, -1, -2, -4, -8, -16, -32}
 
-// leastBelow is how far below 0 the largest head of a sample is at the last level, which is that of leastLast at least: float32
-// tells heads apart there.
+// leastBelow is how far below 0 the largest head of a sample has to be at the last level. That level is leastLast at least, where
+// float32 still tells heads apart.
 const leastBelow, leastLast = 4, -1 << 20
 
-// LevelOf is what to add to the heads of classes that exclude each other, the same to all, so that their scores make the
-// classes of samples likely: sigmoids divided by their sum. heads are by class and sample; a sample without one of them does not
-// count. No class is larger than another for it.
+// LevelOf returns the level that makes the classes of the samples most likely. It is added to the heads of all classes, which
+// exclude each other; their scores are sigmoids divided by their sum. heads is indexed by class and sample. A sample without a
+// class, or without one of the heads (NaN), does not count. A level does not change which class has the largest head.
 func LevelOf(heads [][]float64, class []int) float64 {
 	var counted []int
 	largest := math.Inf(-1)
 	for i, of := range class {
 		most := math.Inf(-1)
 		for _, head := range heads {
-			most = math.Max(most, head[i]) // or NaN
+			most = math.Max(most, head[i]) // NaN if any is
 		}
 		if of >= 0 && most < math.Inf(1) {
 			counted, largest = append(counted, i), math.Max(largest, most)

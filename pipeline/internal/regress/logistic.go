@@ -13,40 +13,39 @@ import (
 	"github.com/amtrl/amtrl/pipeline/internal/linalg"
 )
 
-// Logistic is the regression of 0/1 labels y on a kernel G of their n rows and on columns U,
-// n by q, that no penalty is on: of the functions f = G alpha + U b the one that minimises
+// Logistic is the logistic regression of 0/1 labels y on a kernel G of their n rows and on unpenalised columns U, n by q: its
+// function f = G alpha + U b minimises
 //
 //	sum_i log(1 + exp(f_i)) - y_i f_i + lambda/2 alpha'G alpha.
 //
-// Newton's method solves for it a regression with weights w_i = p_i (1 - p_i), p_i =
-// 1/(1 + exp(-f_i)), of the labels f_i + (y_i - p_i)/w_i in each step (Hastie, Tibshirani
-// and Friedman 2009, sections 4.4.1 and 5.6).
+// Each step of Newton's method is a least-squares regression, with the same penalty, of the working response f_i + (y_i - p_i)/w_i
+// with the weights w_i = p_i (1 - p_i), p_i = 1/(1 + exp(-f_i)) (Hastie, Tibshirani and Friedman 2009, sections 4.4.1 and 5.6).
 type Logistic struct {
 	Kernel KernelMatrix
 	Free   *mat.Dense // U
 	Y      []float64
-	// Groups are those of the rows.
+	// Groups holds the groups of the rows.
 	Groups Groups
-	system []float64 // of one Newton step after the other
+	system []float64 // the matrix of a Newton step, overwritten by the next
 }
 
-// LogisticFit is the regression at one lambda.
+// LogisticFit is the fit at one lambda.
 type LogisticFit struct {
 	Lambda   float64
 	Alpha, B []float64
 	f        []float64
-	// Left are the f_i without row i, and the rest of its group, in one step of Newton's method from f (Cawley and
-	// Talbot 2008), and loss is the mean of -log of what they give the label.
+	// Left holds the f_i of the fit without row i and the rest of its group, one step of Newton's method from f (Cawley and Talbot
+	// 2008), and loss is the mean of -log of the probability that Left gives to the labels.
 	Left []float64
 	loss float64
 }
 
-// OneClass says whether there is nothing to tell apart.
+// OneClass reports whether all labels are the same.
 func (r *Logistic) OneClass() bool {
 	return slices.Min(r.Y) == slices.Max(r.Y)
 }
 
-// Constant is the fit to labels of one class.
+// Constant returns the fit to labels of one class, an intercept alone.
 func (r *Logistic) Constant() *LogisticFit {
 	n, q := r.Free.Dims()
 	fit := &LogisticFit{Alpha: make([]float64, n), B: make([]float64, q)}
@@ -55,8 +54,7 @@ func (r *Logistic) Constant() *LogisticFit {
 	return fit
 }
 
-// LogOdds are those of a class that is a part p of n rows, with half a row of either class
-// where there is none.
+// LogOdds returns the log-odds of a class that is a fraction p of n rows. Where one of the two classes has no row, it counts as half a row.
 func LogOdds(p float64, n int) float64 {
 	half := 0.5 / float64(n+1)
 	p = math.Min(math.Max(p, half), 1-half)
@@ -65,15 +63,15 @@ func LogOdds(p float64, n int) float64 {
 
 const (
 	newtonSteps = 40
-	// A fit ends once a step lowers the objective by less than its tolerance for a row; the
-	// next would by about the square of that. The former is for fits that are compared.
+	// A fit ends once a step lowers the objective by at most its tolerance per row; the next step would lower it by about the
+	// square of that. searchTolerance is for fits that are only compared.
 	searchTolerance = 1e-2
 	newtonTolerance = 1e-6
-	// leastWeight is the least w_i, of a row whose label is all but certain.
+	// leastWeight is the least w_i, that of a row whose label is all but certain.
 	leastWeight = 1e-9
 )
 
-// fit solves at lambda from another fit, nil for none, to a tolerance. It is nil where
+// fit returns the fit at lambda to a tolerance, starting from another fit, or from 0 if from is nil. It returns nil where
 // rounding makes a system singular.
 func (r *Logistic) fit(lambda float64, from *LogisticFit, tolerance float64) *LogisticFit {
 	n, q := r.Free.Dims()
@@ -114,7 +112,7 @@ func (r *Logistic) fit(lambda float64, from *LogisticFit, tolerance float64) *Lo
 	return out
 }
 
-// objective computes f and returns what is minimised.
+// objective computes the f of a fit and returns the value of the objective.
 func (r *Logistic) objective(fit *LogisticFit) float64 {
 	n, q := r.Free.Dims()
 	fit.f = make([]float64, n)
@@ -131,7 +129,7 @@ func (r *Logistic) objective(fit *LogisticFit) float64 {
 	return sum
 }
 
-// LogOfLabel is -log of the probability that f gives the label.
+// LogOfLabel returns -log of the probability that log-odds f give to a label y, 0 or 1.
 func LogOfLabel(f, y float64) float64 {
 	if y > 0.5 {
 		f = -f
@@ -142,8 +140,8 @@ func LogOfLabel(f, y float64) float64 {
 	return math.Log1p(math.Exp(f))
 }
 
-// logistic01 is [LogOfLabel] to rounding, with its derivative, the probability less the label: one exponential for both,
-// where it is of each row in each step.
+// logistic01 returns [LogOfLabel], up to rounding, and its derivative, the probability less the label. It computes one exponential
+// for both, since it is called for each row in each step.
 func logistic01(f, y float64) (loss, slope float64) {
 	e := math.Exp(-math.Abs(f))
 	loss, slope = math.Max(f, 0)-y*f+math.Log1p(e), 1/(1+e)
@@ -153,10 +151,10 @@ func logistic01(f, y float64) (loss, slope float64) {
 	return loss, slope - y
 }
 
-// Sigmoid is the probability that log-odds f are of.
+// Sigmoid returns the probability whose log-odds are f.
 func Sigmoid(f float64) float64 { return 1 / (1 + math.Exp(-f)) }
 
-// KernelMatrix is G, n by n, or Z, n by r, with G = Z Z' where that is narrower.
+// KernelMatrix is G, n by n, or where that is narrower the Z, n by r, of G = Z Z'.
 type KernelMatrix struct{ G, Z *mat.Dense }
 
 func (k KernelMatrix) mulVec(v []float64) *mat.VecDense {
@@ -171,21 +169,21 @@ func (k KernelMatrix) mulVec(v []float64) *mat.VecDense {
 	return out
 }
 
-// weighted is the system of a Newton step at f, C = G + lambda W^-1, by the factors of
+// weighted is the system C = G + lambda W^-1 of a Newton step at f. It is solved by the Cholesky factor of
 //
 //	M = W^1/2 G W^1/2 + lambda I,  C^-1 = W^1/2 M^-1 W^1/2,
 //
-// or with Y = W^1/2 Z by those of Y'Y + lambda I, where M^-1 = (I - Y (Y'Y + lambda I)^-1 Y')/lambda.
+// or, for a kernel Z Z', with Y = W^1/2 Z by that of Y'Y + lambda I, where M^-1 = (I - Y (Y'Y + lambda I)^-1 Y')/lambda.
 type weighted struct {
 	lambda float64
 	root   []float64         // w^1/2
-	factor blas64.Triangular // R with R'R
-	y      *mat.Dense        // Y, nil for the former
+	factor blas64.Triangular // R with R'R = M or Y'Y + lambda I
+	y      *mat.Dense        // Y, nil where the factor is that of M
 	onFree *mat.Dense        // C^-1 U
 	inner  *mat.Dense        // (U'C^-1 U)^-1
 }
 
-// weigh is nil where rounding makes a system singular.
+// weigh returns the system of the Newton step at a fit, or nil where rounding makes it singular.
 func (r *Logistic) weigh(fit *LogisticFit) *weighted {
 	n, q := r.Free.Dims()
 	s := &weighted{lambda: fit.Lambda, root: make([]float64, n)}
@@ -198,7 +196,7 @@ func (r *Logistic) weigh(fit *LogisticFit) *weighted {
 		if r.system == nil {
 			r.system = make([]float64, n*n)
 		}
-		for i, v := range s.root { // of which the upper triangle is read
+		for i, v := range s.root { // only the upper triangle is read
 			row := r.system[i*n+i : (i+1)*n]
 			floats.ScaleTo(row, v, g.RawRowView(i)[i:])
 			floats.Mul(row, s.root[i:])
@@ -245,8 +243,7 @@ func (s *weighted) divide(v *mat.Dense) {
 	linalg.ScaleRows(v, s.root)
 }
 
-// solve overwrites the columns of v with M^-1 v. They are few, and each by itself is faster
-// than all of them by Trsm.
+// solve overwrites the columns of v with (R'R)^-1 v. They are few, and each by itself is faster than all of them by Trsm.
 func (s *weighted) solve(v *mat.Dense) {
 	_, columns := v.Dims()
 	for j := range columns {
@@ -257,8 +254,8 @@ func (s *weighted) solve(v *mat.Dense) {
 	}
 }
 
-// diagonal is that of C^-1: with M = R'R that of M^-1 are the squared norms of the rows of
-// R^-1. blocks are those of groups. It overwrites R.
+// diagonal returns the diagonal of C^-1 and its blocks of groups. With M = R'R, the diagonal of M^-1 holds the squared norms of the
+// rows of R^-1, which overwrites R.
 func (s *weighted) diagonal(of Groups) (d []float64, blocks []Block) {
 	lapack64.Trtri(s.factor)
 	d = make([]float64, len(s.root))
@@ -290,7 +287,7 @@ func (s *weighted) diagonal(of Groups) (d []float64, blocks []Block) {
 	})
 }
 
-// newton is the step from a fit.
+// newton returns the fit after one step of Newton's method from another.
 func (r *Logistic) newton(fit *LogisticFit, s *weighted) *LogisticFit {
 	n, _ := r.Free.Dims()
 	z := mat.NewDense(n, 1, nil)
@@ -307,15 +304,14 @@ func (r *Logistic) newton(fit *LogisticFit, s *weighted) *LogisticFit {
 	return &LogisticFit{Lambda: fit.Lambda, Alpha: z.RawMatrix().Data, B: mat.Col(nil, 0, &b)}
 }
 
-// leaveOut computes what the fit would say of each row without it, from the system of the
-// last step.
+// leaveOut computes Left and loss of a fit from the system of its last step.
 func (r *Logistic) leaveOut(fit *LogisticFit, s *weighted) {
 	n, _ := r.Free.Dims()
 	diagonal, blocks := s.diagonal(r.Groups)
 	var through mat.Dense
 	through.Mul(s.onFree, s.inner)
 	fit.Left, fit.loss = make([]float64, n), 0
-	residual := mat.NewDense(n, 1, nil) // of the label of the step by the fit without the group
+	residual := mat.NewDense(n, 1, nil) // of the working response, in the fit without the group
 	for _, b := range blocks {
 		for at, i := range b.Samples {
 			for before, j := range b.Samples[:at+1] {
@@ -328,7 +324,7 @@ func (r *Logistic) leaveOut(fit *LogisticFit, s *weighted) {
 	for i, f := range fit.f {
 		w := s.root[i] * s.root[i]
 		p := diagonal[i] - linalg.Dot(through.RawRowView(i), s.onFree.RawRowView(i))
-		// The label of the step is f + e/w with e = y - p_i, and its alpha e/lambda.
+		// With e = y - p_i the working response is f + e/w, and its alpha e/lambda.
 		e := r.Y[i] - Sigmoid(f)
 		fit.Left[i] = f + e/w - e/(fit.Lambda*p)
 		if !r.Groups.Alone(i) {
@@ -341,9 +337,8 @@ func (r *Logistic) leaveOut(fit *LogisticFit, s *weighted) {
 	}
 }
 
-// Search returns the fit with the least loss by leave-one-out, going downhill from lambda =
-// 0.1 in steps of a factor 10, between 1e-4 and 1e3. It is nil where rounding makes a system
-// singular.
+// Search returns the fit with the least leave-one-out loss, going downhill from lambda = 0.1 in steps of a factor 10, between 1e-4
+// and 1e3. It returns nil where rounding makes a system singular.
 func (r *Logistic) Search() *LogisticFit {
 	best := r.fit(0.1, nil, searchTolerance)
 	if best == nil {
@@ -365,5 +360,5 @@ func (r *Logistic) Search() *LogisticFit {
 	return r.fit(best.Lambda, best, newtonTolerance)
 }
 
-// OnlyConstant is U of a constant alone.
+// OnlyConstant returns the U whose only column is 1.
 func OnlyConstant(n int) *mat.Dense { return mat.NewDense(n, 1, slices.Repeat([]float64{1}, n)) }

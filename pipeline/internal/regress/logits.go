@@ -10,20 +10,20 @@ import (
 	"github.com/amtrl/amtrl/pipeline/internal/linalg"
 )
 
-// NoClass and NoLabel stand for the class of a sample that has another than those of the outputs, and of one without a label.
+// NoClass is the class of a sample that is of none of the outputs' classes, NoLabel that of a sample without a label.
 const (
 	NoClass = -1
 	NoLabel = -2
 )
 
-// Logits are those of classes that exclude each other: class c has the probability
+// Logits gives the probabilities of classes that exclude each other by their logits z: class c has
 //
-//	exp(z_c) / (sum_k exp(z_k) + rest),
+//	exp(z_c) / (sum_k exp(z_k) + rest).
 //
-// Rest being 1 where there are other classes than those, whose logit is 0, and else 0.
+// Rest is 1 where there are other classes, whose logit is 0, and else 0.
 type Logits struct{ Rest float64 }
 
-// probabilities overwrites logits with the probabilities and returns the log of what these were divided by.
+// probabilities overwrites logits with the probabilities and returns the log of the denominator.
 func (l Logits) probabilities(z []float64) float64 {
 	most, sum := floats.Max(z), 0.0
 	if l.Rest > 0 {
@@ -38,14 +38,14 @@ func (l Logits) probabilities(z []float64) float64 {
 	return most + math.Log(sum)
 }
 
-// Loss is -log of the probability of a class, which may be NoClass where there are others, and 0 of NoLabel. It overwrites the
-// logits with its derivative.
+// Loss returns -log of the probability of a class, which may be NoClass where there are other classes. The loss of NoLabel is 0. It
+// overwrites the logits with the derivative.
 func (l Logits) Loss(z []float64, class int) (loss float64) {
 	switch {
 	case class == NoLabel:
 		clear(z)
 	case len(z) == 1:
-		loss, z[0] = logistic01(z[0], float64(1+class)) // it is 0 or NoClass
+		loss, z[0] = logistic01(z[0], float64(1+class)) // class is 0 or NoClass
 	case class == NoClass:
 		loss = l.probabilities(z)
 	default:
@@ -56,7 +56,7 @@ func (l Logits) Loss(z []float64, class int) (loss float64) {
 	return loss
 }
 
-// Odds are the log-odds of each class against all others.
+// Odds returns the log-odds of each class against all others.
 func (l Logits) Odds(z []float64) []float64 {
 	out, others := make([]float64, len(z)), make([]float64, 0, len(z))
 	for c, v := range z {
@@ -69,9 +69,9 @@ func (l Logits) Odds(z []float64) []float64 {
 	return out
 }
 
-// Shifts are what to add to the logits z of samples, a row for each, so that they fit its class, by Newton's method, if those of
-// class c are from N(0, variance_c). left are z with what they would be without each sample and the rest of its group, one step of that
-// method away.
+// Shifts returns the shifts b, one for each class, that fit logits z + b to the classes of n samples, for z, n by C, and b_c with
+// the prior N(0, variance_c). It uses Newton's method. Row i of left is row i of z plus the b without sample i and the rest of its
+// group, one step of the method away.
 func (l Logits) Shifts(z *mat.Dense, class []int, variance []float64, groups Groups) (b []float64, left *mat.Dense) {
 	n, c := z.Dims()
 	if c == 1 {
@@ -87,7 +87,7 @@ func (l Logits) Shifts(z *mat.Dense, class []int, variance []float64, groups Gro
 		}
 		return out
 	}
-	// weigh adds the curvature of a sample times sign.
+	// weigh adds to a matrix the curvature of the loss of sample i, times sign.
 	weigh := func(to *mat.SymDense, i int, sign float64) {
 		to.SymRankOne(to, -sign, p.RowView(i))
 		for k, v := range p.RawRowView(i) {
@@ -144,7 +144,7 @@ func (l Logits) Shifts(z *mat.Dense, class []int, variance []float64, groups Gro
 	return b, left
 }
 
-// shiftOf is [Logits.Shifts] of one class, of log-odds f.
+// shiftOf is [Logits.Shifts] for a single class, with log-odds f.
 func shiftOf(f []float64, class []int, variance float64, groups Groups) (b float64, left []float64) {
 	var slope, curvature float64
 	for turn := 0; turn < newtonSteps; turn++ {
@@ -182,7 +182,8 @@ func shiftOf(f []float64, class []int, variance float64, groups Groups) (b float
 	return b, left
 }
 
-// ClassesOf has the class of each row, by labels of 0 and 1 of c outputs of a column, row after row.
+// ClassesOf returns the class of each row, given its 0/1 labels of the c outputs of a column, row after row: NoClass for a row
+// without a 1, or NoLabel if it has NaN then.
 func ClassesOf(labels []float64, c int) []int {
 	out := make([]int, 0, len(labels)/c)
 	for row := range slices.Chunk(labels, c) {

@@ -5,11 +5,12 @@ import (
 	"gonum.org/v1/gonum/optimize"
 )
 
-// Minimise returns where an objective, which writes its gradient too, is least by L-BFGS from a place on. A search that ends early is at
-// the end of what the numbers can tell. It ends with the error of stop once that has one, and is nil with an error where none can begin.
+// Minimise returns the point at which an objective is least, found by L-BFGS from the point from. objective returns its value and
+// writes its gradient into slope. A search that ends early has reached the limits of floating-point precision, and its point is
+// returned. Minimise returns nil and an error where no search can begin, and once stop returns one.
 func Minimise(stop func() error, objective func(at, slope []float64) float64, from []float64,
 	settings *optimize.Settings) ([]float64, error) {
-	var last []float64 // place
+	var last []float64 // the last point evaluated
 	value, slope := 0.0, make([]float64, len(from))
 	evaluate := func(at []float64) {
 		if last == nil || !floats.Equal(at, last) {

@@ -13,29 +13,29 @@ import (
 	"github.com/amtrl/amtrl/pipeline/internal/linalg"
 )
 
-// Multinomial is multinomial logistic regression of the classes of n samples beside logits z, n by C, that are known:
+// Multinomial is the multinomial logistic regression of the classes of n samples with known logits z, n by C, as an offset:
 //
-//	min over V, b:  sum_i -log p(y_i | z_i + V x_i + b) + sum_c (|v_c|^2 / weight + b_c^2 / variance_c)/2,
+//	min over V, b:  sum_i -log p(y_i | z_i + V x_i + b) + sum_c (|v_c|^2 / weight + b_c^2 / variance_c)/2.
 //
-// for the prior covariances weight X X' of what is added to the logits of a class, and the variances of intercepts. It is solved
-// for U, C by r, with U l_i in the place of V x_i and |u_c| in that of |v_c|, L L' = X X' (see [ThinRoot]).
+// What it adds to the logits of a class has the prior covariance weight X X', apart from the intercept. It is solved for U, C by r,
+// with U l_i in the place of V x_i and |u_c| in that of |v_c|, for L L' = X X' (see [ThinRoot]).
 type Multinomial struct {
 	logits Logits
 	z      *mat.Dense
 	class  []int
 	Root   ThinRoot
-	spread []float64     // of b
-	Fold   []int         // of each sample
-	inner  *mat.SymDense // L'L, once it is wanted
+	spread []float64     // prior standard deviations of b
+	Fold   []int         // the fold of each sample
+	inner  *mat.SymDense // L'L, once it is needed
 }
 
 const (
-	// multinomialTolerance bounds the gradient at what is found, and multinomialPart is how much less than where the search began it is at
-	// most: without samples that are all but certain it begins near 0, and ends far away.
+	// multinomialTolerance bounds the gradient where a search ends. multinomialPart bounds its ratio to the gradient where the
+	// search began: without a fold whose samples are all but certain, a search begins at a gradient near 0 and ends far away.
 	multinomialTolerance = 1e-4
 	multinomialPart      = 1e-3
 	multinomialSteps     = 200
-	// LeastCurvature is that of features that are the same in all rows.
+	// LeastCurvature is the least curvature, for features that are the same in all rows.
 	LeastCurvature = 1e-100
 )
 
@@ -47,14 +47,14 @@ func NewMultinomial(of Logits, z *mat.Dense, class []int, groups Groups, root Th
 	return &Multinomial{logits: of, z: z, class: class, Root: root, spread: spread, Fold: Stratified(class, groups)}
 }
 
-// ThinRoot is L, n by r for r no more than n, with L L' = X X'. It is X, or where that has more columns the Cholesky factor, of X X' and
-// what rounding may have of it beside.
+// ThinRoot is L, n by r for an r of at most n, with L L' = X X'. It is X itself or, where X has more columns than rows, the
+// Cholesky factor of X X' plus a multiple of I that is as large as rounding errors may be.
 type ThinRoot struct {
 	*mat.Dense
-	wide *mat.Dense // X, where L is not
+	wide *mat.Dense // X, nil where L is X
 }
 
-// NewThinRoot has no L where there is no Cholesky factor, as of numbers that are none.
+// NewThinRoot returns the root of X X', without an L where there is no Cholesky factor, as where x has NaN.
 func NewThinRoot(x *mat.Dense) ThinRoot {
 	n, d := x.Dims()
 	if n >= d {
@@ -75,7 +75,7 @@ func NewThinRoot(x *mat.Dense) ThinRoot {
 	return ThinRoot{mat.DenseCopyOf(upper.T()), x}
 }
 
-// Across overwrites u and returns the v of X v = L u that is of the rows of X.
+// Across overwrites u and returns the v with X v = L u that is in the span of the rows of X.
 func (r ThinRoot) Across(u []float64) []float64 {
 	if r.wide == nil {
 		return u
@@ -88,25 +88,26 @@ func (r ThinRoot) Across(u []float64) []float64 {
 	return v
 }
 
-// MultinomialPoint is U, C by r, and b.
+// MultinomialPoint holds U, C by r, and the intercepts b.
 type MultinomialPoint struct {
 	U *mat.Dense
 	B []float64
 }
 
-// Origin is the point that adds nothing.
+// Origin returns the point that adds nothing to the logits.
 func (m *Multinomial) Origin() MultinomialPoint {
 	_, r := m.Root.Dims()
 	return MultinomialPoint{mat.NewDense(len(m.spread), r, nil), make([]float64, len(m.spread))}
 }
 
-// LeftOut is a point, and the logits of each sample without its part of them.
+// LeftOut is a point, with the logits of each sample by the fit without its fold, n by C.
 type LeftOut struct {
 	MultinomialPoint
 	Left *mat.Dense
 }
 
-// Fit returns the point of all samples at a weight, from that of another, nil where rounding makes its system singular.
+// Fit returns the point fitted to all samples at a weight, searched from another point, with the logits of samples left out. It
+// returns nil where rounding makes its system singular.
 func (m *Multinomial) Fit(ctx context.Context, from MultinomialPoint, weight float64) (*LeftOut, error) {
 	w := m.at(weight)
 	if w == nil {
@@ -137,8 +138,8 @@ func (m *Multinomial) Fit(ctx context.Context, from MultinomialPoint, weight flo
 	return &LeftOut{w.point(all[0]), left}, nil
 }
 
-// Upwards fits at one weight after the other, as long as each makes the samples less unlikely. tried has what is said by all that were
-// found and by the one, if any, that was not better.
+// Upwards fits at one weight after the other, as long as each makes the left-out samples less unlikely than the one before. found
+// holds the fits that did, and tried the left-out logits of all fits, the last one included if it did not.
 func (m *Multinomial) Upwards(ctx context.Context, weights []float64, unlikely func(left *mat.Dense) float64) (found []LeftOut,
 	tried []*mat.Dense, err error) {
 	if m.Root.Dense == nil {

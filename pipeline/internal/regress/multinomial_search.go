@@ -19,8 +19,8 @@ import (
 //
 //	t_c = R u_c / sqrt(weight),  R'R = I + h weight L'L,  a_c = sqrt(1/variance_c + h n) b_c,
 //
-// where h is a quarter of the curvature of the loss of a sample of which all classes are as likely. With that the curvature is near I
-// without a system to solve in each step, since |u_c|^2 / weight = |t_c|^2 - h |L u_c|^2:
+// where h is a quarter of the curvature of the loss of a sample whose classes are all equally likely. In these variables the
+// curvature is near I, and no step has to solve a system, since |u_c|^2 / weight = |t_c|^2 - h |L u_c|^2:
 //
 //	min over T, a:  sum_i -log p(y_i | z_i + f_i + b) + sum_c (|t_c|^2 - h |f_c|^2 + b_c^2 / variance_c)/2
 //
@@ -33,7 +33,7 @@ type weightedMultinomial struct {
 	scale     []float64  // b / a
 }
 
-// at is nil where rounding makes R singular.
+// at returns the regression at a weight, or nil where rounding makes R singular.
 func (m *Multinomial) at(weight float64) *weightedMultinomial {
 	n, r := m.Root.Dims()
 	if m.inner == nil {
@@ -58,13 +58,13 @@ func (m *Multinomial) at(weight float64) *weightedMultinomial {
 	return w
 }
 
-// parts are T and a of a point of the search.
+// parts returns T and a of a point of the search, without copying them.
 func (w *weightedMultinomial) parts(at []float64) (t *mat.Dense, a []float64) {
 	c, r := len(w.spread), w.r.N
 	return mat.NewDense(c, r, at[:c*r]), at[c*r:]
 }
 
-// of is where the search is at p.
+// of converts p to a point of the search.
 func (w *weightedMultinomial) of(p MultinomialPoint) []float64 {
 	at := slices.Concat(p.U.RawMatrix().Data, p.B)
 	t, a := w.parts(at)
@@ -74,7 +74,7 @@ func (w *weightedMultinomial) of(p MultinomialPoint) []float64 {
 	return at
 }
 
-// point overwrites where the search is.
+// point converts a point of the search, which it overwrites, to U and b.
 func (w *weightedMultinomial) point(at []float64) MultinomialPoint {
 	u, b := w.parts(at)
 	linalg.EachRow(u, func(row []float64) { linalg.SolveTriangle(blas.NoTrans, w.r, row) })
@@ -83,7 +83,7 @@ func (w *weightedMultinomial) point(at []float64) MultinomialPoint {
 	return MultinomialPoint{u, b}
 }
 
-// added is F, n by C, and the logits with it and the intercepts.
+// added returns F, n by C, and the logits with F and the intercepts added.
 func (w *weightedMultinomial) added(at []float64) (f, z *mat.Dense) {
 	t, a := w.parts(at)
 	f, z = new(mat.Dense), new(mat.Dense)
@@ -98,10 +98,10 @@ func (w *weightedMultinomial) added(at []float64) (f, z *mat.Dense) {
 	return f, z
 }
 
-// noFold is what a search of all samples leaves out.
+// noFold stands for no fold, where a search leaves none out.
 const noFold = -1
 
-// trial is a place of a search that leaves a fold out. evaluate writes the objective there and its gradient.
+// trial is a point of the search that leaves out the fold without. evaluate writes the value of the objective there and its gradient.
 type trial struct {
 	without   int
 	at, slope []float64
@@ -109,14 +109,15 @@ type trial struct {
 	done      chan struct{}
 }
 
-// rowsTogether is how many samples the objective has at a time, few enough for their rows of B to be in the cache when the gradient
-// takes them.
+// rowsTogether is how many samples evaluate takes at a time, few enough for their rows of B to be in the
+// cache when the gradient needs them.
 const rowsTogether = 48
 
-// columnsTogether is how many columns a product may have whose sums are those of a single one: gonum cuts larger ones into blocks.
+// columnsTogether is the largest number of columns with which a product adds up its elements as it does for a single column: gonum
+// cuts larger products into blocks.
 const columnsTogether = 192
 
-// evaluate reads B once for all trials.
+// evaluate computes the objective and gradient of all trials in one pass over B.
 func (w *weightedMultinomial) evaluate(trials []*trial) {
 	n, classes := w.z.Dims()
 	all, rows := classes*len(trials), min(n, rowsTogether)
@@ -165,17 +166,17 @@ func (w *weightedMultinomial) evaluate(trials []*trial) {
 	}
 }
 
-// evaluateAll is evaluate of any number of trials.
+// evaluateAll is evaluate for any number of trials.
 func (w *weightedMultinomial) evaluateAll(trials []*trial) {
 	for some := range slices.Chunk(trials, max(1, columnsTogether/len(w.spread))) {
 		w.evaluate(some)
 	}
 }
 
-// search returns where the objective without each of some folds is least, from one place on. The searches go side by side, so that each
-// step of theirs reads B once. It ends with the error of ctx once that is done.
+// search returns for each of some folds the point where the objective without that fold is least, starting all searches from one
+// point. They run side by side, so that one pass over B serves a step of each. Once ctx is done, search ends with its error.
 func (w *weightedMultinomial) search(ctx context.Context, from []float64, folds ...int) ([][]float64, error) {
-	found, steps := make([][]float64, len(folds)), make(chan *trial) // nil of a search that ended
+	found, steps := make([][]float64, len(folds)), make(chan *trial) // nil when a search has ended
 	starts := make([]*trial, len(folds))
 	for s, fold := range folds {
 		starts[s] = &trial{without: fold, at: from, slope: make([]float64, len(from))}

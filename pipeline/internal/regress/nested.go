@@ -8,30 +8,30 @@ import (
 	"github.com/amtrl/amtrl/pipeline/internal/linalg"
 )
 
-// nestedMost is the most samples whose residuals are those of [Regression.Nested]: of more, what the choice of three
-// numbers takes from them is little beside their own error.
+// nestedMost is the largest number of samples for which [Regression.Nested] replaces the residuals. With more, what the choice of
+// three numbers takes from residuals is small beside their own error.
 const nestedMost = 500
 
-// Regression is what [KernelRidge] is of: the rows, A and the labels, and what the sources' heads say of the rows, nil for nothing; with
-// what is chosen from: of Kappas and, where Lambda is [Chosen], of lambdas from the power of ten Least on.
+// Regression is the input of a [KernelRidge]: the rows, A, the labels Y, and Mean, the predictions of the sources' mean head for
+// the rows, or nil; and what a search chooses from: kappa from Kappas and, where Lambda is [Chosen], lambda from 10^Least on.
 type Regression struct {
 	Rows       *Rows
 	A, Y, Mean *mat.Dense
 	Rho, Least float64
 	Kappas     []float64
 	Lambda     float64
-	// Normal labels are numbers with normal noise, of which a lambda has a likelihood.
+	// Normal says that labels are numbers with normal noise, for which a lambda has a likelihood.
 	Normal bool
 }
 
-// Found is the fit of a regression, of labels less g times the mean.
+// Found is the fit of a regression of the labels less G times Mean.
 type Found struct {
 	*KernelRidge
 	Fit KernelFit
 	G   float64
 }
 
-// Search chooses kappa, lambda and g by leaving out the samples, the lambda of normal labels by their likelihood too.
+// Search chooses kappa, lambda and g by leave-one-out prediction, and the lambda of normal labels by its likelihood too.
 func (r *Regression) Search() (Found, error) {
 	k, err := NewKernelRidge(r.Rows, r.A, r.Y, r.Rho, r.Least)
 	if err != nil {
@@ -42,9 +42,9 @@ func (r *Regression) Search() (Found, error) {
 	return Found{k, fit, g}, nil
 }
 
-// Nested overwrites the residuals of a search, which have chosen its kappa, lambda and g and are too small by that, with those of nested
-// cross-validation (Varma and Simon 2006): each sample is left out of the fit at what the samples of all other folds choose. A group is
-// in one fold.
+// Nested overwrites the residuals of a search, which are too small because they have chosen its kappa, lambda and g, with those of nested
+// cross-validation (Varma and Simon 2006): each sample is left out of the fit at the kappa, lambda and g that the samples of all other
+// folds choose. The samples of a group are in one fold. Residuals of more than nestedMost samples, or of fewer than three groups, stay.
 func (r *Regression) Nested(found Found) error {
 	n, _ := r.Y.Dims()
 	if n > nestedMost || r.Rows.Groups.Count() < 3 {
@@ -79,25 +79,25 @@ func (r *Regression) Nested(found Found) error {
 	return nil
 }
 
-// of is the regression of some of the samples, whose rows are given.
+// of returns the regression of some of the samples, whose rows are given.
 func (r *Regression) of(samples []int, rows *Rows) Regression {
 	some := *r
 	some.Rows, some.A, some.Y, some.Mean = rows, linalg.SomeRows(r.A, samples), linalg.SomeRows(r.Y, samples), linalg.SomeRows(r.Mean, samples)
 	return some
 }
 
-// withoutEach are the rows without those of each fold, remembered: they are the same in all rounds.
+// withoutEach returns the rows without each fold, computed once: they are the same in all rounds.
 func (t *Rows) withoutEach(fold []int) []*Rows {
 	for f := len(t.without); f <= slices.Max(fold); f++ {
 		samples := SamplesWithout(fold, f)
 		some := NewRows(linalg.SomeRows(t.X, samples), nil, false, t.Groups.Some(samples))
-		some.X = nil // of which the kernel is made
+		some.X = nil // only the kernel made of it is used
 		t.without = append(t.without, some)
 	}
 	return t.without
 }
 
-// SamplesWithout are those that are in other folds than f.
+// SamplesWithout returns the samples that are in other folds than f.
 func SamplesWithout(fold []int, f int) (samples []int) {
 	for i, of := range fold {
 		if of != f {

@@ -9,16 +9,16 @@ import (
 	"github.com/amtrl/amtrl/pipeline/internal/linalg"
 )
 
-// refinedTo is the part of what a regression leaves of the labels that rounding may have of it: heads are float32.
+// refinedTo is the rounding error allowed in the system of a fit, as a part of the residuals that the fit leaves: heads are float32.
 const refinedTo = 0x1p-20
 
-// Refined is a fit of k, the regression of labels, without what rounding leaves of its system,
+// Refined returns a fit of k, a regression of labels y, with the rounding error of its system
 //
-//	y - (G + lambda I + lambda rho 11') alpha,
+//	y - (G + lambda I + lambda rho 11') alpha
 //
-// where that counts beside lambda alpha, by which the fit misses y: A'alpha, of which the head is made, would blow it up. So it is where
-// the outputs of sources are far apart, such as some of about 0 and some of about 100, and have little noise: their heads, and the
-// prior mean of the intercept, then have a constant that is far larger than the labels.
+// removed where that counts beside lambda alpha, the residuals of the fit: A'alpha, from which the head is made, would blow it up.
+// It counts where the outputs of sources are far apart, such as some of about 0 and some of about 100, and have little noise: their
+// heads, and the prior mean of the intercept, then have a constant that is far larger than the labels.
 func (r *Regression) Refined(k *KernelRidge, fit KernelFit) KernelFit {
 	fit = r.again(k, fit)
 	if fit.Alpha == nil || fit.Kappa == 0 || r.A == nil || r.exact(fit, r.rest(k, fit)) {
@@ -30,13 +30,13 @@ func (r *Regression) Refined(k *KernelRidge, fit KernelFit) KernelFit {
 	return fit
 }
 
-// exact says whether rest is no more than rounding.
+// exact reports whether rest, which [Regression.rest] returned, is no more than rounding.
 func (r *Regression) exact(fit KernelFit, rest *mat.Dense) bool {
 	return mat.Norm(rest, 2) <= refinedTo*fit.Lambda*mat.Norm(fit.Alpha, 2)
 }
 
-// levelled is a fit with a free intercept: A and y less their means have the same alpha, without those constants, and the intercept is
-// the mean of what is left.
+// levelled solves for a free intercept: A and y less their means have the same alpha, without those constants, and the intercept,
+// in Level, is the mean of what is left of the labels. Alpha is nil where the regression fails.
 func (r *Regression) levelled(k *KernelRidge, fit KernelFit) KernelFit {
 	less := *r
 	less.A, less.Y = mat.DenseCopyOf(r.A), mat.DenseCopyOf(k.y)
@@ -59,7 +59,7 @@ func (r *Regression) levelled(k *KernelRidge, fit KernelFit) KernelFit {
 	return out
 }
 
-// again solves for what is left of the labels, as long as that halves it (Wilkinson's iterative refinement).
+// again adds to a fit that to the residual of its system, as long as that halves the residual (Wilkinson's iterative refinement).
 func (r *Regression) again(k *KernelRidge, fit KernelFit) KernelFit {
 	least := math.Inf(1)
 	for fit.Alpha != nil {
@@ -80,7 +80,7 @@ func (r *Regression) again(k *KernelRidge, fit KernelFit) KernelFit {
 	return fit
 }
 
-// rest is what a fit leaves of its system.
+// rest returns the residual y - (G + lambda I + lambda rho 11') alpha of the system.
 func (r *Regression) rest(k *KernelRidge, fit KernelFit) *mat.Dense {
 	n, outputs := fit.Alpha.Dims()
 	out := mat.DenseCopyOf(k.y)

@@ -9,37 +9,38 @@ import (
 	"github.com/amtrl/amtrl/pipeline/internal/linalg"
 )
 
-// Rows are n samples as regressions of their labels see them: the rows X, d wide, less their mean, divided by the s_j of features
-// that each have their own and times the weights of columns (see [judged]), and XX'/t with t = tr XX'/n as a tridiagonal matrix in a
-// basis. One reduction serves all regressions on them.
+// Rows holds n samples as the regressions on them use them: the rows X, n by d, less the mean row, divided by the s_j where each
+// feature has its own, and multiplied by the column weights (see [judged]); and their kernel XX'/t, t = tr XX'/n, reduced to a
+// tridiagonal matrix. One reduction serves all regressions on them.
 type Rows struct {
 	X      *mat.Dense
-	Mean   []float64 // of the rows as they are
-	Weight []float64 // of features, nil for 1: those of columns are from 0 to 1
-	// Lone are the columns of weight 0, n by d, and 0 for others; nil where there are none.
+	Mean   []float64 // mean row before scaling
+	Weight []float64 // weights of the features, from 0 to 1; nil where all are 1
+	// Lone holds the columns of weight 0 that vary, n by d with zeros in all others; nil where there are none.
 	Lone   *mat.Dense
 	Trace  float64 // t
 	kernel Tridiagonal
-	// products are XX'/t where a classifier wanted them.
+	// products holds XX'/t once a classifier has asked for it.
 	products *mat.Dense
-	// Groups are those of the samples.
+	// Groups holds the groups of the samples.
 	Groups Groups
-	// without are the rows without each fold of [Regression.Nested], where that wanted them.
+	// without holds the rows without each fold of [Regression.Nested], once that has asked for them.
 	without []*Rows
 }
 
-// NewRows takes x over.
+// NewRows returns the rows of x with their kernel; see [Measure].
 func NewRows(x *mat.Dense, each []float32, columns bool, groups Groups) *Rows {
 	t := Measure(x, each, columns, groups)
 	t.Decompose()
 	return t
 }
 
-// Measure takes x over and leaves the kernel out. Features that are columns, each of its own kind, have weights.
+// Measure returns the rows of x without their kernel. It overwrites x and keeps it as X. each holds the s_j, nil for ones. If
+// columns is set, each feature is a column of its own kind, and gets a weight.
 func Measure(x *mat.Dense, each []float32, columns bool, groups Groups) *Rows {
 	same := linalg.AllSame(x)
 	t := &Rows{X: x, Mean: linalg.Centre(x), Groups: groups}
-	if same { // their mean differs from them by rounding
+	if same { // their mean may differ from them by rounding
 		x.Zero()
 	}
 	if columns {
@@ -66,14 +67,15 @@ func (t *Rows) Decompose() {
 	}
 }
 
-// Across are X'alpha: weights of the features as they are here.
+// Across returns X'alpha, the weights of the columns of X for dual coefficients alpha.
 func (t *Rows) Across(alpha mat.Matrix) *mat.Dense {
 	out := new(mat.Dense)
 	out.Mul(t.X.T(), alpha)
 	return out
 }
 
-// Slopes are the weights of the features divided by the s_j alone of which these are those of the features as they are here.
+// Slopes converts own, d by C, from weights of the columns of X to weights of features that are divided by their s_j alone, by
+// multiplying row j by Weight_j.
 func (t *Rows) Slopes(own *mat.Dense) *mat.Dense {
 	if t.Weight == nil {
 		return own
@@ -85,7 +87,7 @@ func (t *Rows) Slopes(own *mat.Dense) *mat.Dense {
 	return out
 }
 
-// Unit is t, or 1 where the rows are all the same.
+// Unit returns t, or 1 where all rows are the same.
 func (t *Rows) Unit() float64 {
 	if t.Trace > 0 {
 		return t.Trace
@@ -93,7 +95,7 @@ func (t *Rows) Unit() float64 {
 	return 1
 }
 
-// Gram is XX'/t, which all heads of a method share.
+// Gram returns XX'/t, computed at the first call and shared by all heads of a method.
 func (t *Rows) Gram() *mat.Dense {
 	if t.products == nil {
 		n, _ := t.X.Dims()

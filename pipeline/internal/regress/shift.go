@@ -2,8 +2,13 @@ package regress
 
 import "math"
 
-// ShiftTo adds to predictions f what they lack on average of labels y, those of the sample itself and of its group left out, if
-// that is from N(0, rho) in units of the noise. It returns what a prediction of another row lacks. Labels that are NaN do not count.
+// ShiftTo adds to each prediction f_i the shift that the labels of the other samples call for, those of its own group left out too,
+// and returns the shift by all samples, for predictions of other rows. A shift has the prior N(0, rho sigma^2), sigma^2 being the
+// variance of the noise. The posterior mean given n labels is
+//
+//	sum (y_i - f_i) / (n + 1/rho).
+//
+// Labels that are NaN do not count.
 func ShiftTo(f, y []float64, rho float64, groups Groups) float64 {
 	sum, n := 0.0, 1/rho
 	for i, v := range f {

@@ -11,9 +11,8 @@ import (
 	"github.com/amtrl/amtrl/pipeline/internal/linalg"
 )
 
-// Smoother is the fitted heads of the target, for each output K numbers and the sources'
-// part of the intercept, as a function of the sources' heads W' (T by K+1) and of the
-// labels y (n by C). At a kappa, lambda and rho, with phi (n by K+1) and
+// Smoother gives the fitted heads of the target, for each output K weights and the sources' part of the intercept, as a function of
+// the sources' heads W' (T by K+1) and of the labels y (n by C). At a kappa, lambda and rho, with phi (n by K+1) and
 //
 //	N = kappa/(1+kappa) XX'/t + lambda I + lambda rho 11',  S = W W',
 //
@@ -21,22 +20,21 @@ import (
 //
 //	w = s S (I + s P S)^-1 phi'N^-1 y,  P = phi'N^-1 phi.
 //
-// What takes n rows is the same for all W and y, and a pair of them takes work K^3.
+// N^-1 phi and P are computed once for all W and y. Each pair of W and y then takes work of order K^3.
 type Smoother struct {
 	dual *mat.Dense // N^-1 phi, n by K+1
-	p    *mat.Dense // P
-	// spread is the covariance of the rows of phi; s = Factor / tr(S spread), and 0 where that trace is least at most,
-	// [negligible] beside y.
+	p    *mat.Dense // P, K+1 by K+1
+	// spread is the covariance of the rows of phi, or their second moment about 0 where there is neither a Rho nor rows. s is
+	// Factor / tr(S spread), or 0 where that trace is at most least, which is [negligible] beside y.
 	spread        *mat.Dense
 	Factor, least float64
-	// target is phi'N^-1 y, and Left are the leave-one-out residuals, those of a group left out
-	// together, both for the heads and the labels of the fit.
+	// target is phi'N^-1 y, and Left holds the leave-one-out residuals, n by C, where a group is left out together. Both are for
+	// the labels of the fit, and Left for its heads of the sources.
 	target, Left *mat.Dense
 }
 
-// NewSmoother prepares the regression of y on phi with these heads at fit's kappa,
-// lambda and rho. Only a kappa above 0 needs the decomposed rows. factor is that of
-// the unit of lambda.
+// NewSmoother prepares the regression of y on phi with these heads at the kappa, lambda and rho of fit. Only a kappa above 0 needs the
+// kernel of rows. factor is the numerator of s, which sets the unit of lambda. It returns [ErrSmoother] where the system is singular.
 func NewSmoother(phi, heads, y *mat.Dense, rows *Rows, groups Groups, fit KernelFit, factor float64) (*Smoother, error) {
 	n, c := phi.Dims()
 	_, outputs := y.Dims()
@@ -49,10 +47,10 @@ func NewSmoother(phi, heads, y *mat.Dense, rows *Rows, groups Groups, fit Kernel
 	own := divideByOwn(wide, rows, groups, fit)
 
 	centred := mat.DenseCopyOf(phi)
-	if fit.Rho > 0 || rows != nil { // prior residual measures A less its mean, whatever rho
+	if fit.Rho > 0 || rows != nil { // prior residual, which passes rows, centres A whatever rho is
 		linalg.Centre(centred)
 	}
-	if rows != nil && rows.Trace == 0 { // what is left is rounding
+	if rows != nil && rows.Trace == 0 { // all rows are the same, and what is left is rounding
 		centred.Zero()
 	}
 	s := &Smoother{dual: mat.DenseCopyOf(own.solved.Slice(0, n, 0, c)), p: new(mat.Dense), spread: new(mat.Dense), Factor: factor,
@@ -67,17 +65,19 @@ func NewSmoother(phi, heads, y *mat.Dense, rows *Rows, groups Groups, fit Kernel
 	return s, nil
 }
 
-// ownInverse is N^-1 of a [Smoother].
+// ownInverse holds what a [Smoother] needs of N^-1.
 type ownInverse struct {
-	solved *mat.Dense // N^-1 times what was divided, whose last column is 1
-	// The diagonal of N^-1, and its blocks of groups, are these less weight vv', v being N^-1 1 without the intercept.
+	solved *mat.Dense // N^-1 times the columns that were divided, the last of which is 1
+	// diagonal and within (the blocks of groups) are those of N_0^-1, where N_0 is N without lambda rho 11'. With one = N_0^-1 1,
+	// N^-1 is N_0^-1 - weight one one'.
 	diagonal []float64
 	within   []Block
 	one      *mat.VecDense
 	weight   float64
 }
 
-// divideByOwn divides columns, the last of which is 1, by N at fit's kappa, lambda and rho: first without its constant part.
+// divideByOwn returns N^-1 wide at the kappa, lambda and rho of fit, with parts of N^-1. The last column of wide is 1. It divides
+// by N without the constant part lambda rho 11' first, and corrects for that by the Sherman-Morrison formula.
 func divideByOwn(wide *mat.Dense, rows *Rows, groups Groups, fit KernelFit) ownInverse {
 	n, columns := wide.Dims()
 	out := ownInverse{solved: mat.NewDense(n, columns, nil), diagonal: slices.Repeat([]float64{1 / fit.Lambda}, n)}
@@ -109,7 +109,7 @@ func divideByOwn(wide *mat.Dense, rows *Rows, groups Groups, fit KernelFit) ownI
 	return out
 }
 
-// leaveOut finds Left. The inverse of s phi S phi' + N is N^-1 - dual T dual' with T = s S (I + s P S)^-1.
+// leaveOut computes Left from the inverse of s phi S phi' + N, which is N^-1 - dual T dual' with T = s S (I + s P S)^-1.
 func (s *Smoother) leaveOut(own ownInverse, heads *mat.Dense, groups Groups) error {
 	square, lu, err := s.Factorize(heads)
 	if err != nil {
@@ -151,7 +151,7 @@ func (s *Smoother) leaveOut(own ownInverse, heads *mat.Dense, groups Groups) err
 
 var ErrSmoother = errors.New("the system of the target's head is singular for resampled heads of the sources")
 
-// Factorize returns s S and the factors of I + s P S for heads W' (T by K+1).
+// Factorize returns s S and the LU factors of I + s P S for heads W' (T by K+1), or [ErrSmoother] where that is singular.
 func (s *Smoother) Factorize(heads *mat.Dense) (*mat.Dense, *mat.LU, error) {
 	_, c := heads.Dims()
 	square, inner := new(mat.Dense), new(mat.Dense)
@@ -177,8 +177,8 @@ func (s *Smoother) Factorize(heads *mat.Dense) (*mat.Dense, *mat.LU, error) {
 	return square, lu, nil
 }
 
-// HeadsFor are the target's heads (K+1 by C) for other heads of the sources, at the
-// factors for these, with change added to the labels.
+// HeadsFor returns the target's heads (K+1 by C) for other heads of the sources, given what [Smoother.Factorize] returned for
+// these, with change added to the labels.
 func (s *Smoother) HeadsFor(square *mat.Dense, lu *mat.LU, change *mat.Dense) (*mat.Dense, error) {
 	var target, w mat.Dense
 	target.Mul(s.dual.T(), change)

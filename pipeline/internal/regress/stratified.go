@@ -6,11 +6,11 @@ import (
 	"slices"
 )
 
-// leftFolds is how many parts of the samples are left out in turn, or each of fewer than twice as many.
+// leftFolds is the number of folds. Fewer than twice as many samples are left out one at a time.
 const leftFolds = 10
 
-// Stratified is the part of the samples, from 0 on, in which each is left out: the samples of each class are spread over all parts,
-// whatever order they come in, and where [Even] has such parts are as many in each. Those of a group are in one part (see [Groups.folds]).
+// Stratified returns the fold of each sample, from 0 on. The samples of each class are spread over all folds, in whatever order
+// they come; where [Even] finds folds, those are used. The samples of a group are in one fold (see [Groups.folds]).
 func Stratified(class []int, of Groups) []int {
 	if of.Group != nil {
 		return of.folds(class)
@@ -34,17 +34,18 @@ func Stratified(class []int, of Groups) []int {
 	return fold
 }
 
-// fewestEven are the samples of a class from which on as many of each are left out: of fewer, one would be left.
+// fewestEven is the least number of samples per class for which [Even] returns folds: of two, a single one would be left.
 const fewestEven = 3
 
-// evenChance is the most chance of as many samples of each class at which they are taken to have been drawn so.
+// evenChance is the probability of equal class counts by chance up to which equal counts are taken to be by design.
 const evenChance = 1. / 8
 
-// Even is the part of samples, from 0 on, in which each is left out, with as many of each class in a part, where all classes have as many
-// samples, three or more. Without one sample its class would be the rarest, and that is what is said of it by those that tell little else;
-// without one of each class none is. It is nil where classes differ in that, some sample is of none, or where samples drawn at random from
-// classes of which all are as frequent have as many of each with more than evenChance, as a few of two classes: then how many there are
-// tells what to expect of others.
+// Even returns the fold of each sample, from 0 on, such that each fold has as many samples of one class as of any other, for
+// samples of which every class has the same number, three or more. If a sample were left out alone, its class would be the rarest
+// among the others, and a fit that knows little else would predict another class; with one sample of each class left out, no class
+// is rarer. Even returns nil where the classes differ in number, where there is only one, or where a sample has none. It also
+// returns nil where samples drawn at random from equally frequent classes have equal counts with a probability above evenChance, as
+// a few samples of two classes do: then the counts tell how frequent the classes are among other samples.
 func Even(class []int) []int {
 	seen, fold := map[int]int{}, make([]int, len(class))
 	for i, c := range class {
@@ -70,7 +71,7 @@ func Even(class []int) []int {
 	return fold
 }
 
-// factorial is the logarithm of n!.
+// factorial returns log n!.
 func factorial(n float64) float64 {
 	v, _ := math.Lgamma(n + 1)
 	return v

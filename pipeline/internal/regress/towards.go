@@ -6,15 +6,13 @@ import (
 	"github.com/amtrl/amtrl/pipeline/internal/linalg"
 )
 
-// searchTowards is search, for labels less g times f where that has the smaller
-// leave-one-out residuals: f, n by C, is what the mean of the sources' heads says of
-// the rows, and g is its generalised least squares
+// searchTowards searches twice, for the labels y and for y - g f, and returns the regression with the smaller leave-one-out residuals, its
+// fit, and g. f, n by C, holds the predictions of the sources' mean head for the rows, and g is the estimate by generalised least squares
 //
 //	g = tr f'(G + lambda I + lambda rho 11')^-1 y / tr f'(G + lambda I + lambda rho 11')^-1 f
 //
-// at the kappa and lambda of the search without, at least 0: heads of few samples are
-// shrunk towards 0, and so is their mean, by a factor that is g's inverse. It returns
-// the regression that the fit is of, and g, 0 where f is nil or [negligible].
+// at the kappa and lambda found for y. Heads of few samples are shrunk towards 0, and so is their mean; g makes up for that factor.
+// g is 0 where y alone is better, where the estimate is not above 0, and where f is nil or [negligible].
 func (k *KernelRidge) searchTowards(f *mat.Dense, kappas []float64, lambda float64) (*KernelRidge, KernelFit, float64) {
 	plain := k.search(kappas, lambda)
 	if f == nil || mat.Norm(f, 2) <= negligible*mat.Norm(k.y, 2) {

@@ -12,28 +12,25 @@ import (
 	"github.com/amtrl/amtrl/pipeline/internal/linalg"
 )
 
-// Tridiagonal is the matrix Q T Q' for Q, n by r with orthonormal columns, and T that is
-// Tridiagonal and has no negative eigenvalue. A system of T + mu I takes work r, as with
-// the eigenvalues in place of T, which would take several times the work to find.
+// Tridiagonal is the matrix Q T Q' for Q, n by r with orthonormal columns, and a T that is tridiagonal and has no negative eigenvalue.
+// Solving a system of T + mu I takes work of order r, as it would with the eigenvalues of T, which take several times the work to find.
 type Tridiagonal struct {
 	Q            *mat.Dense
-	main, beside []float64 // r and r - 1 numbers of T
+	main, beside []float64 // diagonal (r numbers) and off-diagonal (r - 1) of T
 }
 
-// Tridiagonalize reduces a matrix without negative eigenvalues (Householder; Golub and Van
-// Loan 2013, section 8.3).
+// Tridiagonalize reduces a matrix without negative eigenvalues to tridiagonal form (Householder; Golub and Van Loan 2013, section 8.3).
 func Tridiagonalize(a *mat.SymDense) Tridiagonal {
 	r := a.SymmetricDim()
 	t := Tridiagonal{Q: mat.DenseCopyOf(a), main: make([]float64, r), beside: make([]float64, r-1)}
-	q, tau, work := t.Q.RawMatrix(), make([]float64, r-1), make([]float64, 32*r) // of 32 columns at a time
+	q, tau, work := t.Q.RawMatrix(), make([]float64, r-1), make([]float64, 32*r) // for blocks of 32 columns
 	var impl gonum.Implementation
 	impl.Dsytrd(blas.Lower, r, q.Data, q.Stride, t.main, t.beside, tau, work, len(work))
 	impl.Dorgtr(blas.Lower, r, q.Data, q.Stride, tau, work, len(work))
 	return t
 }
 
-// with returns the matrix with columns of Q, of which T has nothing, for what of the
-// columns of a is outside of Q.
+// with returns the matrix with a wider Q, whose span contains the columns of a; T is 0 for the columns that are added.
 func (t Tridiagonal) with(a *mat.Dense) (Tridiagonal, error) {
 	n, r := t.Q.Dims()
 	if r == n {
@@ -56,7 +53,7 @@ func (t Tridiagonal) with(a *mat.Dense) (Tridiagonal, error) {
 	if more == 0 {
 		return t, nil
 	}
-	// What is outside can be no more than the rounding of a to float32, and is orthogonal to q up to the rounding of a.
+	// The part of a outside of Q can be as small as the rounding of a to float32, and is orthogonal to Q only up to the rounding of a.
 	beside := mat.DenseCopyOf(u.Slice(0, n, 0, more))
 	in.Reset()
 	in.Mul(t.Q.T(), beside)
@@ -72,19 +69,19 @@ func (t Tridiagonal) with(a *mat.Dense) (Tridiagonal, error) {
 	return Tridiagonal{&wide, slices.Concat(t.main, none), slices.Concat(t.beside, none)}, nil
 }
 
-// shift is a mu above 0 with the factor L of T + mu I = L L': the inverses of its diagonal
-// and what is below.
+// shift is a mu above 0 with the Cholesky factor L of T + mu I = L L', which is bidiagonal: the inverses of its
+// diagonal, and the numbers below it.
 type shift struct {
 	Mu             float64
 	inverse, below []float64
 }
 
-// Shift factorizes T + mu I.
+// Shift factorises T + mu I.
 func (t *Tridiagonal) Shift(mu float64) shift {
 	s := shift{mu, make([]float64, len(t.main)), make([]float64, len(t.beside))}
 	last := 0.0
 	for j, v := range t.main {
-		s.inverse[j] = 1 / math.Sqrt(max(mu, v+mu-last*last)) // without rounding it is no less than mu
+		s.inverse[j] = 1 / math.Sqrt(max(mu, v+mu-last*last)) // without rounding the pivot is at least mu
 		if j < len(t.beside) {
 			last = t.beside[j] * s.inverse[j]
 			s.below[j] = last
@@ -93,7 +90,7 @@ func (t *Tridiagonal) Shift(mu float64) shift {
 	return s
 }
 
-// logDet is that of the determinant of Q T Q' + mu I, where Q has so many more rows than columns.
+// logDet returns the log-determinant of Q T Q' + mu I, where Q has r + more rows and r columns.
 func (s shift) logDet(more int) float64 {
 	sum := float64(more) * math.Log(s.Mu)
 	for _, v := range s.inverse {
@@ -123,7 +120,7 @@ func (s shift) Upper(x []float64) {
 	}
 }
 
-// InverseTrace is the trace of (T + mu I)^-1.
+// InverseTrace returns the trace of (T + mu I)^-1.
 func (s shift) InverseTrace() float64 {
 	sum, next := 0.0, 0.0
 	for j, v := range slices.Backward(s.inverse) {
@@ -137,7 +134,7 @@ func (s shift) InverseTrace() float64 {
 	return sum
 }
 
-// Divide returns y'(Q T Q' + mu I)^-1 for y', rows of n numbers.
+// Divide returns y'(Q T Q' + mu I)^-1, given y', whose rows have n elements.
 func (t *Tridiagonal) Divide(s shift, y *mat.Dense) *mat.Dense {
 	var inside, out, beside mat.Dense
 	inside.Mul(y, t.Q)
@@ -154,11 +151,11 @@ func (t *Tridiagonal) Divide(s shift, y *mat.Dense) *mat.Dense {
 	return &out
 }
 
-// inverseDiagonal is the diagonal of (Q T Q' + mu I)^-1. With q a row of Q it has |L^-1 q|^2 + (1 - |q|^2) / mu.
+// inverseDiagonal returns the diagonal of (Q T Q' + mu I)^-1. For a row q of Q the element is |L^-1 q|^2 + (1 - |q|^2) / mu.
 func (t *Tridiagonal) inverseDiagonal(s shift) []float64 {
 	n, r := t.Q.Dims()
 	out := make([]float64, n)
-	for i := 0; i < n; i += 3 { // rows at a time, the last one again, since each number of one waits for the one before
+	for i := 0; i < n; i += 3 { // three rows at a time, the last one repeated: within a row each number waits for the one before
 		i1, i2 := min(i+1, n-1), min(i+2, n-1)
 		q0, q1, q2 := t.Q.RawRowView(i)[:r], t.Q.RawRowView(i1)[:r], t.Q.RawRowView(i2)[:r]
 		var whole0, whole1, whole2, last0, last1, last2, sum0, sum1, sum2, below float64
