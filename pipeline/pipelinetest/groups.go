@@ -4,8 +4,8 @@ import (
 	"math/rand/v2"
 )
 
-// GroupNumbers are the numbers of the groups of n samples, 3 or more: groups of any sizes, of which some samples are on their own (-1), but
-// neither all of them nor all in one.
+// GroupNumbers returns the group numbers of n samples, 3 or more: groups of random sizes, with some samples on their
+// own (-1), but neither all on their own nor all in one group.
 func GroupNumbers(rng *rand.Rand, n int) []int32 {
 	numbers := make([]int32, n)
 	for {
@@ -24,7 +24,7 @@ func GroupNumbers(rng *rand.Rand, n int) []int32 {
 	}
 }
 
-// Others are the samples outside of the group of one, by the group of each.
+// Others returns the samples outside the group of sample, group holding the group of each sample.
 func Others(group []int, sample int) (out []int) {
 	for i, g := range group {
 		if g != group[sample] {

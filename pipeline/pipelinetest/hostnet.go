@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// HostNet is the network by its definition, in float64.
+// HostNet is the convolutional network computed by its definition, in float64.
 type HostNet struct {
 	h, w   int
 	layers []hostLayer
@@ -22,14 +22,14 @@ type hostLayer struct {
 	w, b []float64
 }
 
-// tensor is what pipeline and internal/safetensors call a tensor.
+// tensor has the fields of the tensors of pipeline and of internal/safetensors.
 type tensor = struct {
 	Name  string
 	Shape []int
 	Data  []float32
 }
 
-// NewHostNet takes the parameters from the tensors of a model.
+// NewHostNet returns the network for images of h by w with the parameters in the tensors of a model.
 func NewHostNet[T ~tensor](h, w int, tensors []T) *HostNet {
 	n := &HostNet{h: h, w: w, scale: 1}
 	for _, named := range tensors {
@@ -52,7 +52,7 @@ func NewHostNet[T ~tensor](h, w int, tensors []T) *HostNet {
 	return n
 }
 
-// Add adds h times the parameters of another network of the same shape, units apart.
+// Add adds h times the parameters of by, a network of the same shape, but not its units.
 func (n *HostNet) Add(h float64, by *HostNet) {
 	add := func(x, dx []float64) {
 		for i := range x {
@@ -67,7 +67,7 @@ func (n *HostNet) Add(h float64, by *HostNet) {
 	add(n.bias, by.bias)
 }
 
-// InUnits is a row as the network sees it, (x - mu) / s.
+// InUnits returns a row in the units of the network, (x - mu) / s.
 func (n *HostNet) InUnits(x []float64) []float64 {
 	x = slices.Clone(x)
 	for j := range x {
@@ -79,8 +79,8 @@ func (n *HostNet) InUnits(x []float64) []float64 {
 	return x
 }
 
-// Features computes phi(x), and how close any pooling window is to a change of
-// its largest value.
+// Features returns phi(x), and the smallest difference between the largest and the second largest number in a pooling
+// window, the 0 of its activation among them.
 func (n *HostNet) Features(x []float64) (z []float64, gap float64) {
 	h, w, gap := n.h, n.w, math.Inf(1)
 	x = n.InUnits(x)

@@ -15,8 +15,8 @@ import (
 	"github.com/amtrl/amtrl/internal/must"
 )
 
-// Config is a configuration of the linear class for a SmallSet, Conv the one of
-// the convolutional class for SmallImages, as config.json has them.
+// Config is a configuration of the linear class for a SmallSet, ConvConfig one of the convolutional class for
+// SmallImages, both as in config.json.
 const (
 	Config = `{"preset":"default","methods":["active","uniform"],"representation":"linear","k":3,"target_samples":20,"seed":11,
 "schedule":{"kind":"budget","epochs":3,"floor":5,"budget":400},"allocation":{"rule":"squared"},
@@ -28,7 +28,7 @@ const (
 "head":{"ridge":0.01,"prior":"identity","rcond":-1},"relevance":{"kind":"minnorm","rcond":-1}}`
 )
 
-// Decode reads a configuration.
+// Decode parses a configuration, and panics if it cannot.
 func Decode[C any](text string) C {
 	var c C
 	if err := json.Unmarshal([]byte(text), &c); err != nil {
@@ -37,7 +37,7 @@ func Decode[C any](text string) C {
 	return c
 }
 
-// Open makes a set resident on the CPU for the length of the test.
+// Open makes a set resident on a CPU device until the end of the test.
 func Open[R interface{ Close() }](t testing.TB, threads int, set *dataset.Set, open func(backend.Device, *dataset.Set) (R, error)) R {
 	t.Helper()
 	must.Do(t, set.Validate())
@@ -46,8 +46,7 @@ func Open[R interface{ Close() }](t testing.TB, threads int, set *dataset.Set, o
 	return r
 }
 
-// OpenCPU starts a queue of the CPU and checks at the end of the test that every
-// buffer was freed.
+// OpenCPU opens a CPU device and returns a queue of it. At the end of the test it checks that every buffer was freed.
 func OpenCPU(t testing.TB, threads int) backend.Queue {
 	t.Helper()
 	d := must.Get(cpu.Open(threads))(t)
@@ -60,7 +59,7 @@ func OpenCPU(t testing.TB, threads int) backend.Queue {
 	return NewQueue(t, d)
 }
 
-// NewQueue starts a queue, which ends with its device.
+// NewQueue returns a new queue, which ends with its device.
 func NewQueue(t testing.TB, d backend.Device) backend.Queue {
 	t.Helper()
 	return must.Get(d.NewQueue())(t)
@@ -74,7 +73,7 @@ func Wide(v []float32) []float64 {
 	return w
 }
 
-// Multiply returns op(A) op(B) of row-major matrices, A rows by cols as stored.
+// Multiply returns op(A) op(B) of row-major matrices, which have rowsA and rowsB rows as stored.
 func Multiply(transA, transB bool, a []float64, rowsA int, b []float64, rowsB int) []float64 {
 	op := func(trans bool, m []float64, rows int) mat.Matrix {
 		d := mat.NewDense(rows, len(m)/rows, m)
@@ -96,7 +95,7 @@ func Normals(rng *rand.Rand, n int) []float64 {
 	return v
 }
 
-// Dense is a matrix of standard normal numbers.
+// Dense returns a matrix of standard normal numbers.
 func Dense(rng *rand.Rand, rows, cols int) *mat.Dense {
 	return mat.NewDense(rows, cols, Normals(rng, rows*cols))
 }
@@ -113,8 +112,8 @@ func Near(a, b, tol float64) bool {
 	return math.Abs(a-b) <= tol*math.Max(1, math.Max(math.Abs(a), math.Abs(b)))
 }
 
-// Shares are how many samples of each source a unit of cost buys, under the
-// rule "squared" or "l1" with the fraction mix spread uniformly.
+// Shares returns how many samples of each source a unit of cost buys, under the rule "squared" or "l1" with the
+// fraction mix spread uniformly.
 func Shares(rule string, mix float64, nu, costs []float64) []float64 {
 	shares := make([]float64, len(nu))
 	total, costSum := 0.0, 0.0
@@ -132,13 +131,13 @@ func Shares(rule string, mix float64, nu, costs []float64) []float64 {
 	return shares
 }
 
-// Dot is the inner product of two vectors of one length.
+// Dot returns the inner product of two vectors of the same length.
 func Dot(x, y []float64) float64 { return floats.Dot(x, y) }
 
-// Norm is the Euclidean norm.
+// Norm returns the Euclidean norm.
 func Norm(v []float64) float64 { return floats.Norm(v, 2) }
 
-// IsNear checks that a number is within so much of another.
+// IsNear checks |got - want| <= within.
 func IsNear(t testing.TB, got, want, within float64, what string) {
 	t.Helper()
 	must.Hold(t, math.Abs(got-want) <= within, "%s is %g, expected %g", what, got, want)

@@ -1,5 +1,5 @@
-// Package pipelinetest has the small problems that the tests of pipeline and runs
-// share, and the reference arithmetic that they are compared with.
+// Package pipelinetest provides the small problems that the tests of pipeline and runs share, and the reference
+// arithmetic that results are compared with.
 package pipelinetest
 
 import (
@@ -9,9 +9,8 @@ import (
 	"github.com/amtrl/amtrl/dataset"
 )
 
-// SmallSet is a hand-made family of tasks over two pools, bytes and float32:
-// linear labels with noise, or those of a threshold. The last tenth of the rows
-// is for testing.
+// SmallSet returns a family of tasks over two pools, one of bytes and one of float32. Labels are linear with noise, or
+// whether these are above 0 if binary. The last tenth of the rows is for testing.
 func SmallSet(seed uint64, tasks, rows, d int, binary bool) *dataset.Set {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	u8, f32 := make([]uint8, rows*d), make([]float32, rows*d)
@@ -57,7 +56,7 @@ func Int(b bool) int {
 	return 0
 }
 
-// Features are row r of a pool in float64.
+// Features returns row r of a pool in float64.
 func Features(set *dataset.Set, pool, r int) []float64 {
 	p := set.Pools[pool]
 	x := make([]float64, p.Cols)
@@ -71,8 +70,8 @@ func Features(set *dataset.Set, pool, r int) []float64 {
 	return x
 }
 
-// SmallImages is a hand-made family of binary tasks over two pools of images:
-// whether a pattern of the task, one of three mixed, is in the image.
+// SmallImages returns a family of binary tasks over two pools of images: whether the pattern of the task, one of three,
+// is the one in the image. The last fifth of the rows is for testing.
 func SmallImages(seed uint64, tasks, rows, h, w int) *dataset.Set {
 	rng := rand.New(rand.NewPCG(seed, 2))
 	d := h * w
