@@ -9,14 +9,12 @@ import (
 	"github.com/amtrl/amtrl/dataset"
 )
 
-// Predict writes the outputs of N rows, of D features each, to y, which has room for N by C
-// numbers, row after row. Where the predictor classifies they are log-odds, each of a class
-// against all others, to a number that classes of one column may have in common, else in the
-// units of the labels. The largest of the classes of a column is the one predicted; of one
-// output alone whether it is above 0, or above 0.5 where it is no log-odds: PredictLabels of
-// package runs has the classes and their scores. Of rows only Rows,
-// Cols, Scale and the elements count. A row with a feature that is no number has outputs that
-// are none.
+// Predict writes the outputs of N rows, of D features each, to y, row after row; y has room for N by C numbers. Outputs
+// are in the units of the labels, or, where the predictor classifies, the log-odds of a class against all others, up to
+// a constant that the classes of one column may have in common. The class predicted for a column is the one with the
+// largest output. The only output of a column predicts its class where it is above 0, or above 0.5 where it is not
+// log-odds. PredictLabels of package runs returns the classes and their scores. Only Rows, Cols, Scale and the elements
+// of rows are used. A row with a feature that is NaN has outputs that are NaN.
 func (p *Predictor) Predict(rows *dataset.Pool, y []float32) error {
 	if err := p.check(rows, p.C, len(y)); err != nil {
 		return err
@@ -64,7 +62,7 @@ func (p *Predictor) Predict(rows *dataset.Pool, y []float32) error {
 	return nil
 }
 
-// Classifies says whether the outputs are log-odds.
+// Classifies reports whether the outputs are log-odds.
 func (p *Predictor) Classifies() bool { return p.logOdds }
 
 // Embed writes phi of N rows, of D features each, to z, which has room for N by K numbers.
@@ -89,7 +87,7 @@ func (p *Predictor) Embed(rows *dataset.Pool, z []float32) error {
 	return backend.Get(p.queue, z[:rows.Rows*p.K], phi.Buf, 0)
 }
 
-// embed computes phi of rows in the units of the model.
+// embed writes phi of rows x, in the units of the model, to z.
 func (p *Predictor) embed(x, z backend.Matrix) error {
 	if p.net == nil {
 		return p.queue.Gemm(false, true, 1, x, p.phi, 0, z)
@@ -107,8 +105,8 @@ func (p *Predictor) embed(x, z backend.Matrix) error {
 	return p.net.features(s, z)
 }
 
-// inUnits takes rows into the units of the model and to the device. The caller frees
-// them, before anything else uses the predictor.
+// inUnits converts rows to the units of the model and places them on the device. The caller frees them before anything
+// else uses the predictor.
 func (p *Predictor) inUnits(rows *dataset.Pool) (backend.Matrix, error) {
 	scaled := len(p.inverse) > 1 || p.inverse[0] != 1
 	if rows.F32 != nil && rows.Scale == 1 && p.centre == nil && !scaled {
@@ -131,8 +129,7 @@ func (p *Predictor) inUnits(rows *dataset.Pool) (backend.Matrix, error) {
 	return p.place(&dataset.Pool{Rows: rows.Rows, Cols: p.D, F32: p.host, Scale: 1})
 }
 
-// place takes the elements of rows to the device, or lends them to one that reads them
-// where they are.
+// place copies the elements of rows to the device, or lends them to a device that can read them where they are.
 func (p *Predictor) place(rows *dataset.Pool) (m backend.Matrix, err error) {
 	var buf backend.Buffer
 	switch {
@@ -156,7 +153,7 @@ func lendRows[E backend.Element](q backend.Queue, t backend.DType, rows []E) (ba
 	return backend.Lend(q, t, rows)
 }
 
-// check refuses rows that are not of the model, and too little room for what is computed of each.
+// check returns an error if rows do not fit the model, or if there is room for fewer than each numbers per row.
 func (p *Predictor) check(rows *dataset.Pool, each, room int) error {
 	if rows == nil {
 		return errors.New("expected rows, found nil")

@@ -9,12 +9,12 @@ import (
 	"github.com/amtrl/amtrl/dataset"
 )
 
-// maxDotOutputs is the number of outputs up to which products in float64 are faster
-// than a product of matrices of centred rows.
+// maxDotOutputs is the largest number of outputs for which dot products in float64 are faster than a matrix product
+// with centred rows.
 const maxDotOutputs = 16
 
-// loadLinear makes one matrix of the linear class, the head and delta, which may be
-// none. What features are divided by is in it, so that rows need only be centred.
+// loadLinear combines the linear representation, the head and delta, which may be nil, into one matrix that maps
+// features to outputs. The scales of the features are part of it, so that rows need only be centred.
 func (p *Predictor) loadLinear(phi, head, delta []float32) {
 	var m mat.Dense
 	m.Mul(mat.NewDense(p.C, p.K, widened(head)), mat.NewDense(p.K, p.D, widened(phi)))
@@ -50,9 +50,8 @@ func widened(x []float32) []float64 {
 	return out
 }
 
-// predictDots is Predict for the linear class. The rows are multiplied where they are:
-// the centre's part is in the offset, which in float64 takes no digits from features
-// that are far from 0.
+// predictDots is Predict for the linear class. It multiplies the rows as they are stored: the offset includes the part
+// of the centre, and in float64 features far from 0 lose no digits to it.
 func (p *Predictor) predictDots(rows *dataset.Pool, y []float32) error {
 	x, err := p.place(rows)
 	if err != nil {

@@ -9,40 +9,38 @@ import (
 	"github.com/amtrl/amtrl/backend"
 )
 
-// Predictor is the target's predictor of a finished model on a queue: of C outputs for
-// rows of D features, by way of a representation of width K. One goroutine at a time can
-// use it.
+// Predictor predicts the C outputs of the target for rows of D features, by a finished model on a queue. K is the width
+// of its representation. One goroutine at a time can use it.
 type Predictor struct {
 	D, K, C int
 
 	queue backend.Queue
 	tmp   *backend.Scope
-	// centre and inverse take features into the units of the model, unit and bias its
-	// outputs out of them.
+	// centre and inverse convert features to the units of the model, (x - centre) inverse; unit and bias convert its
+	// outputs to the units of the labels, unit (output + bias).
 	centre  []float32
 	inverse []float32 // D, or 1 for all features
 	unit    []float32 // C
 	bias    []float64 // C
 	phi     backend.Matrix
-	// direct is C by D: delta, for the linear class with the head in it; without a
-	// buffer for a network that has none.
+	// direct, C by D, maps features to outputs: it is delta for a network, and the product of head and representation
+	// plus delta for the linear class. It has no buffer for a network without delta.
 	direct backend.Matrix
 	net    *convNet
-	head   backend.Matrix // C by K, of a network
+	head   backend.Matrix // C by K, for a network only
 
-	offset []float64 // C, of the linear class: bias - direct centre
+	offset []float64 // C, for the linear class only: bias - direct centre
 
-	// logOdds says that the outputs are such.
+	// logOdds says that the outputs are log-odds.
 	logOdds bool
 
 	host []float32
 	sums []float64
 }
 
-// NewPredictor uploads the tensors of a model file, as [Learner.Tensors] names them.
-// Those that are absent are zero, or one where they are a scale. height and width are
-// those of the images of a convolutional representation, else 0. The caller closes it
-// before the queue.
+// NewPredictor uploads the tensors of a model file, named as by [Learner.Tensors]. An absent optional tensor counts as
+// zero, or as one where it is a scale. height and width are the size of the images of a convolutional representation,
+// else 0. The caller closes the predictor before the queue.
 func NewPredictor(q backend.Queue, tensors []Tensor, height, width int) (*Predictor, error) {
 	p := &Predictor{queue: q, tmp: backend.NewScope(q), inverse: []float32{1}}
 	named := map[string]Tensor{}
@@ -143,7 +141,7 @@ func (p *Predictor) load(named map[string]Tensor, height, width int) error {
 	return p.tmp.Err()
 }
 
-// loadNet puts the layers of a network together again.
+// loadNet rebuilds a network for images of height by width from the tensors of its layers.
 func (p *Predictor) loadNet(named map[string]Tensor, height, width int) error {
 	conv := &Conv{}
 	var theta []float32

@@ -10,32 +10,30 @@ import (
 	"github.com/amtrl/amtrl/pipeline/internal/linalg"
 )
 
-// Problem is one target of a data set under a configuration: its sources, what
-// a sample of each costs, the order in which their rows are drawn, and what the
-// schedule asks of each round. It needs the data alone, no device. Nothing changes it:
+// Problem is one target of a data set under a configuration: its sources, the cost of a sample of each, the order in
+// which their rows are drawn, and the plan of each round. It needs the data alone, no device. It never changes, so that
 // any number of goroutines can use it.
 type Problem struct {
-	// Set is that of the data. Where sources are pools, and have classes of a column of the target's that it has no labels of, it has tasks
-	// of the target for these behind all others.
+	// Set is the data set. Where sources are pools that have classes of one of the target's columns of which the target
+	// has no labels, Set has tasks of the target for these classes, after all others.
 	Set    *dataset.Set
 	Config Config
-	// Target is the target, Sources are the M sources in the order of the set, and
-	// Costs is what one sample of each source, a row with its labels, costs.
+	// Target is the target, Sources are the M sources in the order of the set, and Costs is the cost of one sample of
+	// each source: a row with all its labels.
 	Target  Source
 	Sources []Source
 	Costs   []float64
 
 	draws draws
 	plans []EpochPlan
-	// columns has for each output of the sources, and behind them of the target, the
-	// place of its column among all columns of labels.
+	// columns holds for each output of the sources, and then for each output of the target, the index of its column
+	// among all columns of labels.
 	columns []int
 }
 
-// NewProblem states the problem of a target, which is an index into cfg.SourcesIn(set),
-// under cfg, completed and canonical, and checks that the data can serve it. set
-// must be valid ([dataset.Set.Validate]) and stay as it is. Of that it checks the shape and
-// the numbers of the rows, and takes the elements and the labels for granted.
+// NewProblem returns the problem of a target, an index into cfg.SourcesIn(set), under cfg, which it completes and makes
+// canonical, and checks that the data can serve it. set must be valid ([dataset.Set.Validate]) and must not change
+// afterwards. NewProblem checks its shape and row numbers itself, and takes its elements and labels for granted.
 func NewProblem(set *dataset.Set, cfg Config, target int) (*Problem, error) {
 	if err := set.CheckShape(); err != nil {
 		return nil, err
@@ -109,8 +107,8 @@ func NewProblem(set *dataset.Set, cfg Config, target int) (*Problem, error) {
 	return p, p.checkBatch()
 }
 
-// columnsOf has for each output of sources the place of its column among all columns
-// of labels.
+// columnsOf returns for each output of sources the index of its column; columns are numbered in the order in which they
+// first occur.
 func columnsOf(set *dataset.Set, sources []Source) []int {
 	var columns []int
 	places := map[string]int{}
@@ -126,13 +124,13 @@ func columnsOf(set *dataset.Set, sources []Source) []int {
 	return columns
 }
 
-// outputs is the number of outputs of all sources.
+// outputs returns the number of outputs of all sources together.
 func (p *Problem) outputs() int { return len(p.columns) - len(p.Target.Tasks) }
 
-// targetColumns are the columns of the target's outputs.
+// targetColumns returns the column of each output of the target.
 func (p *Problem) targetColumns() []int { return p.columns[p.outputs():] }
 
-// labelUnits is the number of columns of labels, where labels have units.
+// labelUnits returns the number of columns of labels, or 0 without intercepts, where labels have no units.
 func (p *Problem) labelUnits() int {
 	if !p.Config.Intercept {
 		return 0
@@ -140,10 +138,10 @@ func (p *Problem) labelUnits() int {
 	return slices.Max(p.columns) + 1
 }
 
-// TargetName is the name of the target.
+// TargetName returns the name of the target.
 func (p *Problem) TargetName() string { return p.Target.Name }
 
-// SourceNames are the names of the sources, in the order of Sources.
+// SourceNames returns the names of the sources, in the order of Sources.
 func (p *Problem) SourceNames() []string {
 	names := make([]string, len(p.Sources))
 	for i, s := range p.Sources {
@@ -152,8 +150,7 @@ func (p *Problem) SourceNames() []string {
 	return names
 }
 
-// OutputNames are the names of the tasks of each source, in the order of Sources, and
-// behind them of the target.
+// OutputNames returns the names of the tasks of each source, in the order of Sources, and last those of the target.
 func (p *Problem) OutputNames() [][]string {
 	var names [][]string
 	for _, s := range append(slices.Clone(p.Sources), p.Target) {
@@ -166,7 +163,7 @@ func (p *Problem) OutputNames() [][]string {
 	return names
 }
 
-// checkNames refuses costs and relevances of sources that the set does not have.
+// checkNames returns an error if a cost or a relevance is given for a source that the set does not have.
 func (p *Problem) checkNames() error {
 	for _, m := range []map[string]float64{p.Config.Costs, p.Config.Nu} {
 		for _, name := range slices.Sorted(maps.Keys(m)) {
@@ -178,9 +175,9 @@ func (p *Problem) checkNames() error {
 	return nil
 }
 
-// checkReach refuses a schedule whose floor alone is more than the sources
-// hold, which is the fate of the theorem's own constants, or more than the
-// budget pays for.
+// checkReach returns an error if the floor alone asks for more samples than a source has, as it does with the theorem's
+// own constants, or costs more than the budget, or if the target's samples and test rows leave no row to the sources of
+// its pool.
 func (p *Problem) checkReach() error {
 	last, schedule := p.plans[len(p.plans)-1], p.Config.Schedule
 	least := 0.0
@@ -209,8 +206,8 @@ func (p *Problem) checkReach() error {
 	return nil
 }
 
-// checkBatch refuses a batch larger than what the first round of a method
-// trains on; later rounds have more.
+// checkBatch returns an error if the batch of a network is larger than the training set in the first round of a method;
+// later rounds have more rows.
 func (p *Problem) checkBatch() error {
 	if p.Config.Representation != ClassConv {
 		return nil
@@ -228,7 +225,8 @@ func (p *Problem) checkBatch() error {
 	return nil
 }
 
-// trueNu is the relevance that the configuration or the data's model gives.
+// trueNu returns the true relevance of each source, from the configuration or else from the model of the data. It is an
+// error if neither has it.
 func (p *Problem) trueNu() ([]float64, error) {
 	if len(p.Config.Nu) > 0 {
 		nu := make([]float64, len(p.Sources))

@@ -7,28 +7,24 @@ import (
 	"github.com/amtrl/amtrl/pipeline/internal/linalg"
 )
 
-// Proposal is what a round asks for: the rows that it wants labelled. Rows are
-// indices into the pool of the source.
+// Proposal is what a round asks for: the rows to be labelled, as indices into the pool of each source.
 type Proposal struct {
 	Method string
 	// Epoch counts the rounds of the method from 1.
 	Epoch int
-	// Sources are the rows of each source in drawing order, those of earlier
-	// rounds first.
+	// Sources holds the rows of each source in drawing order, those of earlier rounds first.
 	Sources [][]int32
-	// Before is how many of each source are from earlier rounds; the rows behind
-	// them are new.
+	// Before counts the rows of each source that are from earlier rounds; the rows after them are new.
 	Before []int
-	// Target are the target's samples and Test its held-out rows, the same in
-	// every round. Where there are none, the score is by leave-one-out.
+	// Target holds the target's samples and Test its held-out rows, the same in every round. Without held-out rows the
+	// score is by leave-one-out.
 	Target, Test []int32
 }
 
-// Propose says what the round after st draws: how many samples of each source
-// the allocation gives (Alg. 2, line 4; Alg. 1 and uniform for the baselines),
-// and which rows these are. Rows are drawn without replacement in an order that
-// seed, target and source fix, so samples of earlier rounds stay. st must be
-// a state of this problem with a round left.
+// Propose returns what the round after st draws: how many samples of each source the allocation gives (Alg. 2, line 4;
+// Alg. 1 and uniform for the baselines), and which rows these are. Rows are drawn without replacement in an order fixed
+// by seed, target and source, so that the samples of earlier rounds stay. st must be a state of this problem with a
+// round left.
 func (p *Problem) Propose(st State) (Proposal, error) {
 	if err := p.Check(st.Epochs); err != nil {
 		return Proposal{}, err
@@ -58,12 +54,12 @@ func (p *Problem) Propose(st State) (Proposal, error) {
 	return out, nil
 }
 
-// inRound says in which round an error came up.
+// inRound adds to an error the round in which it occurred.
 func (p *Problem) inRound(method string, epoch int, err error) error {
 	return fmt.Errorf("target %s, %s, epoch %d: %w", p.TargetName(), method, epoch, err)
 }
 
-// allocate decides how many samples each source has by the end of the round.
+// allocate returns the number of samples of each source by the end of the round.
 func (p *Problem) allocate(st State, method string, e int) ([]int, error) {
 	plan, limit, schedule := p.plans[e-1], p.Available(), p.Config.Schedule
 	last, have := p.before(st, e)
@@ -97,10 +93,9 @@ func (p *Problem) allocate(st State, method string, e int) ([]int, error) {
 	return spend(rates, p.Costs, p.budget(st), floor, have, limit), nil
 }
 
-// Allocate says how many samples Active gives each source in all where they may cost that
-// much together: by the relevance of the round that is the last, uniformly where there
-// is none. have are the samples that each source has, which it keeps, limit the most
-// that it can have; it gets at least floor where it can.
+// Allocate returns how many samples in all method Active gives each source for a total cost: by the relevance of the
+// round last, or uniformly if last is nil. have holds the samples that each source has and keeps, and limit the most
+// that it can have. A source gets at least floor samples where its limit allows.
 func (p *Problem) Allocate(last *Epoch, cost float64, floor int, have, limit []int) []int {
 	rates := uniformRates(p.Costs)
 	if last != nil {
@@ -109,13 +104,13 @@ func (p *Problem) Allocate(last *Epoch, cost float64, floor int, have, limit []i
 	return spend(rates, p.Costs, cost, floor, have, limit)
 }
 
-// Order are the rows of each source in drawing order, those of the target, of which the
-// first are its samples, and the target's held-out rows. They are not to be changed.
+// Order returns the rows of each source in drawing order, the rows of the target, of which the first are its samples,
+// and the target's held-out rows. The caller must not change them.
 func (p *Problem) Order() (sources [][]int32, target, test []int32) {
 	return p.draws.source, p.draws.pool, p.draws.test
 }
 
-// budget is what Uniform and Known may spend: as much as the active run did.
+// budget returns the cost that Uniform and Known may spend: that of the active run, or of the whole plan without one.
 func (p *Problem) budget(st State) float64 {
 	for i := len(st.Epochs) - 1; i >= 0; i-- {
 		if st.Epochs[i].Method == Active {
@@ -125,8 +120,7 @@ func (p *Problem) budget(st State) float64 {
 	return p.plans[len(p.plans)-1].Cost
 }
 
-// Round is what a round learns from: all labelled rows so far, of earlier
-// rounds too.
+// Round is what a round learns from: all labelled rows so far, including those of earlier rounds.
 type Round struct {
 	Method string
 	Epoch  int
@@ -136,7 +130,7 @@ type Round struct {
 	Target, Test Labelled
 }
 
-// LookUp answers a proposal with the labels that the data set has, NaN where it has none (see [Problem.CheckLabels]).
+// LookUp answers a proposal with the labels of the data set, NaN where a row has none (see [Problem.CheckLabels]).
 func (p *Problem) LookUp(prop Proposal) Round {
 	r := Round{
 		Method: prop.Method, Epoch: prop.Epoch,

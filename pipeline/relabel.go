@@ -10,21 +10,23 @@ import (
 	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
-// relabelled is the regression that heads of the target were fitted by, for other labels of the same n samples.
+// relabelled is the regression that fitted heads of the target, kept to fit other labels of the same n samples.
 type relabelled struct {
 	regression *regress.KernelRidge
 	rows       *targetRows
 	phi        *mat.Dense // n by K+1
-	a, root    *mat.Dense // A = Phi L, and L
-	// mean is g times the mean of the sources' heads of the same outputs, which the fit is beside, K+1 by C, or nil.
+	a, root    *mat.Dense // A = Phi L, n by r, and L, K+1 by r
+	// mean is g times the mean of the sources' heads of the same outputs, K+1 by C, which is added to the w of the fit;
+	// nil where there is none.
 	mean *mat.Dense
 }
 
-// predictors are L predictors of the linear form phi(x)'w + x'delta, up to a constant for each, with x as it is stored, or divided by the
-// s_j where features have their own. w is K+1 by L, delta d by L, or nil for 0; own is delta for the features as [targetRows] has them.
+// predictors holds L predictors phi(x)'w + x'delta for a linear phi, each up to a constant. x is a row as it is stored,
+// divided by the s_j where each feature has its own. w is K+1 by L; delta is d by L, or nil for 0; own is delta for the
+// features as [targetRows] has them.
 type predictors struct{ w, delta, own *mat.Dense }
 
-// predictors are those of a fit, which has dual coefficients alpha, n by L.
+// predictors returns the predictors of a fit with dual coefficients alpha, n by L.
 func (r *relabelled) predictors(fit regress.KernelFit) predictors {
 	p := predictors{w: r.regression.Shared(r.a, r.root, fit)}
 	if fit.Kappa > 0 && r.rows.Trace > 0 {
@@ -35,7 +37,8 @@ func (r *relabelled) predictors(fit regress.KernelFit) predictors {
 	return p
 }
 
-// say is what predictors say of rows of pools, n by L, up to a constant for each. As phi is linear, they are of the rows as these are:
+// say returns the predictions of p for rows of pools, n by L, up to a constant for each column. As phi is linear, they
+// are computed from the rows as stored:
 //
 //	phi(x)'w + x'delta = x'(B w / s + delta) + constant.
 func (l *Learner) say(p predictors, of ...poolRows) (*mat.Dense, error) {
@@ -78,8 +81,8 @@ func (l *Learner) say(p predictors, of ...poolRows) (*mat.Dense, error) {
 	return download64(l.queue, z)
 }
 
-// eachSource calls do with what predictors say of the labelled rows of each part of the sources, n by L, and with their labels less their
-// means, n by C, where these are at least three.
+// eachSource calls do for each part of the sources (see [Learner.eachPart]) with three or more labelled rows, passing
+// the predictions of p for these rows, n by L, and their labels, n by C, both less their column means.
 func (l *Learner) eachSource(p predictors, in []Labelled, do func(part sourcePart, said, y *mat.Dense)) error {
 	_, columns := p.w.Dims()
 	say := func(of ...poolRows) (*mat.Dense, error) { return l.say(p, of...) }
@@ -89,7 +92,8 @@ func (l *Learner) eachSource(p predictors, in []Labelled, do func(part sourcePar
 	})
 }
 
-// correlations are those of the columns of y, n by C, with those of f, n by L, whose means are 0: C by L, 0 where either is constant.
+// correlations returns the correlation of each column of y, n by C, with each column of f, n by L, as a C by L matrix;
+// 0 where either column is constant. All columns must have mean 0.
 func correlations(f, y *mat.Dense) *mat.Dense {
 	r, ofF, ofY := new(mat.Dense), linalg.ColumnSquares(f), linalg.ColumnSquares(y)
 	r.Mul(y.T(), f)

@@ -15,15 +15,15 @@ const (
 	MinNorm = "minnorm"
 	Ridge   = "ridge"
 	L1      = "l1"
-	// Transfer is measured on the target's samples, the others are of the heads alone.
+	// Transfer is measured on the target's samples; the other kinds use the heads alone.
 	Transfer = "transfer"
 	// RelevanceAuto is Transfer where sources are pools or the representation is a network, and
 	// Ridge where they are tasks with a linear one.
 	RelevanceAuto = "auto"
 )
 
-// Relevance are the settings of the relevance estimate, the step that turns
-// the heads W (K by M) and the target's head w into nu.
+// Relevance holds the settings of the relevance estimate, the step that turns the heads W (K by M) and the target's
+// head w into nu.
 type Relevance struct {
 	// Kind is one of
 	//
@@ -44,11 +44,10 @@ type Relevance struct {
 	Lambda float64 `json:"lambda"`
 }
 
-// estimate returns the relevance of each source. heads is W' (T by K) with the heads of
-// outputs[m] outputs of each source m, and each w, for an output of the target, has
-// K elements, all Float32. W nu_c = w_c is solved for each output of the target, and
-// the relevance of a source is the Frobenius norm of its block of nu, or where all
-// have one output nu with its sign. One that is not finite is an error.
+// estimate returns the relevance of each source and the rank at which it was found. heads is W' (T by K), outputs[m]
+// heads for each source m, and w holds a head of K elements for each output of the target, all Float32. It solves W
+// nu_c = w_c for each output c of the target. The relevance of a source is the Frobenius norm of its block of nu, and
+// keeps its sign where the block is a single number. A relevance that is not finite is an error.
 func (r Relevance) estimate(b backend.Queue, heads backend.Matrix, w []backend.Vector, outputs []int) (nu []float64, rank int, err error) {
 	blocks := make([][]float64, len(w))
 	for c := range w {
@@ -65,9 +64,8 @@ func (r Relevance) estimate(b backend.Queue, heads backend.Matrix, w []backend.V
 	return nu, rank, err
 }
 
-// blockNorms are the Frobenius norms of the blocks of nu, which has a row for each
-// output of the target and in it outputs[m] numbers of each source m. A block of one
-// number of one row keeps its sign.
+// blockNorms returns the Frobenius norm of the block of nu of each source. nu has a row for each output of the target,
+// with outputs[m] numbers for each source m. A block of a single number keeps its sign.
 func blockNorms(nu [][]float64, outputs []int) []float64 {
 	out, at := make([]float64, len(outputs)), 0
 	for m, n := range outputs {
@@ -111,7 +109,7 @@ func (r Relevance) solve(b backend.Queue, heads backend.Matrix, w backend.Vector
 	}
 }
 
-// copyMatrix copies a matrix to one of its shape, either with gaps between rows or not.
+// copyMatrix copies from to a matrix of the same shape. The rows of either may have gaps between them.
 func copyMatrix(b backend.Queue, to, from backend.Matrix) error {
 	if n := from.Rows * from.Cols; to.Stride == to.Cols && from.Stride == from.Cols {
 		return b.Copy(section(backend.Vec(to.Buf), to.Off, n), section(backend.Vec(from.Buf), from.Off, n))

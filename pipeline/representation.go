@@ -16,52 +16,49 @@ const (
 	ClassConv = "conv"
 )
 
-// representation is phi with a head for each output of the sources: all that differs between
-// one class of functions and another. Its parameters live on the device.
+// representation is phi with a head for each output of the sources. It has all that differs between one class of
+// functions and another. The parameters are kept on the device.
 type representation interface {
-	// parameters are all parameters as one vector, units included; optimiser is
-	// what a fit hands to the next beside them, empty where that is nothing.
+	// parameters views all parameters as one vector, units included; optimiser views the state of the optimiser that
+	// one fit hands on to the next, empty if there is none.
 	parameters() backend.Vector
 	optimiser() backend.Vector
 	// heads views W' (T by K) among the parameters.
 	heads() backend.Matrix
-	// start sets the parameters to the starting point; counts are the labels of
-	// each output.
+	// start sets the parameters to the starting point; counts holds the number of labels of each output.
 	start(s backend.Samples, counts []int, rng *rand.Rand) error
 	// fit minimises the empirical risk of the samples from the current
 	// parameters (eq. 1).
 	fit(ctx context.Context, s backend.Samples, run fitRun) (Fit, error)
 	// features writes phi of all samples, in order, to the N by K matrix z.
 	features(s backend.Samples, z backend.Matrix) error
-	// setUnits keeps the units, and the intercepts to start from, among the
-	// parameters. units reads the units back.
+	// setUnits stores the units, and the intercepts to start from, among the parameters. units reads the units back.
 	setUnits(u units, intercepts []float32) error
 	units() (units, error)
-	// origins are what the fit measures the labels of each output of the sources from,
-	// nil for 0.
+	// origins returns the numbers that the fit subtracts from the labels of each output of the sources, nil for 0.
 	origins() ([]float32, error)
-	// sourceIntercepts are those of the sources' outputs, nil where they have none.
+	// sourceIntercepts returns the intercepts of the sources' outputs, nil where they have none.
 	sourceIntercepts() ([]float32, error)
 	// tensors names the parts of downloaded parameters for model.safetensors.
 	tensors(theta []float32) []Tensor
 	close()
 }
 
-// fitRun is what a fit needs to know of its place in the unit.
+// fitRun tells a fit about the round that it belongs to.
 type fitRun struct {
-	// counts are the samples of each source, labels the labels of each output.
+	// counts holds the number of samples of each source, labels the number of labels of each output.
 	counts, labels []int
-	// warm says that the fit goes on from others, steps how many steps these made.
+	// warm says that the fit continues from those of earlier rounds, and steps counts the iterations that these made.
 	warm  bool
 	steps int
-	// sigma is the root mean square of the residuals to begin with, scale that of the
-	// features, in the units of the fit.
+	// sigma is the root mean square of the residuals before the fit, and scale that of the features, in the units of
+	// the fit.
 	sigma, scale float64
 	rng          *rand.Rand
 }
 
-// newRepresentation makes the configured class for t outputs of the sources, whose
-// labels have units for so many columns.
+// newRepresentation returns a representation of the configured class for t outputs of the sources, with units for so
+// many columns of labels, 0 without intercepts.
 func newRepresentation(b backend.Queue, cfg *Config, set *dataset.Set, t, columns int) (representation, error) {
 	if cfg.Representation == ClassConv {
 		shapes, err := cfg.Conv.shapes(set)
@@ -81,7 +78,7 @@ func newRepresentation(b backend.Queue, cfg *Config, set *dataset.Set, t, column
 	return &linearClass{l, cfg.ERM}, nil
 }
 
-// warmStart says whether an epoch goes on from the one before.
+// warmStart reports whether a round continues from the fit of the round before.
 func (c *Config) warmStart() bool {
 	if c.Representation == ClassConv {
 		return c.Conv.WarmStart
@@ -89,7 +86,7 @@ func (c *Config) warmStart() bool {
 	return c.ERM.WarmStart
 }
 
-// linearClass is the linear class under the settings of its ERM.
+// linearClass is the linear class with the settings of its empirical risk minimisation.
 type linearClass struct {
 	*linear
 	erm ERM
@@ -143,8 +140,8 @@ func (l *linearClass) features(s backend.Samples, z backend.Matrix) error {
 	return l.b.Gemm(false, false, 1, ones.Mat(z.Rows, 1), at.Mat(1, l.k), 1, z)
 }
 
-// ofRows is a matrix that features z are multiplied by as one for the rows x, up to the
-// one s of all features: itself, or a copy whose columns are divided by their own.
+// ofRows converts a matrix that multiplies features in units z to one for the rows x as they are stored, up to the
+// factor 1/s where all features share one s: then it returns m itself, else a copy with column j divided by s_j.
 func ofRows(b backend.Queue, tmp *backend.Scope, m backend.Matrix, u units) (backend.Matrix, error) {
 	if u.each == nil {
 		return m, nil
@@ -160,9 +157,8 @@ func ofRows(b backend.Queue, tmp *backend.Scope, m backend.Matrix, u units) (bac
 	return own, b.ScaleColumns(own, inverse)
 }
 
-// tensors are B' as representation.weight and W' as sources.weight, and with
-// intercepts b as sources.bias, mu and s as representation.centre and
-// representation.scale.
+// tensors returns B' as representation.weight and W' as sources.weight, and with intercepts b as sources.bias, mu as
+// representation.centre and s as representation.scale.
 func (l *linearClass) tensors(theta []float32) []Tensor {
 	kd, tk := l.k*l.d, l.t*l.k
 	out := []Tensor{
@@ -177,9 +173,10 @@ func (l *linearClass) tensors(theta []float32) []Tensor {
 	return out
 }
 
-// predictor returns p and c such that the prediction for a row x is x'p + c: for a
-// head w with intercept b, p = B w / s and c = b - mu'p, for labels of that column
-// in the units of the data.
+// predictor returns p and c such that x'p + c is the prediction for a row x, both in the units of the data. For a head
+// w with intercept b and own part delta, which it may lack, and labels of the given column, whose unit is y,
+//
+//	p = y (B w + delta) / s,  c = y b - mu'p.
 func (l *linearClass) predictor(head backend.Vector, column int) (p []float64, c float64, err error) {
 	tmp := backend.NewScope(l.b)
 	defer tmp.Close()

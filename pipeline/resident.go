@@ -9,20 +9,18 @@ import (
 	"github.com/amtrl/amtrl/dataset"
 )
 
-// Resident is a data set on a device: every pool is uploaded once, and samples are
-// row indices into it. Pools for which the device has no room stay in the memory of
-// the process, and the rows that are drawn go to the device. Any number of learners
-// may share a Resident at the same time.
+// Resident is a data set on a device: every pool is uploaded once, and samples are row indices into it. Pools for which
+// the device has no room stay in the memory of the process, and the rows drawn from them are copied to the device. Any
+// number of learners may share a Resident at the same time.
 type Resident struct {
 	Device backend.Device
 	Set    *dataset.Set
 	pools  []backend.Pool
-	onHost int64 // bytes of the pools that stay for want of room
+	onHost int64 // bytes of the pools that stay in host memory for want of room
 }
 
-// NewResident uploads the pools of a set, which must be valid: it validates it, and where
-// pools are mapped files it checks its shape alone. The device stays the caller's and must outlive the result, and so must
-// the set's elements as they are.
+// NewResident uploads the pools of a set. It validates the set, or checks its shape alone where a pool is a mapped
+// file. The device remains the caller's. It must outlive the result, and so must the elements of the set, unchanged.
 func NewResident(device backend.Device, set *dataset.Set) (*Resident, error) {
 	check := set.Validate
 	// A file that is mapped was validated when it was written, and reading all of it can take long.
@@ -64,8 +62,8 @@ func (r *Resident) upload(queue backend.Queue) (err error) {
 	return queue.Synchronize() // other queues read the pools
 }
 
-// placePool copies the elements of a pool to the device. Those of a mapped file stay where
-// they are on a device that can read them there, and any do where it has no room for them.
+// placePool copies the elements of a pool to the device. It lends them instead, so that they stay where they are, if a
+// device with memory of its own has no room for them, or if a device without can read those of a mapped file in place.
 func placePool[E backend.Element](r *Resident, q backend.Queue, p *dataset.Pool, t backend.DType, elements []E) (backend.Buffer, error) {
 	lend, bytes := p.Mapped, int64(len(elements))*int64(t.Size())
 	limited, isLimited := q.(backend.Limited)
@@ -88,7 +86,7 @@ func placePool[E backend.Element](r *Resident, q backend.Queue, p *dataset.Pool,
 	return backend.Lend(q, t, elements)
 }
 
-// Shortage tells how much of the data the device has no room for, "" where all are there.
+// Shortage says how much of the data the device has no room for; it returns "" where the device has all.
 func (r *Resident) Shortage() string {
 	if r.onHost == 0 {
 		return ""
@@ -117,13 +115,13 @@ func (r *Resident) samples(queue backend.Queue, sources []Source, in []Labelled)
 	return queue.NewSamples(set)
 }
 
-// poolRows are rows of one pool.
+// poolRows holds rows of one pool.
 type poolRows struct {
 	pool int
 	rows []int32
 }
 
-// unlabelled places rows of pools on the device, one after the other.
+// unlabelled places rows of pools on the device, in the given order. Their labels are 0.
 func (r *Resident) unlabelled(queue backend.Queue, of ...poolRows) (backend.Samples, error) {
 	set := backend.SampleSet{Pools: r.pools, Offsets: []int{0}}
 	for _, p := range of {

@@ -12,14 +12,14 @@ import (
 	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
-// headPrior is what the sources say about the target's heads: their own heads with what
-// their intercepts say (T by K+1), the prior mean of the intercept, and the prior
-// variance rho of what is left of it, +Inf where the sources cannot say.
+// headPrior is the prior of the target's heads that the sources give. heads, T by K+1, holds their own heads, each with
+// its intercept less the prior mean as the last element. intercept is the prior mean of the target's intercept, and rho
+// the prior variance of what the heads do not explain of it, +Inf where the sources cannot tell (see [interceptPrior]).
 type headPrior struct {
 	heads          *mat.Dense
 	intercept, rho float64
-	// same are the weights V, T by C, of the outputs of the sources that are of the same
-	// column and class as one of the target, by their labels; nil where there are none.
+	// same holds the weights V, T by C, by which sources' outputs of the same column and class as an output of the
+	// target average to its mean head (see [Problem.sameOutputs]); nil where there are none.
 	same *mat.Dense
 }
 
@@ -47,7 +47,7 @@ func (l *Learner) headPrior() (headPrior, error) {
 	return p, nil
 }
 
-// means are the prior means of the intercepts of outputs.
+// means returns the prior means of the intercepts of outputs: the means of their labels where rho is +Inf.
 func (p headPrior) means(in labelGroup) []float64 {
 	if math.IsInf(p.rho, 1) {
 		return in.means()
@@ -55,7 +55,7 @@ func (p headPrior) means(in labelGroup) []float64 {
 	return slices.Repeat([]float64{p.intercept}, len(in.outputs))
 }
 
-// phi computes phi of rows of pools on the host, with a constant behind it (n by K+1).
+// phi returns phi of rows of pools on the host, n by K+1, the last column being the constant 1.
 func (l *Learner) phi(of ...poolRows) (*mat.Dense, error) {
 	tmp := backend.NewScope(l.queue)
 	defer tmp.Close()
@@ -72,11 +72,10 @@ func (l *Learner) phi(of ...poolRows) (*mat.Dense, error) {
 	return wide, nil
 }
 
-// residualHead fits the target's head under prior residual: the prediction for a
-// row z is phi(z)'w + z'delta + b, where delta is what the sources' heads do not
-// explain. It is the ridge regression on the kernels of A = Z W, the predictions of
-// the sources for the target's rows, and of the rows themselves, with one kernel for
-// all outputs; see [regress.KernelRidge].
+// residualHead returns a function that fits the target's heads under prior residual: the prediction for a row z is
+// phi(z)'w + z'delta + b, where delta is what the sources' heads do not explain. The fit is the ridge regression on two
+// kernels of the target's rows, one of A = Phi W, the predictions of the sources' heads, and one of the rows
+// themselves, both the same for all outputs; see [regress.KernelRidge].
 func (l *Learner) residualHead() (headsOf, error) {
 	k := l.problem.Config.K
 	prior, err := l.headPrior()
@@ -102,7 +101,7 @@ func (l *Learner) residualHead() (headsOf, error) {
 		}
 		fit := regression.Fit
 		w := regression.Shared(&a, root, fit)
-		if phi != whole { // up to what a sample itself adds to w, it is left out as it is
+		if phi != whole { // predict with the lone columns too, by w of all samples
 			lone := linalg.Product(whole, w)
 			lone.Sub(lone, linalg.Product(phi, w))
 			left := mat.DenseCopyOf(fit.Residual)
@@ -135,10 +134,11 @@ func (l *Learner) residualHead() (headsOf, error) {
 	}, nil
 }
 
-// headsOf fits heads of these outputs to samples of the target, whose phi is with a constant behind it. delta is of the rows in units u.
+// headsOf fits heads of the outputs of in to samples of the target, given phi of these, n by K+1 with a constant as the
+// last column. delta multiplies rows in units u.
 type headsOf func(rows *targetRows, phi *mat.Dense, u units, in labelGroup) ([]headFit, error)
 
-// putHeads uploads heads by squared loss.
+// putHeads uploads the heads by squared loss of the outputs of in.
 func (l *Learner) putHeads(in labelGroup, fits []headFit) error {
 	for i, f := range fits {
 		if err := l.putHead(in.outputs[i], f.squared); err != nil {
@@ -148,7 +148,7 @@ func (l *Learner) putHeads(in labelGroup, fits []headFit) error {
 	return nil
 }
 
-// means are those of the labels of each output.
+// means returns the mean label of each output.
 func (p labelGroup) means() []float64 {
 	means := make([]float64, len(p.outputs))
 	for i := range means {
@@ -157,7 +157,7 @@ func (p labelGroup) means() []float64 {
 	return means
 }
 
-// centred are the labels, a column for each output, less these means.
+// centred returns the labels, n by C, less the given mean of each output.
 func (p labelGroup) centred(means []float64) *mat.Dense {
 	y := mat.NewDense(len(p.Rows), len(means), nil)
 	for i, v := range p.Y {
@@ -166,16 +166,16 @@ func (p labelGroup) centred(means []float64) *mat.Dense {
 	return y
 }
 
-// headVector is a fitted head: w, K numbers, what the intercept is beside its prior
-// mean and the sources' part, and delta.
+// headVector is a fitted head: w of K numbers, delta, and the part of the intercept that is neither its prior mean nor
+// from the sources' heads.
 type headVector struct {
 	headFit
 	w, delta  []float32
 	intercept float64
 }
 
-// ownPart is the part of the variance of the predictions over the target samples that is
-// of delta; shared are the predictions without it, up to a constant.
+// ownPart returns the fraction of the variance of the predictions over the target's samples that delta contributes.
+// shared holds the predictions without delta, up to a constant for each output; ownPart subtracts their means in place.
 func ownPart(rows *targetRows, shared *mat.Dense, fit regress.KernelFit) float64 {
 	if fit.Kappa == 0 || rows.Trace == 0 {
 		return 0
@@ -190,9 +190,9 @@ func ownPart(rows *targetRows, shared *mat.Dense, fit regress.KernelFit) float64
 	return o / (o + s)
 }
 
-// atCut moves the head of a target with one output of 0 and 1 so that its cut is at
-// 0.5, and its leave-one-out residuals with it. Of several classes the largest
-// prediction counts, and a classifier has its own cut.
+// atCut shifts the intercept of the only head of a target with labels 0 and 1 so that its cut is at 0.5, and its
+// leave-one-out residuals with it. It does nothing where the target has several classes, since the largest prediction
+// counts, or a classifier, which has its own cut.
 func (l *Learner) atCut(heads []headVector, in labelGroup) []headVector {
 	if !l.problem.Set.Binary || l.problem.Classifies() || len(l.problem.Target.Tasks) > 1 {
 		return heads
@@ -215,17 +215,17 @@ func (l *Learner) putHead(output int, v []float32) error {
 	return backend.Put(l.queue, to.Buf, to.Off, v)
 }
 
-// vector is the head with the rest of its intercept.
+// vector returns w, the given intercept plus that of h, and delta as one vector.
 func (h headVector) vector(intercept float64) []float32 {
 	return slices.Concat(h.w, []float32{float32(intercept + h.intercept)}, h.delta)
 }
 
-// targetRows decomposes rows of the target's pool, or remembers them.
+// targetRows returns rows of the target's pool with their kernel decomposed, and remembers them.
 func (l *Learner) targetRows(rows []int32, u units) *targetRows {
 	if i := slices.IndexFunc(l.rows, func(t *targetRows) bool { return slices.Equal(t.rows, rows) && slices.Equal(t.each, u.each) }); i >= 0 {
 		return l.rows[i]
 	}
-	if len(l.rows) == len(l.problem.Target.Tasks) { // as many as there can be in one round
+	if len(l.rows) == len(l.problem.Target.Tasks) { // the most that one round can have
 		l.rows = l.rows[1:]
 	}
 	t := l.measuredRows(rows, u)
@@ -234,13 +234,13 @@ func (l *Learner) targetRows(rows []int32, u units) *targetRows {
 	return t
 }
 
-// measuredRows are rows of the target's pool without their kernel.
+// measuredRows returns rows of the target's pool without a decomposition of their kernel.
 func (l *Learner) measuredRows(rows []int32, u units) *targetRows {
 	measured := regress.Measure(l.problem.readTarget(rows), u.each, l.problem.hasColumns(u), l.problem.together(rows))
 	return &targetRows{Rows: measured, rows: slices.Clone(rows), each: u.each}
 }
 
-// readTarget are rows of the target's pool as they are.
+// readTarget returns rows of the target's pool in the units of the data, n by d.
 func (p *Problem) readTarget(rows []int32) *mat.Dense {
 	pool := p.Set.Pools[p.Target.Pool]
 	x, row := mat.NewDense(len(rows), pool.Cols, nil), make([]float32, pool.Cols)
@@ -253,7 +253,7 @@ func (p *Problem) readTarget(rows []int32) *mat.Dense {
 	return x
 }
 
-// download64 reads a matrix of the device.
+// download64 copies a matrix from the device to the host, in float64.
 func download64(b backend.Queue, m backend.Matrix) (*mat.Dense, error) {
 	host := make([]float32, (m.Rows-1)*m.Stride+m.Cols)
 	if err := backend.Get(b, host, m.Buf, m.Off); err != nil {
@@ -269,11 +269,10 @@ func download64(b backend.Queue, m backend.Matrix) (*mat.Dense, error) {
 	return out, nil
 }
 
-// interceptPrior regresses the intercepts b of the sources' outputs on their heads
-// (T by K), weighted by their labels, and returns the constant of it and the variance of what
-// is left, less what is the error of the intercepts themselves, in units of the
-// noise variance sigma^2 (DerSimonian and Laird 1986). rho is +Inf where the sources
-// cannot say.
+// interceptPrior regresses the intercepts b of the sources' outputs on their heads (T by K), weighted by their numbers
+// of labels. It returns the constant of the regression, and the variance rho of its residuals beyond the error of the
+// intercepts themselves, in units of the noise variance sigma^2 (DerSimonian and Laird 1986). rho is +Inf where the
+// sources cannot tell: there are no intercepts, sigma is 0, or too few outputs have labels.
 func interceptPrior(heads *mat.Dense, b []float32, counts []int, sigma float64) (mean, rho float64) {
 	m, k := heads.Dims()
 	var used []int
@@ -317,15 +316,16 @@ func interceptPrior(heads *mat.Dense, b []float32, counts []int, sigma float64) 
 	return fit.At(k, 0), max(0, excess) / (sum - square/sum) * float64(len(used)) / float64(len(used)-rank)
 }
 
-// Where nu is what w comes from, the least power of ten of a lambda or mu is larger than [regress.LeastPower] at kappa 0. Of classes:
-// labels of 0 and 1 are linear in nothing, and with a lambda near 0 a few samples of them take up what is next to nothing in the sources'
-// heads, to which nu then goes. Of numbers: that ten residuals left out show next to no noise does not say that there is none.
+// leastPowerClasses and leastPowerNumbers are the least powers of ten of lambda at kappa 0 where these are larger than
+// [regress.LeastPower]. The former is for classes where nu is computed from w: labels of 0 and 1 are linear in nothing,
+// and with a lambda near 0 a few of them amplify what is next to nothing in the sources' heads, to which nu then goes.
+// The latter is for numbers: that ten leave-one-out residuals show next to no noise does not say that there is none.
 const (
 	leastPowerClasses = -1
 	leastPowerNumbers = -2
 )
 
-// leastPower is that of the target's heads.
+// leastPower returns the least power of ten of lambda at kappa 0 for the target's heads.
 func (p *Problem) leastPower() float64 {
 	switch {
 	case !p.Set.Binary:
@@ -336,8 +336,8 @@ func (p *Problem) leastPower() float64 {
 	return regress.LeastPower
 }
 
-// headVectors returns for each output the part of the fit that is the target's own, in the
-// units u.
+// headVectors returns for each output the target's own part of the fit in units u, delta and the intercept that goes
+// with it, the losses of the fit and its leave-one-out residuals; w is still 0.
 func headVectors(f regress.KernelFit, rows *regress.Rows, u units, k int) []headVector {
 	n, d := rows.X.Dims()
 	_, outputs := f.Alpha.Dims()
@@ -371,8 +371,9 @@ func headVectors(f regress.KernelFit, rows *regress.Rows, u units, k int) []head
 	return out
 }
 
-// regress searches, refines what is found, and of numbers replaces the residuals. (For classes they tell the regression from a logistic
-// one, both chosen so.)
+// regress finds the settings of a regression, refines its fit, and for numbers replaces the residuals by those of
+// nested leave-one-out ([regress.Regression.Nested]). For classes the residuals as they are serve to compare the fit
+// with a logistic regression, which is chosen in the same way.
 func (l *Learner) regress(r regress.Regression) (regress.Found, error) {
 	r.Normal = !l.problem.Set.Binary
 	found, err := r.Search()
@@ -386,15 +387,15 @@ func (l *Learner) regress(r regress.Regression) (regress.Found, error) {
 	return found, err
 }
 
-// targetRows are the target's samples as its heads see them, the same in every round of a method.
+// targetRows holds the target's samples as the regressions of its heads use them, the same in every round of a method.
 type targetRows struct {
 	*regress.Rows
 	rows []int32   // in the target's pool
-	each []float32 // the s_j of features, or nil
-	// alone is the logistic regression of the labels aloneOf on these rows where a classifier
-	// wanted it, nil too where rounding made its systems singular.
+	each []float32 // the s_j of features, nil where all share one s
+	// alone is the logistic regression of the labels aloneOf on these rows alone, once a classifier has asked for it;
+	// it is nil then, too, if rounding made its systems singular.
 	alone   *regress.LogisticFit
 	aloneOf []float32
-	// own are the multinomial regressions of [Problem.ownClasses] on these rows.
+	// own holds the multinomial regressions of [Problem.ownClasses] on these rows.
 	own []*ownFound
 }

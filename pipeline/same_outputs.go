@@ -7,12 +7,11 @@ import (
 	"github.com/amtrl/amtrl/pipeline/internal/linalg"
 )
 
-// sameOutputs returns the weights, T by C, by which the heads of the T outputs of the
-// sources average to what they say of the C outputs of the target that are of the same
-// column and class. That of an output with n labels is n / (n + a), with a their mean: what
-// the rounds drew more of counts for more, up to the size at which sources differ by more
-// than their noise. It is nil where the data do not name what labels are of, and where no
-// source has an output of the target.
+// sameOutputs returns weights, T by C, by which the heads of the T outputs of the sources average to a mean head for
+// each of the C outputs of the target, over the outputs of the same column and class. An output with n labels has a
+// weight in proportion to n / (n + a), a being the mean of n over these outputs: outputs of which the rounds drew more
+// count for more, up to the size at which sources differ by more than their noise. It returns nil where the data do not
+// name the outputs, and where no source has an output of the target.
 func (p *Problem) sameOutputs(labels []int) *mat.Dense {
 	tasks := p.Set.Tasks
 	weights, any := mat.NewDense(len(labels), len(p.Target.Tasks), nil), false
@@ -45,8 +44,8 @@ func (p *Problem) sameOutputs(labels []int) *mat.Dense {
 	return weights
 }
 
-// mean is the mean of heads W' (T by K+1) of the sources for each of these outputs of
-// the target, K+1 by C, nil where there is none.
+// mean returns the weighted mean of heads W' (T by K+1) of the sources for each of the given outputs of the target, K+1
+// by C (see [Problem.sameOutputs]); nil where no source has any of them.
 func (p headPrior) mean(heads *mat.Dense, outputs []int) *mat.Dense {
 	if p.same == nil {
 		return nil

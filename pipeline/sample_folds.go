@@ -9,28 +9,31 @@ import (
 	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
-// sampleFolds are the target's samples with folds of them left out in turn, remembered: they are the same for all methods.
+// sampleFolds divides the target's samples into folds, each of which is left out in turn. It is remembered, since it is
+// the same for all methods.
 type sampleFolds struct {
 	of   Labelled
-	each []float32 // s_j, or nil
-	// x are the rows as [targetRows] has them, n by d, or where that is less turned to n by n: a kernel is the same.
+	each []float32 // the s_j of features, nil where all share one s
+	// x holds the rows as [targetRows] has them, n by d, or where n < d rotated to n by n, which leaves their kernel
+	// the same.
 	x     *mat.Dense
-	trace float64 // mean squared norm of x
+	trace float64 // mean squared norm of the rows of x
 	out   []*foldOut
 }
 
-// foldOut are the places of the samples of a fold and of all others.
+// foldOut holds the indices of the samples in a fold, left, and of all others, kept.
 type foldOut struct {
 	left, kept []int
-	rows       []*targetRows // remembered, of kept
+	rows       []*targetRows // of samples in kept, remembered by rowsAt
 }
 
-// turnedUnits are the units that heads of x are in.
+// turnedUnits are the units of heads that are fitted to x.
 var turnedUnits = units{scale: 1}
 
-// foldsOf deals the samples to folds in the order in which they were drawn, whatever their classes: were each class spread evenly, those
-// that are left out would have the proportions that the others tell, which fresh rows need not have. But where there are as many of each
-// class, they were hardly drawn by chance, and as many of each are left out (see [regress.Even]). Groups are whole.
+// foldsOf deals the samples to folds in the order in which they were drawn, whatever their classes: if each class were
+// spread evenly, the left-out samples would have the class proportions of the others, which fresh rows need not have.
+// But where all classes have equally many samples, these were hardly drawn by chance, and equally many of each are left
+// out (see [regress.Even]). Groups stay whole.
 func (l *Learner) foldsOf(in Labelled, u units) *sampleFolds {
 	if f := l.folds; f != nil && sameLabelled(f.of, in) && slices.Equal(f.each, u.each) {
 		return f
@@ -54,7 +57,8 @@ func (l *Learner) foldsOf(in Labelled, u units) *sampleFolds {
 	return l.folds
 }
 
-// foldOf is the fold of each sample: even by the first column of several classes.
+// foldOf returns the fold of each sample, with equally many of each class of the first column of several classes where
+// [regress.Even] has such folds.
 func (p *Problem) foldOf(in Labelled) []int {
 	groups := p.together(in.Rows)
 	if groups.Group == nil && p.Classifies() {
@@ -71,7 +75,7 @@ func (p *Problem) foldOf(in Labelled) []int {
 	return regress.Stratified(make([]int, len(in.Rows)), groups)
 }
 
-// places are those of rows of the target's pool among the samples, in whose order they are.
+// places returns the indices of rows of the target's pool among the samples. The rows must be samples, in their order.
 func (f *sampleFolds) places(rows []int32) []int {
 	places, at := make([]int, len(rows)), 0
 	for i, row := range rows {
@@ -83,7 +87,7 @@ func (f *sampleFolds) places(rows []int32) []int {
 	return places
 }
 
-// rowsAt are the rows at some places outside of a fold.
+// rowsAt returns the samples with the given indices, which are outside of the fold out. They are remembered there.
 func (f *sampleFolds) rowsAt(p *Problem, out *foldOut, places []int) *targetRows {
 	rows := someOf(f.of.Rows, places)
 	if i := slices.IndexFunc(out.rows, func(t *targetRows) bool { return slices.Equal(t.rows, rows) }); i >= 0 {
@@ -92,7 +96,7 @@ func (f *sampleFolds) rowsAt(p *Problem, out *foldOut, places []int) *targetRows
 	x := linalg.SomeRows(f.x, places)
 	off := mat.DenseCopyOf(x)
 	linalg.Centre(off)
-	if linalg.MeanSquareNorm(off) <= 1e-24*f.trace { // rows that are the same, turned
+	if linalg.MeanSquareNorm(off) <= 1e-24*f.trace { // rows are the same, but for the rounding of the rotation
 		for i := range places {
 			x.SetRow(i, x.RawRowView(0))
 		}
@@ -102,7 +106,9 @@ func (f *sampleFolds) rowsAt(p *Problem, out *foldOut, places []int) *targetRows
 	return t
 }
 
-// says is what a head of [Learner.without], with w k wide, says of a sample, the at-th of its fold. phi is nil where w is 0.
+// says returns the prediction of a head of [Learner.without] for the sample of index row, which is number at in its
+// fold. The head has k numbers of w, the intercept, the weights of x, and, where other candidates are averaged with it,
+// what these contribute to the prediction of each sample of the fold. phi is nil where w is 0.
 func (f *sampleFolds) says(head []float32, k int, phi *mat.Dense, row, at int) float64 {
 	x, sum := f.x.RawRowView(row), float64(head[k])
 	if phi != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/amtrl/amtrl/dataset"
 )
 
-// What features are measured in.
+// The units in which features are measured.
 const (
 	// ScalingGlobal is one s for all features, the root of their mean variance: for
 	// embeddings and pixels, whose features have one unit.
@@ -18,28 +18,28 @@ const (
 	ScalingFeature = "feature"
 	// ScalingNone is s = 1: features are centred alone.
 	ScalingNone = "none"
-	// ScalingAuto is ScalingFeature or ScalingGlobal, as the data call for.
+	// ScalingAuto is ScalingFeature or ScalingGlobal, whichever the data call for.
 	ScalingAuto = "auto"
 )
 
-// Scalings lists what Config.Scaling can be.
+// Scalings lists the values that Config.Scaling can have.
 func Scalings() []string {
 	return []string{ScalingGlobal, ScalingFeature, ScalingNone, ScalingAuto}
 }
 
 const (
-	// scalingRows is about how many rows of a set decide; each pool has four at least.
+	// scalingRows is about how many rows of a set decide its scaling; each pool contributes four or more, if it has
+	// them.
 	scalingRows = 2000
-	// unlikeRanges is how many times the range of a quarter of the features their root
-	// mean square is from where on they differ in their units.
+	// unlikeRanges is the ratio of the root mean square of the ranges to their lower quartile above which features
+	// differ in their units.
 	unlikeRanges = 5
 )
 
-// scalingFor decides ScalingAuto and says why, by the range (the largest less the
-// smallest number) of each feature, constant ones left out. Ranges tell units apart
-// better than standard deviations do: a pixel at the border, a rare word and a rare
-// category vary little and have the range of the others. The rows are the same for all
-// targets, draws and labels: those at equal distances in each pool.
+// scalingFor decides ScalingAuto and says why. It compares the ranges (largest less smallest value) of the features
+// that vary. Ranges tell units apart better than standard deviations do: a pixel at the border, a rare word and a rare
+// category vary little and have the range of the others. The rows that it reads are at equal distances in each pool,
+// and so are the same for all targets, draws and labels.
 func (c *Config) scalingFor(set *dataset.Set) (scaling, why string) {
 	if c.Representation == ClassConv || slices.ContainsFunc(set.Pools, func(p *dataset.Pool) bool { return p.Height > 0 }) {
 		return ScalingGlobal, "rows are images, whose pixels have one unit"
@@ -63,7 +63,7 @@ func (c *Config) scalingFor(set *dataset.Set) (scaling, why string) {
 	return ScalingGlobal, fmt.Sprintf("features have one unit: their ranges go from %.3g to %.3g", least, most)
 }
 
-// featureRanges are the ranges of the features that vary.
+// featureRanges returns the ranges of the features that vary.
 func featureRanges(set *dataset.Set) []float64 {
 	var row, low, high []float32
 	each := max(4, scalingRows/max(1, len(set.Pools)))

@@ -17,8 +17,7 @@ const (
 // MaxRounds is the most rounds of the budget schedule.
 const MaxRounds = 1024
 
-// growth is the ratio of one epoch's scale to the one before, in the schedules
-// paper and budget.
+// growth is the ratio of the scale of one epoch to that of the epoch before, in the schedules paper and budget.
 const growth = 1.5
 
 // Schedule says how much each epoch spends.
@@ -31,9 +30,9 @@ type Schedule struct {
 	//	        be 5.6e7 samples; N_i = epsilon_i^-1 fits the totals it reports.
 	//	theory  n_m = max(beta nu_m^2 epsilon_i^-2, beta epsilon_i^-1), epsilon_i =
 	//	        2^-i, nu_1 = (1/M, ..., 1/M) (Alg. 2, line 4)
-	//	budget  Budget in all, of which epoch i has spent Budget g^(i-Epochs), with g
-	//	        of 1.5, or less where the floor takes more than that in epoch 1:
-	//	        then g is (Budget / what the floor costs)^(1/(Epochs-1))
+	//	budget  Budget in all, of which Budget g^(i-Epochs) is spent by the end of
+	//	        epoch i, with g = 1.5, or less where the floor costs more than that
+	//	        in epoch 1: then g = (Budget / cost of the floor)^(1/(Epochs-1))
 	Kind string `json:"kind"`
 	// Epochs is the number of rounds.
 	Epochs int `json:"epochs"`
@@ -42,11 +41,11 @@ type Schedule struct {
 	// Budget is the total cost of the samples of the budget schedule; with unit
 	// costs, their number.
 	Budget float64 `json:"budget,omitempty"`
-	// Theory are the constants of the theory schedule.
+	// Theory holds the constants of the theory schedule.
 	Theory *Theory `json:"theory,omitempty"`
 }
 
-// Theory are the constants of Theorem 4.1 and its proof.
+// Theory holds the constants of Theorem 4.1 and its proof.
 type Theory struct {
 	// Delta is the confidence, R bounds ||w_m||_2 and SigmaMin is the lower bound
 	// of sigma_min(W).
@@ -93,7 +92,7 @@ type EpochPlan struct {
 	Epoch int `json:"epoch"`
 	// Epsilon is the accuracy aimed at, 0 in the budget schedule.
 	Epsilon float64 `json:"epsilon,omitempty"`
-	// Beta is the theory schedule's constant.
+	// Beta is the constant of the theory schedule.
 	Beta float64 `json:"beta,omitempty"`
 	// Cost is the total cost to be spent by the end of the epoch, before the
 	// floor; in the theory schedule, at ||nu|| = 1.
@@ -102,8 +101,8 @@ type EpochPlan struct {
 	Floor float64 `json:"floor"`
 }
 
-// Plan lists the epochs for sources whose samples cost that much each, width k and
-// input dimension d.
+// Plan lists the epochs for sources whose samples cost costs[m] each, a representation of width k and rows of d
+// features.
 func (s Schedule) Plan(costs []float64, k, d int) []EpochPlan {
 	plans, ratio := make([]EpochPlan, s.Epochs), s.ratio(costs)
 	for i := range plans {
@@ -125,9 +124,9 @@ func (s Schedule) Plan(costs []float64, k, d int) []EpochPlan {
 	return plans
 }
 
-// ratio is what has been spent by the end of an epoch of the budget schedule over
-// what had been by the end of the one before: growth, if the floor leaves it. Each
-// epoch draws then, and not only those whose share is more than the floor.
+// ratio returns the factor by which the total cost grows from one epoch of the budget schedule to the next: growth, or
+// less where the floor costs more than the first epoch would otherwise spend. So every epoch draws samples, and not
+// only those whose total is more than the floor.
 func (s Schedule) ratio(costs []float64) float64 {
 	floor := floats.Sum(costs) * float64(s.Floor)
 	if floor == 0 {

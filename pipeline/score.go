@@ -17,16 +17,17 @@ type Score struct {
 	// Metric is MetricError, MetricMSE or MetricExcess; less is better.
 	Metric string  `json:"metric"`
 	Value  float64 `json:"value"`
-	// LeaveOneOut says that the target has no held-out rows: the rows are the target's
-	// samples, of which the head leaves out the one that it predicts. Of the last round of a method, of up to 200 samples of classes and
-	// 500 numbers, that is nested cross-validation (Varma and Simon 2006): what the samples choose, all others do.
+	// LeaveOneOut says that the target has no held-out rows: the score is over its samples, each predicted by a head
+	// that leaves it out. For up to 500 samples of numbers, and for up to 200 of classes in the last round of a method,
+	// this is nested cross-validation (Varma and Simon 2006): whatever the samples choose, the others choose without
+	// the one that is left out.
 	LeaveOneOut bool `json:"leave_one_out,omitempty"`
 }
 
 // The metrics of a score.
 const (
-	// MetricError is the fraction of test rows on the wrong side of the cut of an output
-	// (0.5, of log-odds 0), or of another class than the output with the largest prediction.
+	// MetricError is the fraction of labels predicted wrongly: for the only output of a column, by the side of its cut
+	// (0.5, or 0 for log-odds), and for several classes by the largest prediction.
 	MetricError = "error"
 	// MetricMSE is the mean squared residual on the labels of the test rows.
 	MetricMSE = "mse"
@@ -34,12 +35,12 @@ const (
 	MetricExcess = "excess_risk"
 )
 
-// leavesOneOut says whether every head has leave-one-out residuals.
+// leavesOneOut reports whether every head has leave-one-out residuals.
 func (c *Config) leavesOneOut() bool { return c.Head.Prior == PriorResidual }
 
-// score measures the target's predictor: exact excess risk where the data has
-// a model, else on the test rows, or without any by what fit leaves out, with the
-// losses of the rows.
+// score measures the target's predictor, by the exact excess risk where the data have a model and phi is linear, else
+// on the test rows, or where there are none by the leave-one-out predictions of fit. It returns the losses of the rows
+// too, nil for the excess risk.
 func (l *Learner) score(in Round, fit headFit) (Score, *Losses, error) {
 	set, test := l.problem.Set, in.Test
 	groups := classGroups(set, l.problem.Target)
@@ -83,8 +84,9 @@ func (l *Learner) score(in Round, fit headFit) (Score, *Losses, error) {
 	return score, losses, nil
 }
 
-// PredictedClass is the place of the class, of those of a column, that heads say a row is of: with one for each class that
-// of the largest, of equal ones the first; with one alone 1 where it is above 0.5, of log-odds 0, and else 0.
+// PredictedClass returns the class that the heads of a column predict for a row. With a head for each class it is the
+// index of the largest prediction, of equal ones the first. With a single head it is 1 where the prediction is above
+// 0.5, or 0 for log-odds, and else 0.
 func PredictedClass(heads [][]float32, row int, logOdds bool) int {
 	if len(heads) == 1 {
 		cut := float32(0.5)
@@ -105,21 +107,21 @@ func PredictedClass(heads [][]float32, row int, logOdds bool) int {
 	return best
 }
 
-// measured are predictions of each output and the labels, row after row.
+// measured holds predictions of each output, and the labels, row after row.
 type measured struct {
 	pred [][]float32
 	y    []float32
 }
 
-// Measured are the predictions that the score of the last Learn is of where that was the last
-// round of a method: those of each output of the target, in the units of the data, log-odds
-// where [Problem.Classifies], and the labels, row after row, NaN where there is none. Without test rows they are of samples that
-// are left out, as [Score.LeaveOneOut] says. There are
-// none where the score is exact, and with preset paper. The caller does not change them.
+// Measured returns what the score of the last Learn was computed from, where that was the last round of a method: the
+// predictions of each output of the target, in the units of the data, or as log-odds where [Problem.Classifies], and
+// the labels, row after row, NaN where there is none. Without test rows the predictions are those of left-out samples,
+// as [Score.LeaveOneOut] says. Both are nil where the score is exact, and with preset paper. The caller must not change
+// them.
 func (l *Learner) Measured() (pred [][]float32, y []float32) { return l.measured.pred, l.measured.y }
 
-// ScoreOn measures the predictor that the last Learn left, without which it is an error, on labelled rows of the target's pool,
-// at least one. Where the score is exact they are not looked at.
+// ScoreOn measures the predictor left by the last Learn, without which it is an error, on labelled rows of the target's
+// pool, at least one. Where the score is exact it does not depend on the rows.
 func (l *Learner) ScoreOn(rows Labelled) (Score, *Losses, error) {
 	if !l.learned {
 		return Score{}, nil, errors.New("nothing to score: expected Learn before")
@@ -134,12 +136,11 @@ func (l *Learner) ScoreOn(rows Labelled) (Score, *Losses, error) {
 	return l.score(Round{Test: rows}, headFit{})
 }
 
-// scoreRows, which tests set, is the number of rows that are predicted at a time: the
-// features of more need not be on the device together.
+// scoreRows is the number of rows that are predicted at a time, so that the features of all rows need not be on the
+// device together. Tests set it.
 var scoreRows = 1 << 20
 
-// predictions are those for rows of the target's pool, of each output in the units of
-// the data.
+// predictions returns the predictions of each output for rows of the target's pool, in the units of the data.
 func (l *Learner) predictions(rows []int32, u units) ([][]float32, error) {
 	pred := make([][]float32, len(l.problem.Target.Tasks))
 	for part := range slices.Chunk(rows, scoreRows) {
@@ -154,7 +155,7 @@ func (l *Learner) predictions(rows []int32, u units) ([][]float32, error) {
 	return pred, nil
 }
 
-// predictSome is predictions for rows that are on the device together.
+// predictSome returns predictions for rows that are on the device together.
 func (l *Learner) predictSome(rows []int32, u units) ([][]float32, error) {
 	s, err := l.data.unlabelled(l.queue, poolRows{l.problem.Target.Pool, rows})
 	if err != nil {
@@ -164,7 +165,7 @@ func (l *Learner) predictSome(rows []int32, u units) ([][]float32, error) {
 	return l.predictionsOf(s, u)
 }
 
-// predictionsOf are those for all samples, in order.
+// predictionsOf returns the predictions of each output for all samples of s, in order.
 func (l *Learner) predictionsOf(s backend.Samples, u units) ([][]float32, error) {
 	columns := l.problem.targetColumns()
 	tmp := backend.NewScope(l.queue)
@@ -198,7 +199,7 @@ func (l *Learner) predictionsOf(s backend.Samples, u units) ([][]float32, error)
 	return pred, nil
 }
 
-// predict is z w for an output of the target.
+// predict returns z w for an output of the target.
 func (l *Learner) predict(tmp *backend.Scope, z backend.Matrix, output int) ([]float32, error) {
 	y, pred := tmp.Vector(backend.Float32, z.Rows), make([]float32, z.Rows)
 	if err := tmp.Err(); err != nil {
@@ -210,8 +211,8 @@ func (l *Learner) predict(tmp *backend.Scope, z backend.Matrix, output int) ([]f
 	return pred, backend.Get(l.queue, pred, y.Buf, 0)
 }
 
-// classGroups divides the outputs of a source: those that are classes of one column
-// are a group, each other one is a group of its own.
+// classGroups divides the outputs of a source into groups: the classes of one column are a group, and each other output
+// is one of its own.
 func classGroups(set *dataset.Set, s Source) [][]int {
 	var groups [][]int
 	for c, t := range s.Tasks {
@@ -228,8 +229,8 @@ func classGroups(set *dataset.Set, s Source) [][]int {
 	return groups
 }
 
-// scorePredictions compares the predictions of each output with the labels, which
-// are row after row. Of a group of classes what is predicted is [PredictedClass].
+// scorePredictions compares the predictions of each output with the labels, which are row after row, NaN where missing,
+// and returns the score with the losses of the rows. The class predicted for a group of outputs is [PredictedClass].
 func scorePredictions(binary, logOdds bool, groups [][]int, pred [][]float32, y []float32, of regress.Groups) (Score, *Losses) {
 	outputs, sum := len(pred), 0.0
 	losses := newLosses(len(y)/outputs, of)
@@ -265,7 +266,7 @@ func scorePredictions(binary, logOdds bool, groups [][]int, pred [][]float32, y 
 	return Score{Metric: MetricError, Value: sum / float64(losses.Rows)}, losses.of(len(y) / outputs)
 }
 
-// ownPart is z'delta for samples, 0 without delta.
+// ownPart returns z'delta for all samples, 0 for a head without delta.
 func (l *Learner) ownPart(tmp *backend.Scope, s backend.Samples, head backend.Vector, u units) ([]float64, error) {
 	out, k, d := make([]float64, s.Len()), l.problem.Config.K, l.problem.Set.Pools[0].Cols
 	if head.Len <= k+1 {

@@ -14,13 +14,11 @@ type Step struct {
 	Record *Epoch
 }
 
-// Solve carries the problem from st to its end with the labels that the data
-// set has: propose, look up, learn. It calls progress at the beginning and at
-// the end of each round, and saved with the state that the round left; an error
-// of saved ends it. Both may be nil. Once ctx is done the error is that of ctx, and Solve
-// goes on from the last saved state in the same way. The models of all methods but the
-// last are seen by saved alone: [Learner.Tensors] of the state after the last round of each.
-// A set without labels is an error, as of [Problem.CheckLabels].
+// Solve carries the problem from st to its end with the labels of the data set: propose, look up, learn. It calls
+// progress at the beginning and at the end of each round, and saved with the state that the round left; an error of
+// saved ends it. Both may be nil. Once ctx is done the error is that of ctx, and Solve can go on from the last saved
+// state in the same way. Only saved sees the models of all methods but the last: [Learner.Tensors] of the state after
+// the last round of each. A set without labels is an error, as in [Problem.CheckLabels].
 func (l *Learner) Solve(ctx context.Context, st State, progress func(Step), saved func(State) error) (State, error) {
 	p := l.problem
 	if progress == nil {

@@ -2,17 +2,20 @@ package pipeline
 
 import "gonum.org/v1/gonum/mat"
 
-// sourcePart are the rows of a source that have labels of the same outputs. Output 0 of the source is number first of all.
+// sourcePart holds the rows of a source that have labels of the same outputs. Output 0 of the source is number first
+// among the outputs of all sources.
 type sourcePart struct {
 	source, first int
 	labelGroup
 }
 
-// mostTogether bounds the numbers that are computed for several sources at a time: each call has its price on a device, and so has room.
+// mostTogether bounds the numbers that one call computes for several sources: every call to a device has a cost, and
+// its memory is limited.
 const mostTogether = 1 << 20
 
-// eachPart calls do with what of computes for the rows of each part of the sources, n by columns, of those that have least rows or more. It
-// calls of for the rows of many parts at a time, of which it may compute phi too.
+// eachPart calls do for each part of the sources with least rows or more, passing it what of computes for these rows, n
+// by columns. To save calls to the device, of is called for the rows of many parts at a time; it may compute their phi
+// too.
 func (l *Learner) eachPart(in []Labelled, least, columns int, of func(...poolRows) (*mat.Dense, error),
 	do func(sourcePart, *mat.Dense)) error {
 	var parts []sourcePart

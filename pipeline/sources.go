@@ -10,19 +10,19 @@ import (
 	"github.com/amtrl/amtrl/internal/text"
 )
 
-// What a source is.
+// The kinds of sources.
 const (
 	// SourcesTasks makes each task a source that draws rows of its own.
 	SourcesTasks = "tasks"
-	// SourcesPools makes each pool a source: a row is paid once and has a label for
-	// each of its tasks that labels it.
+	// SourcesPools makes each pool a source: a row is paid for once and has a label for each task of the pool that
+	// labels it.
 	SourcesPools = "pools"
 )
 
-// Source is what one pays for: rows of a pool, with labels for one or more outputs.
-// The target is described in the same way.
+// Source is what samples are bought from: rows of a pool, with labels for one or more outputs. The target is described
+// in the same way.
 type Source struct {
-	// Name is that of the task, or of the pool.
+	// Name is the name of the task or of the pool.
 	Name string
 	// Pool indexes Set.Pools, Tasks are the outputs, indices into Set.Tasks in
 	// ascending order, at least one.
@@ -30,9 +30,9 @@ type Source struct {
 	Tasks []int
 }
 
-// SourcesIn lists the sources that a set has, in its order: one for each task, or for
-// each pool that has tasks, and none where [dataset.Set.CheckShape] refuses it. Any of them
-// may be the target. Whether sources are pools stands in the settings once they are complete.
+// SourcesIn lists the sources of a set, in its order: one for each task, or for each pool that has tasks, and none
+// where [dataset.Set.CheckShape] refuses the set. Any of them may be the target. Whether sources are pools is decided
+// once the settings are complete.
 func (c *Config) SourcesIn(set *dataset.Set) []Source {
 	if set.CheckShape() != nil {
 		return nil
@@ -54,9 +54,9 @@ func (c *Config) SourcesIn(set *dataset.Set) []Source {
 	return slices.DeleteFunc(all, func(s Source) bool { return len(s.Tasks) == 0 })
 }
 
-// SourcesFor lists what a target can learn from, its place in SourcesIn given: all
-// others, except those of pools that are a target's alone, and itself where it is
-// to be included. With pools, the other outputs of the target's rows are its own.
+// SourcesFor lists what a target, given by its index in SourcesIn, can learn from: all other sources, except those of
+// pools that are a target's alone, and the target itself where it is to be included. With pools, the other outputs of
+// the target's rows are its own.
 func (c *Config) SourcesFor(set *dataset.Set, target int) []Source {
 	var sources []Source
 	for i, s := range c.SourcesIn(set) {
@@ -67,8 +67,7 @@ func (c *Config) SourcesFor(set *dataset.Set, target int) []Source {
 	return sources
 }
 
-// TargetsIn names the sources of a set that can be the target: where pools are a
-// target's alone, those.
+// TargetsIn names the sources of a set that can be the target: where some pools are a target's alone those, else all.
 func (c *Config) TargetsIn(set *dataset.Set) []string {
 	all := c.SourcesIn(set)
 	marked := slices.ContainsFunc(all, func(s Source) bool { return set.Pools[s.Pool].Target })
@@ -81,8 +80,8 @@ func (c *Config) TargetsIn(set *dataset.Set) []string {
 	return names
 }
 
-// FindSource returns the place of a name in SourcesIn, or an error with names that
-// are close to it. The settings must be complete: those that are not know tasks alone.
+// FindSource returns the index of a name in SourcesIn, or an error that lists names close to it. The settings must be
+// complete: incomplete ones know tasks alone.
 func (c *Config) FindSource(set *dataset.Set, name string) (int, error) {
 	if c.Sources != SourcesPools {
 		return set.TaskIndex(name)
@@ -97,7 +96,7 @@ func (c *Config) FindSource(set *dataset.Set, name string) (int, error) {
 	return 0, set.NoSuch("pool", name, names)
 }
 
-// FindTarget is FindSource among the sources that can be the target, as [NewProblem] takes it.
+// FindTarget is FindSource among the sources that can be the target. [NewProblem] takes the index that it returns.
 func (c *Config) FindTarget(set *dataset.Set, name string) (int, error) {
 	i, err := c.FindSource(set, name)
 	targets := c.TargetsIn(set)
@@ -110,8 +109,8 @@ func (c *Config) FindTarget(set *dataset.Set, name string) (int, error) {
 	return 0, set.NoSuch("target", name, targets)
 }
 
-// trainRows lists the rows that samples are drawn from: those of any output that no
-// output has for tests. Where all outputs have one list it is that, else it ascends.
+// trainRows lists the rows that samples are drawn from: the training rows of any output that are test rows of none.
+// Where all outputs share one list of training rows it returns that list, else rows in ascending order.
 func (s Source) trainRows(set *dataset.Set) []int32 {
 	if s.agree(set, trainOf) {
 		return set.Tasks[s.Tasks[0]].Train
@@ -122,7 +121,7 @@ func (s Source) trainRows(set *dataset.Set) []int32 {
 	return marked(marks)
 }
 
-// Drawable is the number of rows that samples can be drawn from.
+// Drawable returns the number of rows that samples can be drawn from.
 func (s Source) Drawable(set *dataset.Set) int { return len(s.trainRows(set)) }
 
 // testRows lists the rows that are held out for any output.
@@ -139,7 +138,7 @@ func trainOf(t *dataset.Task) []int32 { return t.Train }
 
 func testOf(t *dataset.Task) []int32 { return t.Test }
 
-// agree says whether all outputs share one list of rows.
+// agree reports whether all outputs share one list of rows.
 func (s Source) agree(set *dataset.Set, of func(*dataset.Task) []int32) bool {
 	first := of(&set.Tasks[s.Tasks[0]])
 	for _, t := range s.Tasks[1:] {
@@ -150,7 +149,7 @@ func (s Source) agree(set *dataset.Set, of func(*dataset.Task) []int32) bool {
 	return true
 }
 
-// oneList says whether two lists of rows are the same in memory.
+// oneList reports whether two lists of rows are the same slice in memory.
 func oneList(a, b []int32) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }
 
 func (s Source) mark(set *dataset.Set, of func(*dataset.Task) []int32, marks []bool, as bool) {
@@ -171,8 +170,8 @@ func marked(marks []bool) []int32 {
 	return rows
 }
 
-// label looks up the labels of rows that any output lists, for samples or for tests: NaN where one lists the row for neither,
-// or has no labels.
+// label returns rows with the labels of each output: NaN where the output lists the row neither for training nor for
+// tests, or has no labels.
 func (s Source) label(set *dataset.Set, rows []int32) Labelled {
 	outputs := len(s.Tasks)
 	l := Labelled{Rows: rows, Y: make([]float32, len(rows)*outputs)}
@@ -199,7 +198,7 @@ func (s Source) label(set *dataset.Set, rows []int32) Labelled {
 	return l
 }
 
-// outputNames are the names of the outputs, as an error says them.
+// outputNames returns the names of the outputs for an error message.
 func (s Source) outputNames(set *dataset.Set) string {
 	names := make([]string, len(s.Tasks))
 	for i, t := range s.Tasks {
@@ -208,7 +207,7 @@ func (s Source) outputNames(set *dataset.Set) string {
 	return text.OneLine(strings.Join(names, ", "), 80)
 }
 
-// outputsOf are the numbers of outputs of sources.
+// outputsOf returns the number of outputs of each source.
 func outputsOf(sources []Source) []int {
 	n := make([]int, len(sources))
 	for m, s := range sources {
@@ -217,7 +216,7 @@ func outputsOf(sources []Source) []int {
 	return n
 }
 
-// sumInts adds numbers up.
+// sumInts returns the sum of n.
 func sumInts(n []int) int {
 	total := 0
 	for _, v := range n {
@@ -226,9 +225,9 @@ func sumInts(n []int) int {
 	return total
 }
 
-// checkRows refuses rows that the pools do not have.
+// checkRows returns an error if a task lists a row that its pool does not have.
 func checkRows(set *dataset.Set) error {
-	var checked dataset.Task // whose lists those of the next task often are
+	var checked dataset.Task // the next task often has the same lists
 	for _, t := range set.Tasks {
 		before := [][]int32{checked.Train, checked.Test}
 		for i, rows := range [][]int32{t.Train, t.Test} {
@@ -246,7 +245,7 @@ func checkRows(set *dataset.Set) error {
 	return nil
 }
 
-// checkSources refuses pools of one name, which nobody could tell apart.
+// checkSources returns an error if two pools have the same name, since nobody could tell them apart.
 func checkSources(set *dataset.Set, all []Source) error {
 	seen := map[string]bool{}
 	for _, s := range all {

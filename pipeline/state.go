@@ -8,20 +8,18 @@ import (
 	"strings"
 )
 
-// State is all that one round hands to the next. The zero State is the
-// beginning. JSON keeps what the next round needs of it. The next round may be of a problem
-// of the same settings, complete since the first, and the same sources and outputs, whose
-// pools have more rows behind those that they had: rows that come later, as out of a
-// database, change no result of the rounds before.
+// State is all that one round hands to the next. The zero State is the beginning. Its JSON form keeps what the next
+// round needs. The pools of the next round's problem may have more rows, after those that they had: rows that arrive
+// later, as from a database, change no result of earlier rounds. The settings, complete since the first round, the
+// sources and the outputs must be the same.
 type State struct {
 	// Epochs are the records of the finished rounds, over all methods.
 	Epochs []Epoch
-	// Theta are the parameters of the representation and the sources' heads after
-	// the last round, Optimiser what its fit left for the next beside them.
+	// Theta holds the parameters of the representation and of the sources' heads after the last round, Optimiser the
+	// state of the optimiser that the next fit continues from.
 	Theta, Optimiser []float32
-	// Head is the target's head after the last round: for each output w, K numbers,
-	// and the intercept and delta where the model has such; behind a classifier is the w
-	// that the relevance was measured by.
+	// Head is the target's head after the last round: for each output w, K numbers, then the intercept and delta where
+	// the model has them, and, where all that is a classifier, the w that the relevance was computed from.
 	Head []float32
 }
 
@@ -30,67 +28,67 @@ type Epoch struct {
 	Method string `json:"method"`
 	// Epoch counts from 1.
 	Epoch int `json:"epoch"`
-	// Samples is the number of source samples drawn so far, Drawn of them in
-	// this round (below 0 where it learned from fewer than the one before), Cost what they cost in all.
+	// Samples is the number of source samples drawn so far, Drawn how many of them were drawn in this round (below 0
+	// where it learned from fewer than the round before), and Cost is the cost of all of them.
 	Samples int     `json:"samples"`
 	Drawn   int     `json:"drawn"`
 	Cost    float64 `json:"cost"`
-	// Counts are the samples so far of each source: rows, whatever their labels.
+	// Counts holds the number of samples of each source so far: rows, whatever their labels.
 	Counts []int `json:"counts"`
-	// Fit reports the empirical risk minimisation (eq. 1). With intercepts its
-	// losses and TargetLoss are of labels in units of their spread; Score is in the
-	// units of the data.
+	// Fit reports the empirical risk minimisation (eq. 1). With intercepts, its losses and TargetLoss are in units of
+	// the spread of the labels; Score is in the units of the data.
 	Fit Fit `json:"erm"`
-	// TargetLoss is the mean squared residual of the heads on the labels of the target
-	// samples, averaged over outputs,
-	// HeadRidge, HeadKappa and HeadRank how the first was fitted (eq. 2), 0 for pooled. Of classes it is
-	// that of the heads by squared loss.
+	// TargetLoss is the mean squared residual of the heads on the labels of the target samples, averaged over outputs;
+	// for classes, of the heads by squared loss. HeadRidge, HeadKappa and HeadRank say how the first output's head was
+	// fitted (eq. 2); they are 0 for pooled.
 	TargetLoss float64 `json:"target_loss"`
 	HeadRidge  float64 `json:"head_ridge"`
 	HeadRank   int     `json:"head_rank"`
 	HeadKappa  float64 `json:"head_kappa,omitempty"`
-	// HeadToMean is the factor of the mean of the sources' heads of the same output,
-	// towards which prior residual draws, 0 where it does not.
+	// HeadToMean is the factor of the sources' mean head of the same output, towards which prior residual shrinks; 0
+	// where it does not.
 	HeadToMean float64 `json:"head_to_mean,omitempty"`
-	// HeadPooled is the part of the predictions of the target's first column, in the last round of a method,
-	// that is of one regression on the rows of all sources, and HeadAdapted the part of it that has the
-	// target's samples among the rows. HeadRelevant is the part that is of regressions on the rows of the most relevant sources, and
-	// HeadAlone that of one regression on the target's samples alone, and HeadSpread that of one on these by how far the rows of the
-	// sources' classes spread in each direction.
+	// HeadPooled is the weight, in the predictions of the target's first column in the last round of a method, of
+	// regressions on the rows of all sources, and HeadAdapted the part of it whose regressions have the target's
+	// samples among their rows. HeadRelevant is the weight of regressions on the rows of the most relevant sources,
+	// HeadAlone that of one regression on the target's samples alone, and HeadSpread that of one on these samples with
+	// a prior from the scatter of the sources' classes.
 	HeadPooled   float64 `json:"head_pooled,omitempty"`
 	HeadAdapted  float64 `json:"head_adapted,omitempty"`
 	HeadRelevant float64 `json:"head_relevant,omitempty"`
 	HeadAlone    float64 `json:"head_alone,omitempty"`
 	HeadSpread   float64 `json:"head_spread,omitempty"`
-	// LeaveOneOut is the mean squared leave-one-out residual of the target samples,
-	// averaged over outputs in the units of the data, of several numbers the geometric mean, under prior residual and for the baselines.
+	// LeaveOneOut is the mean squared leave-one-out residual of the target samples in the units of the data, averaged
+	// over outputs, for several numbers by the geometric mean. It is there under prior residual and for the baselines.
 	LeaveOneOut float64 `json:"leave_one_out,omitempty"`
-	// LogLoss is -log of the probability that the predictor, where [Problem.Classifies], gives the
-	// labels of the target samples, each left out, by its scores of the classes of each column.
+	// LogLoss is the negative log-likelihood of the labels of the target samples, each left out, by the predictor's
+	// scores of the classes of each column, where [Problem.Classifies].
 	LogLoss float64 `json:"log_loss,omitempty"`
-	// Own is the part of the variance of the head's predictions over the target samples
-	// that is of delta, and not of the sources' heads, and Match how well the target's
-	// predictor predicts each source: MixAuto explores by them.
+	// Own is the fraction of the variance of the head's predictions over the target samples that comes from delta and
+	// not from the sources' heads, and Match is how well the target's predictor predicts the labels of each source.
+	// MixAuto explores by them.
 	Own   float64   `json:"own,omitempty"`
 	Match []float64 `json:"match,omitempty"`
-	// MatchByChance is the part of Match that chance can give, from 0 to 1: MixAuto explores evenly by that part.
+	// MatchByChance is the fraction of Match, from 0 to 1, that chance can give: MixAuto explores evenly by that part.
 	MatchByChance float64 `json:"match_by_chance,omitempty"`
-	// Nu is the relevance of each source at the end of the round (eq. 3), of several
-	// outputs the Frobenius norm of their block, and NuRank the rank it was found at. The
-	// next round is allocated by it, so that a program may put a relevance of its own there, of up to [MaxNu] either way.
+	// Nu is the relevance of each source at the end of the round (eq. 3), with several outputs the Frobenius norm of
+	// the source's block, and NuRank the rank at which it was found. The next round is allocated by Nu, so that a
+	// program may put a relevance of its own there, of magnitude [MaxNu] at most.
 	Nu     []float64 `json:"nu"`
 	NuRank int       `json:"nu_rank"`
-	// NuByChance is what sum nu_m^2 has on average where no source has anything to do with the target, by relevance
-	// [Transfer]: MixAuto spends that part of the budget evenly. A program that puts a relevance of its own into Nu sets it to 0.
+	// NuByChance is the expectation of sum nu_m^2 if no source had anything to do with the target, with relevance
+	// [Transfer]: MixAuto spends that part of the budget evenly. A program that puts a relevance of its own into Nu
+	// sets it to 0.
 	NuByChance float64 `json:"nu_by_chance,omitempty"`
 	// Uncertainty says how sure Nu is, in the last round of the first method.
 	Uncertainty *Uncertainty `json:"uncertainty,omitempty"`
 	Score       Score        `json:"score"`
-	// Losses are those of the test rows, in the last round of a method.
+	// Losses holds the losses of the test rows, in the last round of a method.
 	Losses *Losses `json:"losses,omitempty"`
 }
 
-// Help says what the predictions have the help of beyond the representation, "" where that is less than 1/200 of them.
+// Help names the regressions that the predictions have weight on beside the representation's head, those with at least
+// 1/200 of it; it returns "" if there are none.
 func (e Epoch) Help() string {
 	var rows []string
 	for _, help := range []struct {
@@ -112,7 +110,8 @@ func (e Epoch) Help() string {
 	return "one regression on " + strings.Join(rows[:last], ", one on ") + ", and one on " + rows[last]
 }
 
-// checkFinite refuses a state of which the last round left something that is no number: a record, which is JSON, has no place for it.
+// checkFinite returns an error if the last round left a number in st that is not finite, since a record, which is JSON,
+// cannot hold it.
 func (st State) checkFinite() error {
 	e := &st.Epochs[len(st.Epochs)-1]
 	u, losses := e.Uncertainty, e.Losses
@@ -142,7 +141,7 @@ func finite[E float32 | float64](what string, of []E) error {
 	return nil
 }
 
-// RoundsOf is the number of rounds of a method.
+// RoundsOf returns the number of rounds of a method.
 func (p *Problem) RoundsOf(method string) int {
 	if method == Active {
 		return p.Config.Schedule.Epochs
@@ -150,7 +149,7 @@ func (p *Problem) RoundsOf(method string) int {
 	return 1
 }
 
-// Rounds is the number of rounds of all methods together.
+// Rounds returns the number of rounds of all methods together.
 func (p *Problem) Rounds() int {
 	n := 0
 	for _, m := range p.Config.Methods {
@@ -159,8 +158,7 @@ func (p *Problem) Rounds() int {
 	return n
 }
 
-// round is the method and the epoch of round i, which counts from 0 over all
-// methods. There is none after the last.
+// round returns the method and the epoch of round i, which counts from 0 over all methods; after the last, "" and 0.
 func (p *Problem) round(i int) (method string, epoch int) {
 	for _, m := range p.Config.Methods {
 		if i < p.RoundsOf(m) {
@@ -171,8 +169,8 @@ func (p *Problem) round(i int) (method string, epoch int) {
 	return "", 0
 }
 
-// before are the samples of each source that the round has from earlier rounds
-// of its method, of which the last is nil in the first.
+// before returns the number of samples of each source that the round has from earlier rounds of its method, and the
+// last of these rounds, nil in the first.
 func (p *Problem) before(st State, epoch int) (last *Epoch, counts []int) {
 	if epoch == 1 {
 		return nil, make([]int, len(p.Sources))
@@ -181,7 +179,7 @@ func (p *Problem) before(st State, epoch int) (last *Epoch, counts []int) {
 	return last, last.Counts
 }
 
-// Check refuses records that this problem cannot have left.
+// Check returns an error if epochs are not records that this problem can have left.
 func (p *Problem) Check(epochs []Epoch) error {
 	limit := p.Available()
 	for i := range epochs {
@@ -215,7 +213,7 @@ func (p *Problem) Check(epochs []Epoch) error {
 	return nil
 }
 
-// checkRelevance refuses what the next round cannot be allocated by.
+// checkRelevance returns an error if the next round cannot be allocated by e.
 func (e *Epoch) checkRelevance() error {
 	for m, nu := range e.Nu {
 		if !(math.Abs(nu) <= MaxNu) {

@@ -16,39 +16,36 @@ type Comparison struct {
 	B string `json:"b"`
 	// Targets is the number of targets; seeds are averaged within a target.
 	Targets int `json:"targets"`
-	// Difference is the mean of score(B) - score(A), Interval its 95 % interval: for
-	// other targets like these, for other seeds where there is one target, which Seeds
-	// then counts, and for other test rows where Rows counts those (target samples,
-	// each left out of its head, where there are no test rows), for both where both are
-	// counted, see [Comparison.OverRows]. There is none of one target and one seed, whose scores are not known by row.
+	// Difference is the mean of score(B) - score(A), and Interval its 95 % interval: over other targets like these;
+	// with one target, over other seeds, which Seeds then counts, or over other test rows, which Rows then counts
+	// (target samples, each left out of its head, where there are no test rows), or over both, see
+	// [Comparison.OverRows]. Interval is nil for one target and one seed whose scores are not known by row.
 	Difference float64     `json:"difference"`
 	Interval   *[2]float64 `json:"interval,omitempty"`
 	Seeds      int         `json:"seeds,omitempty"`
 	Rows       int         `json:"rows,omitempty"`
-	// Groups is how many groups the Rows are of, 0 where each is on its own.
+	// Groups is the number of groups that the Rows belong to, 0 where each row is on its own.
 	Groups int `json:"groups,omitempty"`
-	// Better, Same and Worse count the targets where A is so.
+	// Better, Same and Worse count the targets on which A is better than B, the same, and worse.
 	Better int `json:"better"`
 	Same   int `json:"same"`
 	Worse  int `json:"worse"`
-	// SignP is the two-sided p-value of the sign test over targets, ties left out.
+	// SignP is the two-sided p-value of the sign test over targets, without ties.
 	SignP float64 `json:"sign_p"`
 }
 
-// SameOrBetter is the number of targets where A is no worse than B.
+// SameOrBetter returns the number of targets where A is no worse than B.
 func (c Comparison) SameOrBetter() int { return c.Better + c.Same }
 
 const bootstrapResamples = 10_000
 
-// Compare pairs the scores of two methods. a and b have an entry for each target, with
-// the score of each seed.
+// Compare pairs the scores of two methods. a and b have an entry for each target, with the score of each seed.
 //
-// The interval is that of a two-level bootstrap: targets are drawn with replacement,
-// and for each its seeds. Drawing both as they are would count the noise of seeds
-// twice, since the means of targets have it too. So those are drawn closer together,
-// by the factor sqrt(1 - v/s) for s the variance of the means of targets and v what
-// seeds have in it, and the deviations of b seeds from their mean are drawn larger by
-// sqrt(b/(b-1)) (Davison and Hinkley 1997, section 3.8).
+// The interval is that of a two-level bootstrap: targets are drawn with replacement, and for each its seeds. Without a
+// correction the noise of seeds would count twice, since the means of targets contain it too. So these means are moved
+// towards their own mean by the factor sqrt(1 - v/s), s being their variance and v the part of it that is due to seeds,
+// and the deviations of b seeds from their mean are multiplied by sqrt(b/(b-1)) (Davison and Hinkley 1997, section
+// 3.8).
 func Compare(nameA, nameB string, a, b [][]float64) Comparison {
 	return compare(nameA, nameB, a, b, bootstrapResamples)
 }
@@ -56,7 +53,7 @@ func Compare(nameA, nameB string, a, b [][]float64) Comparison {
 func compare(nameA, nameB string, a, b [][]float64, resamples int) Comparison {
 	c := Comparison{A: nameA, B: nameB, Targets: len(a), SignP: 1}
 	diff, deviations := make([]float64, len(a)), make([][]float64, len(a))
-	within, most := 0.0, 0 // the mean variance that a target's mean has from its seeds, and their number
+	within, most := 0.0, 0 // the mean variance of a target's mean that is due to its seeds, and their number
 	for i := range a {
 		diff[i] = Gain(stat.Mean(a[i], nil), stat.Mean(b[i], nil))
 		switch {
@@ -123,13 +120,15 @@ func compare(nameA, nameB string, a, b [][]float64, resamples int) Comparison {
 	return c
 }
 
-// OverRows is a comparison over the seeds of one target, for other rows too, by those that the run of each seed has over its rows, which
-// seeds have in common: more seeds say no more of other rows. The variance of the mean over b seeds is taken to be
+// OverRows returns c, a comparison over the seeds of one target, with an interval for other rows too. runs holds for
+// each seed the comparison of its run over the rows. All seeds have the same rows, so that more seeds say no more of
+// other rows. The variance of the mean over b seeds is taken to be
 //
 //	S^2 / b + V
 //
-// for S^2 that of the differences of the runs, and V the mean of what these have over their rows. Some of V may be noise of the seed, which
-// is in both: it is no more than that. Of one seed it is the comparison of its run. It is c where a run has none over rows.
+// with S^2 the variance of the differences of the runs, and V the mean of the variances that the runs have over their
+// rows. Noise of the seed may be part of both terms, so that the variance is no more than this. For one seed OverRows
+// returns the comparison of its run. It returns c as it is where a run has no interval over rows.
 func (c Comparison) OverRows(runs []Comparison) Comparison {
 	if len(runs) != max(1, c.Seeds) || slices.ContainsFunc(runs, func(r Comparison) bool { return r.Interval == nil || r.Rows == 0 }) {
 		return c
@@ -156,7 +155,8 @@ func (c Comparison) OverRows(runs []Comparison) Comparison {
 	return c
 }
 
-// Gain is b - a, how much less the score a is. Means over seeds that are equal may differ by rounding.
+// Gain returns b - a, by how much less the score a is, and 0 where they differ by rounding, as means over equal seeds
+// may.
 func Gain(a, b float64) float64 {
 	d := b - a
 	if math.Abs(d) <= 1e-12*math.Max(math.Abs(a), math.Abs(b)) {

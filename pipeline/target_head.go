@@ -13,14 +13,14 @@ func (l *Learner) headOf(output int) backend.Vector {
 	return section(l.head, output*n, n-l.problem.behind())
 }
 
-// ridgeOf views, where there is a classifier in the place of the head, the w that the
-// relevance was measured by.
+// ridgeOf views the w by squared loss from which the relevance was computed, where a classifier has replaced the head;
+// it is empty where there are no classifiers.
 func (l *Learner) ridgeOf(output int) backend.Vector {
 	head := l.headOf(output)
 	return section(l.head, head.Off-l.head.Off+head.Len, l.problem.behind())
 }
 
-// behind is the number of elements behind the head of each output.
+// behind returns the length of what is stored after the head of each output, see ridgeOf.
 func (p *Problem) behind() int {
 	if p.Classifies() {
 		return p.Config.K
@@ -28,7 +28,7 @@ func (p *Problem) behind() int {
 	return 0
 }
 
-// fitHead fits the target's head (eq. 2).
+// fitHead fits the target's head (eq. 2) and uploads it.
 func (l *Learner) fitHead(target Labelled) (headFit, error) {
 	if l.problem.Config.Head.Prior == PriorResidual {
 		u, err := l.model.units()
@@ -82,7 +82,7 @@ func (l *Learner) fitHead(target Labelled) (headFit, error) {
 	})
 }
 
-// alike says whether rows of the target all have the same features, so that they tell an intercept alone.
+// alike reports whether rows of the target all have the same features, so that they determine an intercept alone.
 func (l *Learner) alike(rows []int32) bool {
 	pool := l.problem.Set.Pools[l.problem.Target.Pool]
 	first, row := make([]float32, pool.Cols), make([]float32, pool.Cols)
@@ -93,23 +93,25 @@ func (l *Learner) alike(rows []int32) bool {
 	})
 }
 
-// fitParts is [Problem.fitParts] of all samples, whose heads fit uploads.
+// fitParts sets the target's head on the device to 0 and calls [Problem.fitParts] for all samples; fit uploads the
+// heads.
 func (l *Learner) fitParts(target Labelled, fit func(labelGroup) ([]headFit, error)) (headFit, error) {
 	u, err := l.model.units()
 	if err != nil {
 		return headFit{}, err
 	}
 	l.logOdds = false
-	if err := l.queue.Fill(l.head, 0); err != nil { // methods differ in what parts of it they have
+	if err := l.queue.Fill(l.head, 0); err != nil { // methods differ in the parts of it that they use
 		return headFit{}, err
 	}
 	return l.problem.fitParts(target, u, l.headOf(0).Len, fit)
 }
 
-// fitParts fits the heads of outputs of the target that have labels of the same rows
-// together, with fit, which returns how it fitted each. An output without a label
-// has the head 0, and classes of several that no row is of have those of fitUnseen, of some width. The result has the means over the other
-// outputs of the losses, in the units of the data for leave-one-out, and what the first of them has of the rest.
+// fitParts fits the heads of the target's outputs by calls of fit, each for the outputs that have labels of the same
+// rows; fit returns how it fitted each of them. An output without a label has the head 0, and a class without a row
+// beside other classes the head of [Problem.fitUnseen], of length width. The means of the losses are over all other
+// outputs, for leave-one-out in the units of the data; the other numbers of the result are those of the first of these
+// outputs.
 func (p *Problem) fitParts(target Labelled, u units, width int, fit func(labelGroup) ([]headFit, error)) (headFit, error) {
 	var out headFit
 	var leftOut overOutputs
@@ -151,8 +153,8 @@ func (p *Problem) fitParts(target Labelled, u units, width int, fit func(labelGr
 	return out, nil
 }
 
-// leaveOut adds the leave-one-out predictions of an output, in the units of the data, by its
-// fit to the rows that have the label, in units of label.
+// leaveOut adds the labels and the leave-one-out predictions of an output to f, in the units of the data or as
+// log-odds. of is its fit to the rows that have its label, in units of label.
 func (f *headFit) leaveOut(target Labelled, output, outputs int, label float64, of headFit) {
 	if f.left == nil {
 		f.labels = slices.Repeat([]float32{float32(math.NaN())}, len(target.Y))

@@ -10,23 +10,21 @@ import (
 	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
-// transfer is the relevance [Transfer]: how well the heads of each source m predict the
-// labels of the target's n samples. With r_mc the correlation of phi(x_i)'w_m and y_ic over
-// the samples,
+// transfer computes the relevance [Transfer]: how well the heads of each source m predict the labels of the target's n
+// samples. With r_mc the correlation of phi(x_i)'w_m and y_ic over the samples,
 //
 //	nu_m = mean over the outputs c of the target whose labels differ of r_mc^2,
 //
-// where w_m is the head of that output of the source which is of the same column and class
-// as c, and r_mc is 0 where it is negative; for a source without such an output, r_mc^2 is
-// the largest of all its outputs. No head has seen a label of the target, so that nothing
-// need be left out.
+// where w_m is the head of the source's output of the same column and class as c, and r_mc counts as 0 where it is
+// negative. For a source without that output, r_mc^2 is the largest over all its outputs. No head has seen a label of
+// the target, so that nothing need be left out.
 type transfer struct {
 	phi *mat.Dense  // of the target's samples, n by K
 	y   [][]float64 // labels by output, NaN where missing
-	// outputs are those of the target whose labels differ.
+	// outputs lists the outputs of the target whose labels differ.
 	outputs []int
-	// compared has for each source and each output of the target the outputs that are
-	// compared, as rows of the heads; named says that they are of the same column and class.
+	// compared holds for each source and each output of the target the source's outputs that are compared with it, as
+	// rows of the heads; named says that the one output compared is of the same column and class.
 	compared [][][]int
 	named    [][]bool
 	together regress.Groups // of the samples
@@ -69,15 +67,15 @@ func (l *Learner) newTransfer(target Labelled) (*transfer, error) {
 	return t, nil
 }
 
-// of is that for some of the target's outputs.
+// of returns t for those of its outputs that are in group.
 func (t *transfer) of(group []int) *transfer {
 	some := *t
 	some.outputs = slices.DeleteFunc(slices.Clone(t.outputs), func(c int) bool { return !slices.Contains(group, c) })
 	return &some
 }
 
-// nu is the relevance of each source for heads W' (T by K or more) and target samples that
-// are there so many times, nil for once.
+// nu returns the relevance of each source for heads W' (T by K or more), with target sample i counted times[i] times,
+// once where times is nil.
 func (t *transfer) nu(heads *mat.Dense, times []float64) []float64 {
 	outputs, _ := heads.Dims()
 	n, k := t.phi.Dims()
@@ -98,9 +96,9 @@ func (t *transfer) nu(heads *mat.Dense, times []float64) []float64 {
 	return nu
 }
 
-// byChance is the mean of sum nu_m^2 where what heads say has nothing to do with the labels, and outputs have nothing to do with each
-// other: the squared correlation of n pairs on their own then has the mean 1/(n - 1), and its square 3/(n^2 - 1). The largest of several
-// is taken for their sum, which is more.
+// byChance returns the expectation of sum nu_m^2 if the predictions of the heads had nothing to do with the labels, and
+// outputs nothing to do with each other: the squared correlation of n independent pairs then has the mean 1/(n - 1),
+// and its square the mean 3/(n^2 - 1). The largest of several is replaced by their sum, which is an upper bound.
 func (t *transfer) byChance() float64 {
 	sum, outputs := 0.0, float64(len(t.outputs))
 	for m, compared := range t.compared {
@@ -115,7 +113,7 @@ func (t *transfer) byChance() float64 {
 			n := t.together.Some(labelled).Effective()
 			times := float64(len(compared[c]))
 			if t.named[m][c] {
-				times = 0.5 // where it is positive
+				times = 0.5 // only positive correlations count
 			}
 			first, second := math.Min(1, times/(n-1)), math.Min(1, 3*times/(n*n-1))
 			mean += first / outputs
@@ -126,7 +124,7 @@ func (t *transfer) byChance() float64 {
 	return sum
 }
 
-// transfer estimates it from the heads of the round, and what it has by chance.
+// transfer returns the relevance of each source by the heads of the round, and the expectation of sum nu_m^2 by chance.
 func (l *Learner) transfer(target Labelled) (nu []float64, byChance float64, err error) {
 	t, err := l.newTransfer(target)
 	if err != nil {

@@ -9,16 +9,17 @@ import (
 	"github.com/amtrl/amtrl/pipeline/internal/linalg"
 )
 
-// transferAgain is [transfer.nu] for many heads and draws of the target's n samples, to rounding. With samples that are there c_i times,
-// the labels v_i = c_i (y_i - mean of y) have the mean 0, so that the covariance of any predictions f with them is f'v: one product
-// for all heads, or where outputs have names, one sum for each.
+// transferAgain computes [transfer.nu], up to rounding, for many heads and resamples of the target's n samples. With
+// sample i counted c_i times, v_i = c_i (y_i - mean of y) has the mean 0, so that its covariance with any predictions f
+// is f'v: one matrix product for all heads, or where all outputs that are compared are named, one sum for each pair.
 type transferAgain struct {
 	*transfer
-	// present are the rows of 0 and 1 that say which samples have a label, of the outputs that differ in it: output c has row mask[c].
+	// present holds the distinct rows of 0 and 1 that say which samples have a label of an output; that of output c is
+	// present[mask[c]].
 	present  [][]float64
 	mask     []int
-	allNamed bool // all pairs that are compared are of one name
-	// f is T by n, v and y are C by n, labels 0 where they are missing.
+	allNamed bool // all pairs that are compared are of the same column and class
+	// f, T by n, holds predictions; v and y are C by n, with labels 0 where they are missing.
 	f, v, covariance mat.Dense
 	y                *mat.Dense
 }
@@ -48,13 +49,13 @@ func (t *transfer) again() *transferAgain {
 	return a
 }
 
-// nu is the relevance of each source for heads W' (T by K or more) and samples that are there so many times.
+// nu returns the relevance of each source for heads W' (T by K or more), with sample i counted times[i] times.
 func (a *transferAgain) nu(heads *mat.Dense, times []float64) []float64 {
 	outputs, _ := heads.Dims()
 	n, k := a.phi.Dims()
 	a.f.Reset()
 	a.f.Mul(heads.Slice(0, outputs, 0, k), a.phi.T())
-	for t := range outputs { // less a mean, so that the sums of squares below are not differences of large numbers
+	for t := range outputs { // centre, so that the sums of squares below are not differences of large numbers
 		row := a.f.RawRowView(t)
 		mean := 0.0
 		for _, v := range row {
@@ -88,7 +89,7 @@ func (a *transferAgain) nu(heads *mat.Dense, times []float64) []float64 {
 					covariance = a.covariance.At(o, c)
 				}
 				r := covariance / math.Sqrt(ofF[a.mask[c]][o]*ofY[c])
-				if math.Abs(r) <= 1+1e-9 && (r > 0 || !a.transfer.named[m][c]) { // as [correlation] has it
+				if math.Abs(r) <= 1+1e-9 && (r > 0 || !a.transfer.named[m][c]) { // as in [correlation]
 					best = math.Max(best, r*r)
 				}
 			}
@@ -98,7 +99,7 @@ func (a *transferAgain) nu(heads *mat.Dense, times []float64) []float64 {
 	return nu
 }
 
-// variation is sum c_i (f_i - mean)^2 of each row of f over the samples that are present.
+// variation returns sum c_i (f_i - mean)^2, c being times, for each row of f over the samples that are present.
 func (a *transferAgain) variation(present, times []float64) []float64 {
 	weights, all := make([]float64, len(times)), 0.0
 	for i, v := range times {
@@ -117,7 +118,7 @@ func (a *transferAgain) variation(present, times []float64) []float64 {
 	return out
 }
 
-// weigh writes v of an output, and returns sum c_i (y_i - mean)^2.
+// weigh writes v of output c, and returns sum c_i (y_i - mean)^2 over its labels, the c_i being times.
 func (a *transferAgain) weigh(c int, times []float64) float64 {
 	present, y, v := a.present[a.mask[c]], a.y.RawRowView(c), a.v.RawRowView(c)
 	all, mean, square := 0.0, 0.0, 0.0

@@ -9,10 +9,12 @@ import (
 	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
-// triedWeights are predictions of samples, left out, with the samples as one row each, and as ever more of them.
+// triedWeights holds leave-one-out predictions of the samples by a regression on the rows of all sources that counts
+// each sample as one row, and as more and more rows.
 type triedWeights struct {
-	said [][]prediction // without heads
-	// unlikely is -log of how likely those at one weight make some of the samples.
+	said [][]prediction // by weight and class, without heads
+	// unlikely returns the negative log-likelihood of some of the samples by the predictions at one of the weights, an
+	// index into said.
 	unlikely func(weight int, samples []int) float64
 }
 
@@ -26,7 +28,8 @@ func (p *Problem) triedWeights(of regress.Logits, left []*mat.Dense, class []int
 	return tried
 }
 
-// chosenBy has the weight that some of the samples choose, as all of them chose, of those that were tried.
+// chosenBy returns f, without heads, at the sample weight that the given samples choose among those tried, by the rule
+// by which all samples chose. It returns f itself where none were tried.
 func (f *pooledFound) chosenBy(samples []int) *pooledFound {
 	if len(f.tried.said) == 0 {
 		return f

@@ -19,42 +19,37 @@ import (
 	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
-// Uncertainty says how sure the relevance of each of M sources is: 90 % intervals of
-// nu and of the share of the budget that it gives, and how often the source is among
-// the five of largest |nu|. The intervals are of what the same procedure finds on
-// average over other samples of target and sources, of the same numbers; what ridge and
-// penalty take from nu on average is not in them. Nor is that of sources which are alike
-// the rows of the first rounds choose which the later ones are drawn from: other runs
-// have other numbers.
+// Uncertainty says how sure the relevance of each of M sources is: 90 % intervals of nu and of the share of the budget
+// that it gives, and how often the source is among the five of largest |nu|. The intervals are for the mean of what the
+// same procedure finds over other samples of target and sources, as many as here. They do not cover the average
+// shrinkage of nu by ridge and penalty. Nor do they cover that, among sources which are alike, the first rounds decide
+// which source the later ones draw from: other runs have other numbers of rows.
 //
-// They are the quantiles of 200 replicates, widened where they do not hold what was
-// found. In each replicate
+// They are quantiles of 200 replicates, widened where they do not hold what was found. In each replicate
 //
-//   - each head of a source is drawn anew, w_m + sigma (Z_m'Z_m + N lambda I)^-1/2 z with z
-//     normal: what is known of it given phi, Z_m being phi of its samples, lambda the
-//     penalty of the fit of N labels and sigma^2 its mean squared residual;
-//   - the target's samples, or their groups, are drawn anew out of themselves, so that sample i is there
-//     c_i times. The target's head is fitted to these heads and to labels
-//     y_i + (c_i - 1) e_i, where e are the residuals of leave-one-out: at the sources'
-//     heads as they are this moves the fit by what leaving out sample i would, times
-//     1 - c_i, in place of a decomposition for each replicate (the jackknife as a weighted
-//     bootstrap). kappa is chosen again, by sum c_i e_i^2;
-//   - nu follows from these heads, or for [Transfer] from those of the sources and the
-//     target's samples, each c_i times;
-//   - what [MixAuto] explores by is of the same samples, and of other rows of the sources, with the representation and the
-//     heads of the sources as they are ([Learner.exploreAgain]).
+//   - each head of a source is drawn from its posterior given phi, w_m + sigma (Z_m'Z_m + N lambda I)^-1/2 z with z
+//     normal, Z_m being phi of its samples, lambda the penalty of the fit to N labels and sigma^2 its mean squared
+//     residual;
+//   - the target's samples, or their groups, are drawn with replacement, so that sample i occurs c_i times. The
+//     target's head is fitted to these heads and to labels y_i + (c_i - 1) e_i, where e are the leave-one-out
+//     residuals. At the sources' heads as they are, this moves the fit by 1 - c_i times what leaving out sample i
+//     would, and saves a decomposition for each replicate (the jackknife as a weighted bootstrap). kappa is chosen
+//     again, by sum c_i e_i^2;
+//   - nu follows from these heads, or for [Transfer] from those of the sources and the target's samples, each c_i
+//     times;
+//   - what [MixAuto] explores by follows from the same samples, and from other rows of the sources, with the
+//     representation and the heads of the sources as they are ([Learner.exploreAgain]).
 //
-// Where the representation itself would come out differently is not in the replicates;
-// that the heads' normal distribution is wider than the variance of a ridge regression
-// makes up for it. Measured over repetitions of all of it, draws and fits of the sources
-// too, the intervals of nu and share cover 86 to 97 % on synthetic problems with K from
-// 3 to 20, and 85 to 97 % on MNIST-C.
+// The replicates do not refit the representation; that the posterior of the heads is wider than the variance of a ridge
+// regression makes up for it. Measured over repetitions of the whole, draws and fits of the sources included, the
+// intervals of nu and share cover 86 to 97 % on synthetic problems with K from 3 to 20, and 85 to 97 % on MNIST-C.
 type Uncertainty struct {
 	NuLow     []float64 `json:"nu_low"`
 	NuHigh    []float64 `json:"nu_high"`
 	ShareLow  []float64 `json:"share_low"`
 	ShareHigh []float64 `json:"share_high"`
-	// TopFive is a fraction of the replicates.
+	// TopFive is the fraction of replicates in which the source is among the five of largest |nu|, not counting a nu of
+	// 0.
 	TopFive []float64 `json:"top_five"`
 }
 
@@ -62,32 +57,29 @@ const (
 	replicates = 200
 	// certainty is the probability of the intervals.
 	certainty = 0.9
-	// maxUncertainK is the largest width with intervals: each replicate takes work K^3.
+	// maxUncertainK is the largest K with intervals: each replicate takes work K^3.
 	maxUncertainK = 256
 )
 
-// saysHowSure says whether a round comes with an Uncertainty: the last one of the first
-// method, for a head that leans on the sources' heads.
+// saysHowSure reports whether a round comes with an Uncertainty: the last one of the first method, if the prior of the
+// target's head is from the sources' heads.
 func (p *Problem) saysHowSure(in Round) bool {
 	return in.Method == p.Config.Methods[0] && in.Epoch == p.RoundsOf(in.Method) && p.Config.Head.Prior != PriorIdentity &&
 		p.Config.K <= maxUncertainK
 }
 
-// resampledPart is what a replicate needs of outputs of the target that are fitted
-// together: the smoothers to choose from, and the places of their rows among the
-// target's samples.
-//
-// Where the fit leans on the mean of the sources' heads of the same output, y is less
-// g times what that mean says, and moves with it.
+// resampledPart is what a replicate needs of outputs of the target that are fitted together: the smoothers to choose
+// from, and in at the indices of their rows among the target's samples. Where the fit uses the mean of the sources'
+// heads of the same output, its labels are y less g times the predictions of that mean, and change with it.
 type resampledPart struct {
 	outputs, at []int
 	fits        []*regress.Smoother
 	toMean      float64    // g
-	phi, mean   *mat.Dense // n by K+1, and the mean of the heads as they are, K+1 by C
+	phi, mean   *mat.Dense // n by K+1, and the mean of the heads as fitted, K+1 by C
 }
 
-// uncertainty resamples the relevance of the round that rec records. It is nil where the target's head can not be had for other heads of
-// the sources.
+// uncertainty resamples the relevance of the round that rec records. It returns nil where the target's head lacks
+// leave-one-out residuals, or its system is singular for resampled heads of the sources.
 func (l *Learner) uncertainty(ctx context.Context, in Round, rec *Epoch, fit headFit, rng *rand.Rand) (*Uncertainty, error) {
 	u, err := l.resampled(ctx, in, rec, fit, rng)
 	if errors.Is(err, regress.ErrSmoother) {
@@ -152,11 +144,11 @@ func (l *Learner) resampled(ctx context.Context, in Round, rec *Epoch, fit headF
 	return newUncertainty(rec.Nu, p.Config.Allocation.SharesAfter(rec, p.Costs), nus, shares), nil
 }
 
-// replicated is the relevance for heads of the sources and times of the target samples.
+// replicated returns the relevance for heads of the sources, with target sample i counted times[i] times.
 type replicated func(heads *mat.Dense, times []float64) ([]float64, error)
 
-// replicate returns the relevance for heads of the sources (T by K+1) and target samples
-// that are there so many times. It is nil where the target's head lacks the residuals for it.
+// replicate returns the function that computes the relevance for heads of the sources (T by K+1) and resampled target
+// samples. It returns nil where the target's head lacks the leave-one-out residuals that this needs.
 func (l *Learner) replicate(target Labelled, prior headPrior, fit headFit) (replicated, error) {
 	if l.problem.Config.Relevance.Kind == Transfer {
 		t, err := l.newTransfer(target)
@@ -181,8 +173,8 @@ func (l *Learner) replicate(target Labelled, prior headPrior, fit headFit) (repl
 	}, nil
 }
 
-// resample writes to w the heads of the part's outputs for the heads of the sources and
-// target samples that are there so many times.
+// resample writes to w the heads of the part's outputs for other heads of the sources, with target sample i counted
+// times[i] times.
 func (part *resampledPart) resample(times []float64, heads *mat.Dense, prior headPrior, w *mat.Dense) error {
 	s, least := part.fits[0], math.Inf(1)
 	for _, f := range part.fits {
@@ -230,8 +222,8 @@ func (part *resampledPart) resample(times []float64, heads *mat.Dense, prior hea
 	return nil
 }
 
-// resampledParts prepares the regressions of the target's heads, for those outputs that
-// have leave-one-out residuals. There is none where any output lacks them.
+// resampledParts prepares the regressions of the target's heads. It returns nil if any part lacks finite leave-one-out
+// residuals.
 func (l *Learner) resampledParts(rows []int32, prior headPrior, fitted []fittedPart) ([]resampledPart, error) {
 	cfg := &l.problem.Config
 	u, err := l.model.units()
@@ -257,7 +249,7 @@ func (l *Learner) resampledParts(rows []int32, prior headPrior, fitted []fittedP
 		y := f.centred(means)
 		if cfg.Head.Prior == PriorResidual {
 			if len(f.fits[0].each) == 0 {
-				continue // of classes that no row is of, w stays 0
+				continue // w stays 0 for classes without a row
 			}
 			decomposed := l.targetRows(f.Rows, u)
 			fitted, err := l.withoutLone(decomposed, phi, u)
@@ -280,7 +272,7 @@ func (l *Learner) resampledParts(rows []int32, prior headPrior, fitted []fittedP
 		}
 		var decomposed *regress.Rows
 		if l.alike(f.Rows) {
-			decomposed = &regress.Rows{} // whose spread is 0
+			decomposed = &regress.Rows{} // its spread is 0
 		}
 		for i, h := range f.fits {
 			// The unit of this ridge is n / min(T, K) times that of prior residual.
@@ -302,7 +294,7 @@ func (l *Learner) resampledParts(rows []int32, prior headPrior, fitted []fittedP
 	return out, nil
 }
 
-// add takes a smoother whose leave-one-out residuals are finite.
+// add adds a smoother to the part if its leave-one-out residuals are finite.
 func (part *resampledPart) add(s *regress.Smoother, err error) error {
 	if err != nil {
 		return err
@@ -313,8 +305,8 @@ func (part *resampledPart) add(s *regress.Smoother, err error) error {
 	return nil
 }
 
-// relevanceOf is the relevance for heads of the sources (T by K+1) and of the target
-// (K+1 by C), whose last numbers are those of the intercepts.
+// relevanceOf returns the relevance for heads of the sources (T by K+1) and of the target (K+1 by C), of which it
+// ignores the last numbers, those of the intercepts.
 func (l *Learner) relevanceOf(heads, w *mat.Dense) ([]float64, error) {
 	t, c := heads.Dims()
 	_, outputs := w.Dims()
@@ -345,9 +337,9 @@ func (l *Learner) relevanceOf(heads, w *mat.Dense) ([]float64, error) {
 	return nu, err
 }
 
-// headNoise draws what the heads of the replicates differ by from those of the fit,
-// for each output of the sources K numbers by replicates, and with constant one more
-// row for what its intercept says. It is nil for an output without a label.
+// headNoise draws by how much the heads of the replicates differ from those of the fit: for each output of the sources
+// a matrix of K rows by replicates, with one more row for its intercept where constant is true. It is nil for an output
+// without a label.
 func (l *Learner) headNoise(sources []Labelled, lambda float64, constant bool, rng *rand.Rand) ([]*mat.Dense, error) {
 	p := l.problem
 	k := p.Config.K
@@ -369,7 +361,7 @@ func (l *Learner) headNoise(sources []Labelled, lambda float64, constant bool, r
 		}
 		upper, ok := lapack64.Potrf(gram.RawSymmetric())
 		if !ok {
-			return // no penalty, and nothing to tell a direction by
+			return // without a penalty, the rows leave some direction undetermined
 		}
 		for _, o := range part.outputs {
 			d := mat.NewDense(width, replicates, nil)
@@ -388,8 +380,8 @@ func (l *Learner) headNoise(sources []Labelled, lambda float64, constant bool, r
 	return out, err
 }
 
-// headPenalty is N lambda of a fit of N labels. Where there is no penalty it is the one
-// for which the heads have the size that they have, sigma^2 over the mean square of W.
+// headPenalty returns N lambda for a fit of N labels. Without a penalty it returns the one at which heads would have
+// the size that they have, sigma^2 over the mean square of W.
 func (l *Learner) headPenalty(lambda float64) (float64, error) {
 	if set := l.problem.Config.ERM.Lambda; set != LambdaAuto {
 		lambda = set
@@ -408,7 +400,7 @@ func (l *Learner) headPenalty(lambda float64) (float64, error) {
 	return l.sigma * l.sigma * float64(len(heads.RawMatrix().Data)) / (size * size), nil
 }
 
-// newUncertainty condenses the relevance and shares of replicates of a round that found nu and these shares.
+// newUncertainty condenses the relevances and shares of replicates of a round that found these.
 func newUncertainty(found, foundShares []float64, nus, shares [][]float64) *Uncertainty {
 	m := len(nus[0])
 	all := make([]float64, 5*m)

@@ -11,19 +11,17 @@ import (
 	"github.com/amtrl/amtrl/dataset"
 )
 
-// units are what features and labels are measured in, so that results do not
-// depend on the units that the data come in: the fit sees z = (x - mu) / s, with
-// one s for all features or one for each, and the labels of a column in units of their
-// own spread. They come from the rows of a method's first round and stay for all its
-// rounds.
+// units are the units in which features and labels are measured, so that results do not depend on the units of the
+// data: the fit sees z = (x - mu) / s, with one s for all features or one for each, and the labels of a column in units
+// of their own spread. They come from the rows of a method's first round and stay for all its rounds.
 type units struct {
 	centre []float32 // mu, d numbers
 	scale  float64   // s: its square is the mean variance of a feature; 1 where each has its own
 	each   []float32 // s_j of each feature, or nil
-	label  []float64 // by column, 1 for labels of 0 and 1; nil for 1
+	label  []float64 // spread by column, 1 for labels of 0 and 1; nil for 1 throughout
 }
 
-// ofFeature is s of feature j.
+// ofFeature returns s of feature j.
 func (u units) ofFeature(j int) float64 {
 	if u.each != nil {
 		return float64(u.each[j])
@@ -31,12 +29,12 @@ func (u units) ofFeature(j int) float64 {
 	return u.scale
 }
 
-// same says whether features are measured alike.
+// same reports whether both measure features alike.
 func (u units) same(as units) bool {
 	return u.scale == as.scale && slices.Equal(u.centre, as.centre) && slices.Equal(u.each, as.each)
 }
 
-// inverse are 1/s_j where each feature has its own.
+// inverse returns 1/s_j of each feature, empty where all share one s.
 func (u units) inverse() []float32 {
 	v := make([]float32, len(u.each))
 	for j, s := range u.each {
@@ -45,7 +43,7 @@ func (u units) inverse() []float32 {
 	return v
 }
 
-// labelOf is the unit of the labels of a column.
+// labelOf returns the unit of the labels of a column.
 func (u units) labelOf(column int) float64 {
 	if u.label == nil {
 		return 1
@@ -53,9 +51,9 @@ func (u units) labelOf(column int) float64 {
 	return u.label[column]
 }
 
-// newUnits measures the labelled rows of sources, whose outputs one after the other
-// are of these columns. A spread of nothing counts as 1. Labels are measured against
-// the mean of their output, features as scaling says, which is not ScalingAuto.
+// newUnits returns the units for the labelled rows of sources; columns holds the column of each of their outputs in
+// turn. A spread of 0 counts as 1. The spread of labels is about the mean of their output, and that of features as
+// scaling says, which must not be ScalingAuto.
 func newUnits(set *dataset.Set, sources []Source, columns []int, in []Labelled, scaling string) units {
 	d := set.Pools[0].Cols
 	sum, square, n := make([]float64, d), 0.0, 0
@@ -89,7 +87,7 @@ func newUnits(set *dataset.Set, sources []Source, columns []int, in []Labelled, 
 	return u
 }
 
-// meanLabel is the mean of labels, 0 of none.
+// meanLabel returns the mean of labels, 0 if there are none.
 func meanLabel(y []float32) float64 {
 	sum := 0.0
 	for _, v := range y {
@@ -98,7 +96,7 @@ func meanLabel(y []float32) float64 {
 	return sum / float64(max(1, len(y)))
 }
 
-// fillMeans gives outputs without labels the mean of those that are of the same column.
+// fillMeans sets the mean of each output without labels to the mean over the other outputs of its column.
 func fillMeans(means []float32, counts, columns []int) {
 	sum, n := map[int]float64{}, map[int]int{}
 	for i, mean := range means {
@@ -114,15 +112,14 @@ func fillMeans(means []float32, counts, columns []int) {
 	}
 }
 
-// A feature is constant, with s_j = 1, up to a spread of constantFeature times its mean,
-// which in float32 is hardly more than rounding, and up to leastSpread.
+// A feature counts as constant, with s_j = 1, up to a spread of constantFeature times its mean, which in float32 is
+// hardly more than rounding, or of leastSpread.
 const (
 	constantFeature = 1e-6
 	leastSpread     = 1e-30
 )
 
-// featureScales are the spreads of the features of labelled rows about centre, 1 for a
-// constant one.
+// featureScales returns the spread of each feature of labelled rows about centre, 1 for a constant feature.
 func featureScales(set *dataset.Set, sources []Source, in []Labelled, centre []float32) []float32 {
 	squares, n := make([]float64, len(centre)), 0
 	for row := range rowsOf(set, sources, in) {
@@ -142,8 +139,7 @@ func featureScales(set *dataset.Set, sources []Source, in []Labelled, centre []f
 	return scales
 }
 
-// featureScale is the root mean square of the features of labelled rows, less these
-// centres where there are such.
+// featureScale returns the root mean square of the features of labelled rows, less centre where it is not nil.
 func featureScale(set *dataset.Set, sources []Source, in []Labelled, centre []float32) float64 {
 	square, n := 0.0, 0
 	for row := range rowsOf(set, sources, in) {
@@ -159,7 +155,7 @@ func featureScale(set *dataset.Set, sources []Source, in []Labelled, centre []fl
 	return math.Sqrt(square / float64(max(1, n)))
 }
 
-// rowsOf reads the features of labelled rows, one after the other into the same slice.
+// rowsOf yields the features of each labelled row in turn, always in the same slice.
 func rowsOf(set *dataset.Set, sources []Source, in []Labelled) iter.Seq[[]float32] {
 	return func(yield func([]float32) bool) {
 		row := make([]float32, set.Pools[0].Cols)
@@ -174,8 +170,8 @@ func rowsOf(set *dataset.Set, sources []Source, in []Labelled) iter.Seq[[]float3
 	}
 }
 
-// spread is the root mean square of labels less the mean of their output, over the
-// outputs that of says, counted over all sources.
+// spread returns the root mean square of labels less the mean of their output, over the outputs for which of reports
+// true. Outputs are numbered over all sources.
 func spread(sources []Source, in []Labelled, of func(output int) bool) float64 {
 	sum, n, at := 0.0, 0, 0
 	for m, l := range in {
@@ -198,7 +194,7 @@ func spread(sources []Source, in []Labelled, of func(output int) bool) float64 {
 // readRow writes the features of row i of a pool to dst.
 func readRow(p *dataset.Pool, i int, dst []float32) {
 	lo, hi, scale := i*p.Cols, (i+1)*p.Cols, p.Scale
-	dst = dst[:p.Cols] // with scale, what the compiler needs to know for short loops
+	dst = dst[:p.Cols] // this and scale as a variable let the compiler make short loops
 	switch {
 	case p.U8 != nil:
 		for j, v := range p.U8[lo:hi][:len(dst)] {
@@ -215,7 +211,7 @@ func readRow(p *dataset.Pool, i int, dst []float32) {
 	}
 }
 
-// in returns labelled rows with their labels, of these columns, in these units.
+// in returns labelled rows with their labels, which belong to the given columns, in units u.
 func (u units) in(l Labelled, columns []int) Labelled {
 	y := make([]float32, len(l.Y))
 	for i, v := range l.Y {
@@ -224,8 +220,7 @@ func (u units) in(l Labelled, columns []int) Labelled {
 	return Labelled{l.Rows, y}
 }
 
-// values are the units as parameters keep them: mu, s, and the unit of each column of
-// labels.
+// values returns the units as they are stored among the parameters: mu, s, and the unit of each column of labels.
 func (u units) values() []float32 {
 	scales := u.each
 	if scales == nil {
@@ -238,7 +233,7 @@ func (u units) values() []float32 {
 	return v
 }
 
-// unitsAt reads values of rows of d features back, which have one s or d of them.
+// unitsAt reads back the values of units for rows of d features, with one s or d of them, as scales says.
 func unitsAt(b backend.Queue, at backend.Vector, d, scales int) (units, error) {
 	v := make([]float32, at.Len)
 	err := backend.Get(b, v, at.Buf, at.Off)
@@ -255,13 +250,12 @@ func unitsAt(b backend.Queue, at backend.Vector, d, scales int) (units, error) {
 // centre views mu.
 func (l *linear) centre() backend.Vector { return section(l.all, l.theta.Len, l.d) }
 
-// setUnits keeps the units behind the parameters and sets b.
+// setUnits stores intercepts as b, and the units after the parameters.
 func (l *linear) setUnits(u units, intercepts []float32) error {
 	return backend.Put(l.b, l.all.Buf, l.intercepts(l.theta).Off, slices.Concat(intercepts, u.values()))
 }
 
-// units reads them back. A model without intercepts takes rows and labels as they
-// are.
+// units reads the units back. A model without intercepts takes rows and labels as they are.
 func (l *linear) units() (units, error) {
 	if !l.intercept {
 		return units{scale: 1}, nil
@@ -269,8 +263,9 @@ func (l *linear) units() (units, error) {
 	return unitsAt(l.b, section(l.all, l.theta.Len, l.d+l.scales+l.columns), l.d, l.scales)
 }
 
-// inUnits returns the round with its labels in the units of the fit, which the
-// first round of a method sets. Later rounds keep them.
+// inUnits returns the round with its labels in the units of the fit, which the first round of a method sets and later
+// rounds keep. Where the fit does not continue from the round before, it also stores the units and the mean labels as
+// intercepts.
 func (l *Learner) inUnits(in Round, first bool) (Round, error) {
 	if !l.problem.Config.Intercept {
 		return in, nil
@@ -302,7 +297,7 @@ func (l *Learner) inUnits(in Round, first bool) (Round, error) {
 	return in, err
 }
 
-// fromOrigins returns labelled rows of the sources with the labels that the fit sees.
+// fromOrigins returns labelled rows of the sources with the labels that the fit sees, less their origins.
 func (l *Learner) fromOrigins(in []Labelled) ([]Labelled, error) {
 	origins, err := l.model.origins()
 	if err != nil || origins == nil {

@@ -9,11 +9,12 @@ import (
 	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
-// doubtsLabels says whether labels of the target's samples may be wrong: those of somebody's rows. Of a task all rows of other classes
-// are one class.
+// doubtsLabels reports whether labels of the target's samples may be wrong: classes where sources are pools. (In a task
+// the rows of all other classes are one class.)
 func (p *Problem) doubtsLabels() bool { return p.Config.Sources == SourcesPools && p.Classifies() }
 
-// unlikely is -log of how likely logits z make the classes of samples, of which labels may be wrong.
+// unlikely returns the negative log-likelihood of the classes of samples under logits z; samples without a label do not
+// count. Where labels may be wrong, it is the one at the likeliest rate of wrong labels (see [regress.NoiseRate]).
 func (p *Problem) unlikely(of regress.Logits, z *mat.Dense, class []int, groups regress.Groups) float64 {
 	var losses []float64
 	var labelled []int

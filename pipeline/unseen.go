@@ -11,9 +11,9 @@ import (
 	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
-// addUnseen gives the target an output for each class of its columns that sources have and it has not: its rows that have
-// a label of the column are of another. What is said of such a class comes from one regression on the rows of all
-// sources (see [Learner.join]).
+// addUnseen gives the target an output for each class of its columns that sources have and the target has not: its rows
+// with a label of the column are all of other classes. The predictions of these outputs come from one regression on the
+// rows of all sources (see [Learner.join]).
 func (p *Problem) addUnseen() {
 	if p.Config.Sources != SourcesPools || !p.Classifies() {
 		return
@@ -54,7 +54,7 @@ func (p *Problem) addUnseen() {
 	}
 }
 
-// sortClasses puts tasks of classes of one column in the order of the classes, where the set has one.
+// sortClasses sorts tasks, the classes of one column, by the order of the classes, where the set has one.
 func sortClasses(set *dataset.Set, tasks []int) {
 	if set.Columns == nil {
 		return
@@ -68,7 +68,7 @@ func sortClasses(set *dataset.Set, tasks []int) {
 	}
 }
 
-// hasOthers says whether an output of the target is one of several of its column.
+// hasOthers reports whether the column of an output has other outputs of the target.
 func (p *Problem) hasOthers(output int) bool {
 	columns := p.targetColumns()
 	for c, column := range columns {
@@ -79,9 +79,10 @@ func (p *Problem) hasOthers(output int) bool {
 	return false
 }
 
-// divide takes classes that have others beside them in their column, and that no row is of, apart, unless all are such.
+// divide splits the outputs of p into seen and unseen ones. Unseen are the classes without a row that have other
+// outputs in their column. Where all outputs would be unseen, all count as seen.
 func (p labelGroup) divide(hasOthers func(output int) bool) (seen, unseen labelGroup) {
-	var of [2][]int // places of outputs
+	var of [2][]int // indices of the seen and of the unseen outputs
 	for i, c := range p.outputs {
 		at := 0
 		if hasOthers(c) && !slices.Contains(p.column(i, len(p.outputs)), 1) {
@@ -95,7 +96,7 @@ func (p labelGroup) divide(hasOthers func(output int) bool) (seen, unseen labelG
 	return p.some(of[0]), p.some(of[1])
 }
 
-// some are the outputs at some places.
+// some returns p with the outputs at the given indices alone.
 func (p labelGroup) some(places []int) labelGroup {
 	out := labelGroup{Labelled: Labelled{Rows: p.Rows, Y: make([]float32, 0, len(p.Rows)*len(places))}}
 	for _, i := range places {
@@ -109,7 +110,8 @@ func (p labelGroup) some(places []int) labelGroup {
 	return out
 }
 
-// fitUnseen are heads, so wide, of classes that no row is of: 0 by squared loss, and log-odds that are the same for all rows.
+// fitUnseen returns heads of length width for classes without a row: zero by squared loss, and for classification an
+// intercept alone, so that the log-odds are the same for all rows.
 func (p *Problem) fitUnseen(in labelGroup, width int) []headFit {
 	fits := make([]headFit, len(in.outputs))
 	for i := range in.outputs {
@@ -122,20 +124,22 @@ func (p *Problem) fitUnseen(in labelGroup, width int) []headFit {
 	return fits
 }
 
-// scarce says whether a class, by labels of 0 and 1, has fewer than two rows, or all but one: any direction tells one row from the rest.
-// Those of a group are one.
+// scarce reports whether fewer than two rows have the label 1, or fewer than two the label 0: any direction separates
+// one row from the rest. A group counts as one row.
 func scarce[E float32 | float64](y []E, of regress.Groups) bool {
 	ones := of.Distinct(func(i int) bool { return y[i] == 1 })
 	return ones < 2 || of.Distinct(func(i int) bool { return y[i] != 1 }) < 2
 }
 
-// scarce is that of an output of the target.
+// scarce reports whether the class of an output of the target is scarce among the samples that have its label.
 func (p *Problem) scarce(in Labelled, output int) bool {
 	outputs := len(p.Target.Tasks)
 	return scarce(in.column(output, outputs), p.together(in.Rows).Some(in.labelled(output, outputs)))
 }
 
-// byFrequency are the log-odds of a class by how many rows have the label 1, each row left out, with its group.
+// byFrequency returns log-odds of a class that are the same for all rows: those of the frequency of the label 1, and
+// for each row left out those of its frequency among the rows outside its group. The head has length width, with the
+// intercept at index k.
 func byFrequency(y []float64, width, k int, of regress.Groups) prediction {
 	n, ones := len(y), floats.Sum(y)
 	out := prediction{head: make([]float32, width), left: make([]float64, n)}
@@ -155,9 +159,9 @@ func byFrequency(y []float64, width, k int, of regress.Groups) prediction {
 	return out
 }
 
-// lend gives classes of a column that are scarce what the regression on the rows of all sources says, in
-// the place of their frequency, which no row has more of than another. Its heads are of logits, and become log-odds, nearly, by what the
-// two differ by on average over the target's rows.
+// lend replaces the frequencies that predict the scarce classes of a column, which are the same for all rows, by the
+// predictions g of the regression on the rows of all sources. g has heads of logits. They become log-odds,
+// approximately, by subtracting the mean difference of the two over the target's rows.
 func (f *headFit) lend(p *Problem, in Labelled, group []int, of []*headFit, g []prediction) {
 	for j, c := range group {
 		if !p.scarce(in, c) {
@@ -175,7 +179,8 @@ func (f *headFit) lend(p *Problem, in Labelled, group []int, of []*headFit, g []
 	}
 }
 
-// seenLabels are labels of the target's outputs, row after row, without those of a class that has others in its column and no row.
+// seenLabels returns a copy of y, the labels of the target's outputs, row after row, with NaN for each class that no
+// row is of and that has others in its column.
 func (p *Problem) seenLabels(y []float32) []float32 {
 	out, c := slices.Clone(y), len(p.Target.Tasks)
 	for i := range c {
@@ -190,7 +195,7 @@ func (p *Problem) seenLabels(y []float32) []float32 {
 	return out
 }
 
-// novel is how many classes of a column the target's samples are of, and how many of these no source has a row of.
+// novel returns how many classes of a column the target's samples are of, and how many of these no source has a row of.
 func (p *Problem) novel(in Round, group []int) (sampled, novel int) {
 	outputs, theirs := len(p.Target.Tasks), p.columnCounts(in.Sources, group)
 	for j, c := range group {

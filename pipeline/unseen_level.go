@@ -9,17 +9,19 @@ import (
 	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
-// absent are the classes of a column that no sample of the target is of, while some are of others.
+// absent describes the classes of a column that no sample of the target is of, where the samples are of other classes.
 type absent struct {
 	is   []bool    // by class
 	rows []int     // samples with a label of the column
-	each []float64 // what one of these counts for: a group is one
-	most float64   // of these samples that may be of such classes
+	each []float64 // weight of each of these: 1 over the size of its group
+	most float64   // largest expected number of these samples in absent classes
 }
 
-// absentOf is nil where there are none. That none of the samples is of them tells how often they occur: by what is said of samples that are
-// left out, no more than half a sample may be of them together, or as many as there are classes of one sample (the estimate of Good 1953,
-// that the unseen are as many as those seen once). What sources say of a class that they do not know is that it is one of theirs.
+// absentOf returns the absent classes of a column, nil where no class is absent or all are. That no sample is of an
+// absent class bounds how often these occur: by the leave-one-out predictions, the expected number of samples in them
+// may be at most 1/2, or the number of classes with a single sample if that is more (Good 1953 estimates that the
+// unseen are as many as those seen once). Without the bound, a class that the sources do not know would be taken for
+// one of theirs.
 func (p *Problem) absentOf(in Labelled, group []int) *absent {
 	outputs := len(p.Target.Tasks)
 	a := &absent{is: make([]bool, len(group)), rows: in.labelled(group[0], outputs)}
@@ -49,8 +51,9 @@ func (p *Problem) absentOf(in Labelled, group []int) *absent {
 	return a
 }
 
-// share is how many of the samples are of absent classes, whose heads are so much more, by what heads say of class j and a sample: log-odds
-// of one class against all others, or logits beside those of rest other classes.
+// share returns the expected number of samples of absent classes when level is added to the heads of these. says
+// returns the prediction for class j and a sample: log-odds of the class against all others, or logits, which compete
+// with those of rest other classes, all 0.
 func (a *absent) share(level float64, says func(j, row int) float64, logits bool, rest float64) (sum float64) {
 	at := make([]float64, len(a.is)+1)
 	for i, row := range a.rows {
@@ -75,7 +78,7 @@ func (a *absent) share(level float64, says func(j, row int) float64, logits bool
 	return sum
 }
 
-// level is what the heads of absent classes are to be less by, 0 where no more of the samples are of them than may be.
+// level returns what to add to the heads of absent classes, 0 or less, so that no more samples are of them than may be.
 func (a *absent) level(says func(j, row int) float64, logits bool, rest float64) float64 {
 	if a.share(0, says, logits, rest) <= a.most {
 		return 0
@@ -95,7 +98,8 @@ func (a *absent) level(says func(j, row int) float64, logits bool, rest float64)
 	return low
 }
 
-// lessen takes what is said of absent classes down, with intercepts at place k of heads. It leaves the predictions as they are.
+// lessen returns the predictions of a column with the heads of absent classes lowered by [absent.level]; k is the index
+// of the intercept in a head. It does not change the predictions passed to it.
 func (a *absent) lessen(of []prediction, k int) []prediction {
 	logits := of[0].logits != nil
 	level := a.level(func(j, row int) float64 { return of[j].says(row) }, logits, of[0].rest)
@@ -131,8 +135,8 @@ func (a *absent) lessen(of []prediction, k int) []prediction {
 	return out
 }
 
-// lessenAbsent is that of the helps of a column. What f says of absent classes is by their frequency, or
-// lent (see [headFit.lend]), and stays.
+// lessenAbsent applies [absent.lessen] to all candidates of a column. The fit f predicts absent classes by their
+// frequency, or as lent (see [headFit.lend]), and stays as it is.
 func (l *Learner) lessenAbsent(in Labelled, group []int, found helps) helps {
 	a, k := l.problem.absentOf(in, group), l.problem.Config.K
 	if a == nil {
