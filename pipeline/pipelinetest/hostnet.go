@@ -108,9 +108,6 @@ func (n *HostNet) Features(x []float64) (z []float64, gap float64) {
 					slices.Sort(four)
 					out[(i*(w/2)+j)*l.f+f] = four[4]
 					gap = min(gap, four[4]-four[3])
-					if four[4] == 0 {
-						gap = min(gap, -four[3])
-					}
 				}
 			}
 		}
