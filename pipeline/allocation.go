@@ -21,30 +21,30 @@ const (
 	RuleAuto = "auto"
 )
 
-// Rules lists what Allocation.Rule can be.
+// Rules returns the values that Allocation.Rule can have.
 func Rules() []string { return []string{RuleSquared, RulePriced, RuleL1, RuleAuto} }
 
-// Allocation are the settings that turn nu into samples per source.
+// Allocation holds the settings that turn nu into a number of samples for each source.
 type Allocation struct {
 	// Rule is one of
 	//
 	//	squared  n_m proportional to nu_m^2 (Alg. 1 and Alg. 2, line 4), whatever a sample of source m costs
 	//	priced   n_m proportional to nu_m^2 / sqrt(c_m) for a cost of c_m: with weights a_m = nu_m^4 the minimiser of
-	//	         sum a_m/n_m at a budget sum c_m n_m, as in stratified sampling (Cochran 1977, section 5.5), and
-	//	         squared where all costs are the same
+	//	         sum a_m/n_m at a budget sum c_m n_m, as in stratified sampling (Cochran 1977, section 5.5);
+	//	         the same as squared where all costs are equal
 	//	l1       n_m proportional to |nu_m| / sqrt(c_m), which for a given nu and budget minimises the bound
 	//	         sum nu_m^2/n_m of the paper's analysis (Wang, Chen, Jamieson and Du, ICML 2023)
 	//	auto     priced where costs differ, else squared
 	Rule string `json:"rule"`
-	// Mix is the fraction of each epoch's budget that is spread uniformly. An
-	// allocation with Mix > 0 draws from every source at least Mix times what
-	// the uniform allocation of the same budget would. MixAuto uses Epoch.Own as the
-	// fraction and distributes it by Epoch.Match instead of uniformly. The part of either
-	// that chance alone would give is spread evenly.
+	// Mix is the fraction of each epoch's budget that is spread uniformly: with Mix > 0 every source gets at least Mix
+	// times what the uniform allocation of the same budget would draw from it. MixAuto takes Epoch.Own as the fraction
+	// and spreads it by Epoch.Match instead of uniformly. Of both parts of the budget, the one by nu and the one by the
+	// match, it spreads uniformly what chance alone would give.
 	Mix float64 `json:"mix"`
 }
 
-// MixAuto explores as much as the sources leave of the target unexplained, and as nu is no more than chance gives.
+// MixAuto derives the fraction from the round before: it explores with the part of the target that the sources' heads
+// leave unexplained, and spreads evenly what nu would have by chance.
 const MixAuto = -1
 
 func (a Allocation) validate() error {
@@ -57,7 +57,8 @@ func (a Allocation) validate() error {
 	return nil
 }
 
-// For is the allocation with RuleAuto decided for sources of the given costs.
+// For returns the allocation with RuleAuto replaced: by RulePriced where the costs of the sources differ, else by
+// RuleSquared.
 func (a Allocation) For(costs []float64) Allocation {
 	if a.Rule == RuleAuto {
 		if a.Rule = RuleSquared; len(costs) > 0 && slices.Min(costs) != slices.Max(costs) {
@@ -84,7 +85,7 @@ func (a Allocation) rates(nu, costs []float64) []float64 {
 	for m, v := range nu {
 		v = math.Abs(v) / largest
 		switch weights[m] = v * v; a.Rule {
-		case RulePriced: // in units of the least cost, so that equal costs give the bytes of squared
+		case RulePriced: // costs over the least, so that equal costs give exactly the rates of RuleSquared
 			weights[m] /= math.Sqrt(costs[m] / least)
 		case RuleL1:
 			weights[m] = v / math.Sqrt(costs[m])
@@ -98,7 +99,7 @@ func (a Allocation) rates(nu, costs []float64) []float64 {
 	return weights
 }
 
-// after returns the rates that follow from an epoch.
+// after returns the rates of the epoch that follows e.
 func (a Allocation) after(e *Epoch, costs []float64) []float64 {
 	rates := a.rates(e.Nu, costs)
 	if a.Mix != MixAuto {
@@ -117,8 +118,9 @@ func (a Allocation) after(e *Epoch, costs []float64) []float64 {
 	return rates
 }
 
-// mixture is what MixAuto mixes: the part of the budget that goes by the match, and those of the rest and of this part that are spread
-// evenly, as what chance gives of either is.
+// mixture returns the fractions that MixAuto mixes by: own of the budget goes by the match and the rest by nu. Of the
+// rest nuEven, and of own matchEven, is spread uniformly instead, as much as chance gives of nu and of the match; all
+// of it where nu or the match is 0.
 func (e *Epoch) mixture() (own, nuEven, matchEven float64) {
 	if e.Match != nil {
 		if own, matchEven = e.Own, e.MatchByChance; floats.Sum(e.Match) == 0 {
@@ -132,8 +134,7 @@ func (e *Epoch) mixture() (own, nuEven, matchEven float64) {
 	return own, math.Min(1, e.NuByChance/square), matchEven
 }
 
-// SharesAfter returns the fraction of the next epoch's budget that each source gets
-// after an epoch.
+// SharesAfter returns the fraction of the next epoch's budget that each source gets after the epoch e.
 func (a Allocation) SharesAfter(e *Epoch, costs []float64) []float64 {
 	shares := a.after(e, costs)
 	for m, c := range costs {
@@ -142,7 +143,7 @@ func (a Allocation) SharesAfter(e *Epoch, costs []float64) []float64 {
 	return shares
 }
 
-// uniformRates buys the same number of every source.
+// uniformRates returns the rates that buy the same number of samples from every source.
 func uniformRates(costs []float64) []float64 {
 	total := 0.0
 	for _, c := range costs {
@@ -151,8 +152,8 @@ func uniformRates(costs []float64) []float64 {
 	return slices.Repeat([]float64{1 / total}, len(costs))
 }
 
-// raise is the allocation of Alg. 2, line 4, with samples of earlier epochs
-// kept: n_m = max(ceil(rate_m cost), floor, have_m), at most limit_m.
+// raise returns the allocation of Alg. 2, line 4, with samples of earlier epochs kept:
+// n_m = max(ceil(rate_m cost), floor, have_m), at most limit_m.
 func raise(rates []float64, cost, floor float64, have, limit []int) []int {
 	n := make([]int, len(rates))
 	for m, r := range rates {
@@ -162,10 +163,9 @@ func raise(rates []float64, cost, floor float64, have, limit []int) []int {
 	return n
 }
 
-// spend distributes a total cost: x_m = max(level rate_m, floor, have_m), at most
-// limit_m, with the one level at which sum c_m x_m is the cost. Each x_m is
-// rounded down, and what that leaves goes one sample at a time to the largest
-// remainders, as long as it pays for them.
+// spend returns the numbers of samples that a total cost buys: x_m = max(level rate_m, floor, have_m), at most limit_m,
+// with the one level at which sum c_m x_m is the cost. Each x_m is rounded down. What is left of the cost buys one more
+// sample from each of the sources with the largest remainders, as far as it goes.
 func spend(rates, costs []float64, cost float64, floor int, have, limit []int) []int {
 	x := make([]float64, len(rates))
 	fill := func(level float64) float64 {

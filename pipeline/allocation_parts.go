@@ -1,14 +1,15 @@
 package pipeline
 
-// What a source's share of a budget is mostly due to.
+// The reasons for the largest part of a source's share of a budget, see [Allocation.DueTo].
 const (
 	ByRelevance   = ""
 	ByExploration = "exploration"
 	ByEven        = "even"
 )
 
-// DueTo says for each source what most of its share after an epoch is due to: nu, the match that MixAuto explores by, or neither, where
-// it is spread evenly because nothing beyond chance tells the sources apart. With a fixed Mix it is nu.
+// DueTo returns for each source what most of its share after the epoch e is due to: ByRelevance for nu, ByExploration
+// for the match that MixAuto explores by, and ByEven for the part that is spread evenly because nothing beyond chance
+// tells the sources apart. With a fixed Mix it is ByRelevance for all.
 func (a Allocation) DueTo(e *Epoch, costs []float64) []string {
 	out := make([]string, len(e.Nu))
 	if a.Mix != MixAuto {

@@ -13,10 +13,10 @@ import (
 	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
-// learnAlone is the round of a baseline: Target is the ridge regression of the
-// target's samples on their own rows, by leave-one-out, or for classes the classifier on
-// these, several of them mixed with what [Problem.ownClasses] says. Constant is their mean. Nothing is drawn and no source is
-// relevant.
+// learnAlone carries out the round of a baseline, which draws nothing; the relevance of every source is 0. Target is
+// the ridge regression on the rows of the target's samples, with the ridge of [RidgeAuto], or for classes the
+// classifier on these rows, mixed with the regression of [Problem.ownClasses] where there are several. Constant is the
+// mean of the labels.
 func (l *Learner) learnAlone(ctx context.Context, rec Epoch, in Round) (Epoch, error) {
 	u, err := l.model.units()
 	if err != nil {
@@ -60,11 +60,12 @@ func (l *Learner) learnAlone(ctx context.Context, rec Epoch, in Round) (Epoch, e
 	return rec, err
 }
 
-// ownHead has the heads of the target's rows alone.
+// ownHead returns a function that fits heads to the rows of the target's samples alone: an intercept and delta, with w
+// = 0.
 func (l *Learner) ownHead() headsOf {
 	return func(rows *targetRows, _ *mat.Dense, u units, in labelGroup) ([]headFit, error) {
 		k, means := l.problem.Config.K, in.means()
-		// Of the two kernels there is one, and kappa its weight: kappa / (1 + kappa) is a factor of lambda.
+		// There is one kernel instead of two, and kappa / (1 + kappa) is merely a factor of lambda: one kappa will do.
 		regression, err := l.regress(regress.Regression{
 			Rows: rows.Rows, Y: in.centred(means), Rho: math.Inf(1), Least: regress.LeastPower, Kappas: []float64{1}, Lambda: RidgeAuto,
 		})
@@ -84,7 +85,8 @@ func (l *Learner) ownHead() headsOf {
 	}
 }
 
-// helpsAlone are those of [Target].
+// helpsAlone returns a function that finds the helps of [Target]: regressions on the samples alone, for columns where
+// the samples can choose (see [Problem.tells]).
 func (l *Learner) helpsAlone(_ *headFit, in Labelled, by helpers) helpsOf {
 	return func(group []int, _ []*headFit) (found helps, err error) {
 		if l.problem.tells(in, group) {
@@ -94,8 +96,9 @@ func (l *Learner) helpsAlone(_ *headFit, in Labelled, by helpers) helpsOf {
 	}
 }
 
-// frequencies are the log-odds of outputs by how many of the other samples have the label 1: each sample, with its group, is left
-// out of what it is compared with, but not of the score (see [Learner.constants]).
+// frequencies returns leave-one-out log-odds by class frequency, for each output and sample: how many of the samples
+// outside the sample's group have the label 1. They are NaN for a missing label. The log-loss uses them, while the
+// score uses the frequencies of all samples (see [Learner.constants]).
 func frequencies(in Labelled, outputs int, groups regress.Groups) [][]float32 {
 	left := make([][]float32, outputs)
 	for c := range left {
@@ -111,9 +114,9 @@ func frequencies(in Labelled, outputs int, groups regress.Groups) [][]float32 {
 	return left
 }
 
-// constants are heads that predict the means of the labels of each output. Of classes
-// the means stay those of all rows: without a row, its own class is behind one that is
-// as frequent, and all rows would count as wrong.
+// constants fits and uploads heads that predict the mean label of each output. For numbers the residuals are
+// leave-one-out residuals. For classes the means stay those of all rows: leaving a row out would put its own class
+// behind one that is as frequent, so that every row would count as wrong.
 func (l *Learner) constants(in labelGroup) ([]headFit, error) {
 	p, n, means, groups := l.problem, len(in.Rows), in.means(), l.problem.together(in.Rows)
 	y := in.centred(means)
@@ -138,8 +141,8 @@ func (l *Learner) constants(in labelGroup) ([]headFit, error) {
 	return fits, nil
 }
 
-// leftOfMean is what the mean of the other samples leaves of each of numbers with mean 0, those of its group left out too: the mean of
-// no others is 0.
+// leftOfMean returns the leave-one-out residuals of numbers whose mean is 0: each number less the mean of those outside
+// its group, or less 0 where there are no others.
 func leftOfMean(y []float64, groups regress.Groups) []float64 {
 	n, left := float64(len(y)), slices.Clone(y)
 	if groups.Group == nil && n > 1 {
@@ -159,7 +162,7 @@ func leftOfMean(y []float64, groups regress.Groups) []float64 {
 	return left
 }
 
-// clear sets the parameters to 0.
+// clear sets the parameters and the state of the optimiser to 0.
 func (l *Learner) clear() error {
 	for _, v := range []backend.Vector{l.model.parameters(), l.model.optimiser()} {
 		if v.Len > 0 {

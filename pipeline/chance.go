@@ -6,19 +6,19 @@ import (
 	"gonum.org/v1/gonum/mathext"
 )
 
-// chance is the squared correlation r^2 of n pairs that have nothing to do with each other. Where it has the mean q it is taken to be
-// Beta(1/2, (1/q - 1)/2), as it is of a vector and a random direction in 1/q dimensions: of n unrelated pairs, of which one direction is
-// the constant, q is 1/(n - 1).
+// chance is the distribution of the squared correlation r^2 of n unrelated pairs. Given its mean q it is taken to be
+// Beta(1/2, (1/q - 1)/2), the distribution for a vector and a random direction in 1/q dimensions. For n unrelated pairs
+// q is 1/(n - 1), since centring removes the direction of the constant.
 type chance struct {
 	mean, n float64
 }
 
-// beyond is the mean of (m - least)+ for a match m = ((r^2 - 1/n)+)^2 of these pairs. With a = 1/n + least^1/2 and the moments of the
-// Beta distribution, E r^2 = q and E r^4 = 3 q^2 / (1 + 2 q), it is
+// beyond returns the mean of (m - least)+ for the match m = ((r^2 - 1/n)+)^2 of n unrelated pairs. With
+// a = 1/n + least^1/2 and the moments of the Beta distribution, E r^2 = q and E r^4 = 3 q^2 / (1 + 2 q), it is
 //
 //	E r^4 P_2(a) - 2 q P_1(a) / n + (1/n^2 - least) P_0(a),
 //
-// where P_k(a) is the probability that Beta(1/2 + k, (1/q - 1)/2) is above a.
+// where P_k(a) is the probability that Beta(1/2 + k, (1/q - 1)/2) exceeds a.
 func (c chance) beyond(least float64) float64 {
 	from := 1/c.n + math.Sqrt(least)
 	if !(c.mean > 0) || from >= 1 {

@@ -8,10 +8,16 @@ import (
 	"github.com/amtrl/amtrl/dataset"
 )
 
-// checkDrawn refuses a round in which a row of a source or of the target is there twice, such as where the rows of earlier rounds were
-// added to a proposal that has them, or is both a sample and held out of the target, or which has a row of the target in a source that
-// draws none of these: the target itself, and what has its pool where it has no test rows of its own. A row of the same
-// group is as the row. Rows must be those of the pools.
+// checkDrawn returns an error for a round in which
+//
+//   - the rows of a source, the target's samples or its held-out rows have a row twice, such as where the rows of
+//     earlier rounds were added to a proposal that has them already;
+//   - a held-out row of the target is one of its samples, or in the group of one;
+//   - the target as a source has one of its samples or held-out rows;
+//   - the target has no test rows of its own (see [Source.keepsApart]), and a source on its pool has a sample, a
+//     held-out row or another row of their groups.
+//
+// The rows must exist in their pools.
 func (p *Problem) checkDrawn(in Round) error {
 	target, test := slices.Sorted(slices.Values(in.Target.Rows)), slices.Sorted(slices.Values(in.Test.Rows))
 	const once = "expected each row once, found row %d twice"
@@ -53,7 +59,7 @@ func (p *Problem) checkDrawn(in Round) error {
 	return nil
 }
 
-// twice is the first of sorted rows that is there again, -1 where none is.
+// twice returns the first row that a sorted list has twice, or -1.
 func twice(rows []int32) int32 {
 	for i := 1; i < len(rows); i++ {
 		if rows[i] == rows[i-1] {
@@ -63,7 +69,7 @@ func twice(rows []int32) int32 {
 	return -1
 }
 
-// common is the first row of two sorted lists, -1 where there is none.
+// common returns the first row of a that the sorted list b has too, or -1.
 func common(a, b []int32) int32 {
 	for _, row := range a {
 		if _, is := slices.BinarySearch(b, row); is {
@@ -73,7 +79,8 @@ func common(a, b []int32) int32 {
 	return -1
 }
 
-// checkRound refuses labelled rows that are not those of the round after st.
+// checkRound returns an error unless in is a valid round after st. It checks the method and epoch, the number of
+// sources, and the rows and labels.
 func (l *Learner) checkRound(st State, in Round) error {
 	p := l.problem
 	if method, e := p.round(len(st.Epochs)); in.Method != method || in.Epoch != e || e == 0 {
@@ -112,8 +119,8 @@ func (l *Learner) checkRound(st State, in Round) error {
 	return nil
 }
 
-// check refuses rows that a source does not have or that have no label, and labels that are
-// no numbers, or no classes.
+// check returns an error where a row does not exist in the pool of the source or has no label, and where a label is
+// infinite or, for classes, neither 0 nor 1. NaN is a missing label, which is allowed where there are several outputs.
 func (l Labelled) check(set *dataset.Set, of Source) error {
 	outputs, rows := len(of.Tasks), set.Pools[of.Pool].Rows
 	if n := len(l.Rows) * outputs; n != len(l.Y) {

@@ -17,36 +17,38 @@ import (
 	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
-// Classifies says whether the target's predictor is fitted to classes, so that what it
-// predicts are probabilities: labels are 0 and 1, and the head leans on the target's own rows.
+// Classifies reports whether the target's predictor is fitted to classes, so that it predicts log-odds: labels are 0
+// and 1, and the head has prior residual and the logistic loss.
 func (p *Problem) Classifies() bool { return p.Config.Classifies(p.Set) }
 
-// Classifies is that of each problem of a set under these settings, once they are complete.
+// Classifies returns what [Problem.Classifies] does for the problems of a set under these settings, which must be
+// complete.
 func (c *Config) Classifies(set *dataset.Set) bool {
 	return set.Binary && c.Head.Prior == PriorResidual && c.Head.Loss == LossLogistic
 }
 
-// classifier fits the heads of outputs with labels of 0 and 1, on the kernels that
-// residualHead has, or on that of the target's rows alone where root is nil. The log-odds are
-// the mean of what [regress.Discriminant] makes of the predictions of fits for the rows left out:
+// classifier fits the heads of outputs with labels 0 and 1, on the kernels of residualHead, or on the kernel of the
+// target's rows alone where root is nil. The log-odds are the mean of those that [regress.Discriminant]
+// finds for the leave-one-out predictions of several fits:
 //
-//   - logistic regression. A squared loss counts against a row that its prediction is beyond
-//     its label, which for a class of a tenth of the rows moves the boundary. Where few rows
-//     are all told apart, its own log-odds know no bounds;
-//   - the regression by squared loss, which has what is known of intercepts;
-//   - for a target with one output, logistic regression on its rows alone, where with it the
-//     mean gives the labels of the rows left out more probability. Of several classes some
-//     would take it and others not, so that their log-odds no longer compare.
+//   - logistic regression. A squared loss penalises a prediction for overshooting its label, which for a class of a
+//     tenth of the rows moves the boundary. Where a few rows are all separated, the log-odds of logistic regression
+//     itself are unbounded;
+//   - the least-squares regression, which has a prior of the intercept from the sources;
+//   - for a target with one output, logistic regression on its rows alone, where including it lowers the log-loss of
+//     the left-out rows. Of several classes some would take it and others not, so that their log-odds would no longer
+//     be comparable.
 type classifier struct {
 	rows      *targetRows
-	phi, root *mat.Dense // n by K+1, K+1 by r
-	unit      float64
-	mean      *mat.Dense // of the sources' heads of the same outputs, K+1 by C, or nil
-	a         *mat.Dense // A, once it is wanted
+	phi, root *mat.Dense // n by K+1, and L, K+1 by r: A = Phi L
+	unit      float64    // 1/s, 0 where A is constant
+	mean      *mat.Dense // mean of the sources' heads of the same outputs, K+1 by C, or nil
+	a         *mat.Dense // A, computed when first used
 	hasOthers func(output int) bool
 }
 
-// kernel is (A A'/s + kappa X X'/t) / (1 + kappa).
+// kernel returns (A A'/s + kappa X X'/t) / (1 + kappa), see [regress.KernelRidge]; for kappa > 0 in the smaller of the
+// two forms of [regress.KernelMatrix].
 func (c *classifier) kernel(kappa float64) regress.KernelMatrix {
 	n, d := c.rows.X.Dims()
 	z, width, own := new(mat.Dense), 0, kappa/(1+kappa)
@@ -78,13 +80,11 @@ func (c *classifier) kernel(kappa float64) regress.KernelMatrix {
 	return regress.KernelMatrix{Z: z}
 }
 
-// fit adds to fits, whose heads by squared loss are ridge, the classifier of each output, at
-// the kappa of these. An output whose rows are all of one class has none but the intercept, and so has a scarce one of several
-// classes, where the mean of the sources' heads, on which there is no penalty, would tell a single row from all others.
-// LeaveOneOut stays that of the squared loss, by which methods of one class are compared: with few samples
-// it tells them apart better than the probabilities do.
-//
-// What it predicts are log-odds.
+// fit adds the classifier of each output to fits, whose least-squares heads are ridge, at the kappa of these fits. The
+// classifier predicts log-odds. It is an intercept alone for an output whose rows are all of one class, and also for a
+// scarce one of several classes where there is a mean of the sources' heads: that has no penalty, and would tell a
+// single row from all others. LeaveOneOut stays that of the squared loss, by which methods are compared for one class
+// against the rest: with few samples it tells them apart better than the log-loss does.
 func (c *classifier) fit(in labelGroup, fits []headFit, ridge [][]float32, u units, k int) {
 	kappa := fits[0].Kappa
 	kernel := sync.OnceValue(func() regress.KernelMatrix { return c.kernel(kappa) })
@@ -111,8 +111,8 @@ func (c *classifier) fit(in labelGroup, fits []headFit, ridge [][]float32, u uni
 	}
 }
 
-// regress returns the logistic regression of each output on the kernels, each at a lambda of
-// its own.
+// regress returns the logistic regression of each output on the kernels, each at its own lambda, or nil where rounding
+// makes its systems singular.
 func (c *classifier) regress(in labelGroup, kernel func() regress.KernelMatrix, outputs int) []*regress.LogisticFit {
 	if c.root == nil && outputs == 1 {
 		return []*regress.LogisticFit{c.rows.regression(in)}
@@ -124,7 +124,8 @@ func (c *classifier) regress(in labelGroup, kernel func() regress.KernelMatrix, 
 	return out
 }
 
-// regressOutput is nil where rounding made its systems singular.
+// regressOutput returns the logistic regression of one output with labels y, or nil where rounding makes its systems
+// singular. said holds the predictions of the mean of the sources' heads, n by C, or is nil.
 func (c *classifier) regressOutput(kernel regress.KernelMatrix, said *mat.Dense, y []float64, output int) *regress.LogisticFit {
 	free, centre, spread := c.free(said, len(y), output)
 	r := regress.Logistic{Kernel: kernel, Free: free, Y: y, Groups: c.rows.Groups}
@@ -132,17 +133,19 @@ func (c *classifier) regressOutput(kernel regress.KernelMatrix, said *mat.Dense,
 		return r.Constant()
 	}
 	fit := r.Search()
-	if fit != nil && len(fit.B) > 1 { // of what the mean says as it is
+	if fit != nil && len(fit.B) > 1 { // coefficients of the mean's predictions before they are standardised
 		fit.B[1] /= spread
 		fit.B[0] -= fit.B[1] * centre
 	}
 	return fit
 }
 
-// ownKappa is any above 0: of the two kernels there is one, and a factor of it one of lambda.
+// ownKappa is the kappa of regressions on the target's rows alone. Any number above 0 will do: it scales the only
+// kernel, as lambda does.
 const ownKappa = 1
 
-// regression is that of one output on these rows alone, the same in all rounds of all methods.
+// regression returns the logistic regression of the only output of a target on these rows alone, or nil where rounding
+// makes its systems singular. It is the same in all rounds of all methods, and therefore remembered.
 func (t *targetRows) regression(in labelGroup) *regress.LogisticFit {
 	if t.alone == nil || !slices.Equal(t.aloneOf, in.Y) {
 		c := &classifier{rows: t}
@@ -151,8 +154,8 @@ func (t *targetRows) regression(in labelGroup) *regress.LogisticFit {
 	return t.alone
 }
 
-// alone is the regression on the target's rows alone. It is nil for several classes and for
-// that regression itself.
+// alone returns the logistic regression on the target's rows alone, or nil for several outputs and where c itself is
+// fitted to these rows alone.
 func (c *classifier) alone(in labelGroup, outputs int) *regress.LogisticFit {
 	if outputs > 1 || c.root == nil {
 		return nil
@@ -160,7 +163,7 @@ func (c *classifier) alone(in labelGroup, outputs int) *regress.LogisticFit {
 	return c.rows.regression(in)
 }
 
-// labelsOf are the labels of an output, 0 or 1.
+// labelsOf returns the labels of an output, 0 or 1.
 func labelsOf(in labelGroup, output, outputs int) []float64 {
 	y := make([]float64, len(in.Rows))
 	for row := range y {
@@ -171,7 +174,7 @@ func labelsOf(in labelGroup, output, outputs int) []float64 {
 	return y
 }
 
-// predicted is A, nil where there is none or all of its rows are alike.
+// predicted returns A = Phi L, or nil where there is none or all its rows are the same.
 func (c *classifier) predicted() *mat.Dense {
 	if c.a == nil && c.root != nil && c.unit > 0 {
 		c.a = linalg.Product(c.phi, c.root)
@@ -179,7 +182,7 @@ func (c *classifier) predicted() *mat.Dense {
 	return c.a
 }
 
-// head is the head of an output's regression.
+// head returns the head of an output's logistic regression: w, the intercept, and delta.
 func (c *classifier) head(f *regress.LogisticFit, kappa float64, output int, u units, k int) []float32 {
 	n := len(f.Alpha)
 	alpha, w := mat.NewDense(n, 1, f.Alpha), mat.NewDense(k+1, 1, nil)
@@ -201,9 +204,9 @@ func (c *classifier) head(f *regress.LogisticFit, kappa float64, output int, u u
 	return h.vector(f.B[0] + w.At(k, 0))
 }
 
-// prediction is a head and what it says of each row left out.
-// Of classes that exclude each other the head may be of logits: then these are what it says, and left the log-odds by them, and by rest
-// other classes, of logit 0.
+// prediction is a head with its leave-one-out predictions of the samples. The head of one of several classes that
+// exclude each other may predict logits: then logits holds the leave-one-out logits, and left the log-odds that follow
+// from them and from rest other classes, whose logit is 0.
 type prediction struct {
 	head   []float32
 	left   []float64
@@ -211,7 +214,7 @@ type prediction struct {
 	rest   float64
 }
 
-// says is what the head says of a row, left out.
+// says returns the leave-one-out prediction for a row: the logit where the head predicts logits, else left.
 func (p prediction) says(row int) float64 {
 	if p.logits != nil {
 		return p.logits[row]
@@ -219,18 +222,19 @@ func (p prediction) says(row int) float64 {
 	return p.left[row]
 }
 
-// classify puts the log-odds in the place of the head by squared loss.
+// classify makes by the final head, in the place of the least-squares head, and its left-out predictions the log-odds.
 func (f *headFit) classify(by prediction) { f.final, f.odds = by.head, by.left }
 
-// byRidge is that of the regression by squared loss.
+// byRidge returns the prediction of the least-squares head, for labels y.
 func (f *headFit) byRidge(head []float32, y []float64) prediction {
 	left := make([]float64, len(y))
 	floats.SubTo(left, y, f.residuals)
 	return prediction{head: head, left: left}
 }
 
-// meanLogOdds is the mean of the log-odds that discriminant makes of predictions of labels
-// y, of those that say something of them, each row, with its group, left out of that too; where none does, the first prediction as it is.
+// meanLogOdds returns the mean of the log-odds that discriminants find for predictions of labels y, where k is the
+// place of the intercept in a head. Each row is left out of the discriminant too, with its group. Predictions that do
+// not separate the classes do not count in the mean; where none do, it returns the first prediction as it is.
 func meanLogOdds(y []float64, k int, groups regress.Groups, of ...prediction) prediction {
 	head, left, used := make([]float64, len(of[0].head)), make([]float64, len(y)), 0.0
 	for _, p := range of {
@@ -256,7 +260,8 @@ func meanLogOdds(y []float64, k int, groups regress.Groups, of ...prediction) pr
 	return mean
 }
 
-// logLoss is that of log-odds of labels y, of which NaN does not count.
+// logLoss returns the sum of the log-losses of labels y under the leave-one-out log-odds. Labels that are NaN do not
+// count.
 func (p prediction) logLoss(y []float64) float64 {
 	sum := 0.0
 	for i, f := range p.left {
@@ -267,7 +272,7 @@ func (p prediction) logLoss(y []float64) float64 {
 	return sum
 }
 
-// asLogOdds makes log-odds of predictions that are probabilities, near 1/2: 4 v - 2.
+// asLogOdds returns a prediction of probabilities v as one of log-odds, which near 1/2 are 4 v - 2.
 func (p prediction) asLogOdds(k int) prediction {
 	out := prediction{head: make([]float32, len(p.head)), left: make([]float64, len(p.left))}
 	for i, v := range p.head {
@@ -280,12 +285,13 @@ func (p prediction) asLogOdds(k int) prediction {
 	return out
 }
 
-// free are the columns that no penalty is on: 1 and, where it says something, what the mean of
-// the sources' heads says of the rows for an output, less its own mean and divided by its spread.
+// free returns the unpenalised columns U of an output's regression: 1 and, unless it is constant, what the mean of the
+// sources' heads predicts for the rows, less its mean (centre) and divided by its standard deviation (spread).
 func (c *classifier) free(said *mat.Dense, n, output int) (u *mat.Dense, centre, spread float64) {
 	if said != nil && c.unit > 0 {
 		v := mat.Col(nil, output, said)
-		// 1/unit is the mean square of what the sources' heads say, less its mean: far below is rounding.
+		// 1/unit is the mean squared norm of the sources' predictions less their mean: a spread far below its root is
+		// rounding.
 		if centre, spread = stat.MeanStdDev(v, nil); spread > 1e-6*max(math.Abs(centre), 1/math.Sqrt(c.unit)) {
 			floats.AddConst(-centre, v)
 			floats.Scale(1/spread, v)
@@ -297,7 +303,8 @@ func (c *classifier) free(said *mat.Dense, n, output int) (u *mat.Dense, centre,
 	return regress.OnlyConstant(n), 0, 1
 }
 
-// finish puts the final heads in the place of those that the relevance was measured by.
+// finish uploads the final heads in the place of the heads that the relevance was estimated with, and keeps w of the
+// latter, see [Learner.ridgeOf].
 func (l *Learner) finish(fit headFit) error {
 	l.logOdds = l.problem.Classifies()
 	for _, part := range fit.parts {
@@ -319,7 +326,8 @@ func (l *Learner) finish(fit headFit) error {
 	return nil
 }
 
-// predictionsOf are those of heads of logits that say left of the samples left out, n by C.
+// predictionsOf returns the prediction of each class, from the leave-one-out logits left, n by C, and the heads that
+// predict logits.
 func predictionsOf(l regress.Logits, left *mat.Dense, head func(class int) []float32) []prediction {
 	n, c := left.Dims()
 	out := make([]prediction, c)

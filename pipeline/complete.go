@@ -9,24 +9,24 @@ import (
 	"github.com/amtrl/amtrl/dataset"
 )
 
-// defaultWidth is the width K of the representation where neither the settings
-// nor the data say another.
+// defaultWidth is the width K of the representation where neither the settings nor the data state one.
 const defaultWidth = 50
 
-// Complete returns the settings with what they leave open filled in, so that it
-// is enough to choose a kind:
+// Complete returns the settings with open ones filled in, so that it is enough to choose a kind:
 //
-//	K                 where it is 0, that of the linear model that generated the
+//	K                 where it is 0, the width of the linear model that generated the
 //	                  data, and 50 for other data
 //	Sources           where it is empty, SourcesPools for data that name their outputs,
-//	                  except under preset paper
-//	Scaling           where it is ScalingAuto, what the features of the set call for, and
-//	                  where it is empty, ScalingGlobal
-//	Schedule.Epochs   where it is 0, that of DefaultEpochs
-//	Methods           where they are those of preset default and sources are pools, with
+//	                  except under preset paper; where they do not choose, SourcesTasks
+//	                  becomes empty, which means the same
+//	Scaling           where it is ScalingAuto, the scaling that the features of the set call
+//	                  for, and where it is empty, ScalingGlobal
+//	Schedule.Epochs   where it is 0, DefaultEpochs
+//	Methods           where they are those of preset default and sources are pools, these and
 //	                  the baseline Pooled
 //	Schedule.Theory   where it is nil, delta 0.1, r 1 and sigma_min 1
-//	Costs             of a source that is not there, what the data say
+//	Head.Loss         empty for labels that are numbers
+//	Costs             for each source without one, the cost that the data state
 //	Allocation.Rule   where it is RuleAuto, RulePriced where the costs of the sources of the set
 //	                  differ, else RuleSquared
 //	Conv              where it is nil, DefaultConv of the preset
@@ -34,9 +34,9 @@ const defaultWidth = 50
 //	Relevance.Tau     where it is 0, 1
 //	Relevance.Lambda  where it is 0, 0.3
 //
-// Constants of kinds that are not chosen are filled in too: Canonical removes
-// them. NewIdentity does both, so a program needs to call neither. What the data decide
-// stays open where set is nil, or broken such that NewProblem refuses it.
+// Constants of kinds that are not chosen are filled in too: Canonical removes them. NewIdentity of package runs does
+// both, so a program needs to call neither. Settings that depend on the data stay open where set is nil or
+// [dataset.Set.CheckShape] refuses it.
 func (c Config) Complete(set *dataset.Set) Config {
 	if set.CheckShape() != nil {
 		set = nil
@@ -94,9 +94,8 @@ func (c Config) Complete(set *dataset.Set) Config {
 	return c
 }
 
-// DefaultEpochs is how many rounds a schedule has where nobody says: 4, and 5 for a
-// budget under preset default with the linear class. Schedule.Epochs, which may be of
-// another schedule, does not enter.
+// DefaultEpochs returns the number of rounds of a schedule that states none: 5 for a budget under preset default with
+// the linear class, else 4. Schedule.Epochs does not matter, since it may belong to another schedule.
 func (c *Config) DefaultEpochs() int {
 	if c.Preset == PresetDefault && c.Schedule.Kind == ScheduleBudget && c.Representation == ClassLinear {
 		return 5
@@ -104,10 +103,9 @@ func (c *Config) DefaultEpochs() int {
 	return 4
 }
 
-// Canonical returns the settings without the constants that nothing reads: those
-// of kinds of schedule, representation and relevance and of methods that are not
-// chosen.
-// Configurations that mean the same are the same after it, byte for byte as JSON.
+// Canonical returns the settings without the constants that nothing reads: those of kinds of schedule, representation
+// and relevance and of methods that are not chosen. Configurations that mean the same are then identical, byte for byte
+// as JSON.
 func (c Config) Canonical() Config {
 	if c.Schedule.Kind != ScheduleTheory {
 		c.Schedule.Theory = nil
@@ -153,10 +151,9 @@ func (c Config) Canonical() Config {
 // Showcase is the target of the paper's figures, of MNIST-C.
 const Showcase = "glass_blur_2"
 
-// DefaultTarget names the target to take where nobody chose one: the paper's
-// showcase, glass_blur_2 or its pool, where the set has it, else the last that can be
-// the target, which is the target of the synthetic problems. It is empty where no task
-// can be. The settings must be complete.
+// DefaultTarget returns the name of the target to take where none was chosen: the paper's showcase, glass_blur_2 or its
+// pool, where the set has it, else the last of those that can be the target, which is the target of the synthetic
+// problems. It is empty where there is none. The settings must be complete.
 func (c *Config) DefaultTarget(set *dataset.Set) string {
 	names := c.TargetsIn(set)
 	if len(names) == 0 {
@@ -172,10 +169,9 @@ func (c *Config) DefaultTarget(set *dataset.Set) string {
 	return names[len(names)-1]
 }
 
-// Concurrency returns how many of the units of a sweep to carry out at a time,
-// and how many threads each may use, from what was asked for, 0 where nothing
-// was. Units at a time are then one for each processor, and several at a time
-// share the processors evenly; threads 0 are all processors.
+// Concurrency returns how many units of a sweep to carry out at a time, and how many threads each may use. jobs and
+// threads are the numbers that were asked for, 0 for none: then there is one unit for each processor at a time, and
+// several units at a time share the processors evenly. A result of 0 threads means all processors.
 func Concurrency(units, jobs, threads int) (int, int) {
 	all := runtime.GOMAXPROCS(0)
 	jobs = min(cmp.Or(jobs, all), units)
@@ -185,7 +181,7 @@ func Concurrency(units, jobs, threads int) (int, int) {
 	return jobs, threads
 }
 
-// completeCosts adds the costs of the data, other than 1, to those given.
+// completeCosts returns the given costs and, for sources without one, the costs other than 1 that the data state.
 func completeCosts(given map[string]float64, set *dataset.Set, sources []Source) map[string]float64 {
 	costs := maps.Clone(given)
 	for _, s := range sources {
@@ -201,7 +197,7 @@ func completeCosts(given map[string]float64, set *dataset.Set, sources []Source)
 	return costs
 }
 
-// Cost is what a row of a source costs under complete settings, 1 where they do not say.
+// Cost returns the cost of a row of a source under complete settings, 1 where they state none.
 func (c *Config) Cost(source string) float64 {
 	if cost, given := c.Costs[source]; given {
 		return cost
@@ -209,7 +205,7 @@ func (c *Config) Cost(source string) float64 {
 	return 1
 }
 
-// CostsOf is Cost of each of the sources.
+// CostsOf returns the Cost of each of the sources.
 func (c *Config) CostsOf(sources []Source) []float64 {
 	costs := make([]float64, len(sources))
 	for i, s := range sources {

@@ -12,37 +12,36 @@ import (
 const (
 	// Active is Alg. 2: allocate by the relevance of the epoch before.
 	Active = "active"
-	// Uniform is the non-adaptive baseline: it spends what the active run did, or
-	// what the schedule comes to where there is none, on the same number of every
-	// source, in one epoch.
+	// Uniform is the non-adaptive baseline: in one epoch it draws the same number of samples from every source, for as
+	// much as the active run spent, or where there is none, for the total of the schedule.
 	Uniform = "uniform"
-	// Known is Alg. 1: like Uniform, allocated by the true relevance. The whole
-	// budget is spent, where the algorithm's max(share, floor) leaves it open.
+	// Known is Alg. 1: like Uniform, but allocated by the true relevance. It spends the whole budget, which the
+	// algorithm's max(share, floor) leaves open.
 	Known = "known"
-	// Target and Constant are the baselines without a source: ridge regression on the
-	// target's samples alone, in one round that draws nothing, and their mean (for 0/1
-	// labels the majority).
+	// Target and Constant are the baselines without sources, in one round that draws nothing: a ridge regression, or
+	// for classes a classifier, on the target's samples alone; and the mean of their labels (for 0/1 labels the
+	// majority).
 	Target   = "target"
 	Constant = "constant"
-	// Pooled is the baseline of SourcesPools without a choice and without a head: one regression,
-	// logistic for classes, on what Uniform draws from all sources and on the target's samples, whose outputs
-	// are those of the target that have the same column and class.
+	// Pooled is a baseline for SourcesPools that neither chooses samples nor fits heads: one regression, logistic for
+	// classes, on the rows that Uniform draws from all sources and on the target's samples. Its outputs are those of
+	// the target; the labels of a source count for the output of the same column and class.
 	Pooled = "pooled"
 )
 
-// methods are all there are.
+// methods lists all methods.
 var methods = []string{Active, Uniform, Known, Target, Constant, Pooled}
 
-// Methods lists what Config.Methods can have.
+// Methods returns the methods that Config.Methods can list.
 func Methods() []string { return slices.Clone(methods) }
 
-// defaultMethods are those of preset default.
+// defaultMethods lists the methods of preset default.
 var defaultMethods = []string{Active, Uniform, Target, Constant}
 
-// isBaseline says whether a method does without sources.
+// isBaseline reports whether a method uses no source.
 func isBaseline(method string) bool { return method == Target || method == Constant }
 
-// isRidge says whether a method has a ridge regression on rows and no representation.
+// isRidge reports whether a method has no representation: it fits its heads to the rows themselves.
 func isRidge(method string) bool { return isBaseline(method) || method == Pooled }
 
 // The starting points of the empirical risk minimisation.
@@ -52,24 +51,23 @@ const (
 	InitPath    = "path"
 )
 
-// The costs and the magnitude of a relevance that can be squared, summed over all
-// sources and divided by without an overflow.
+// The bounds of a cost and of the magnitude of a relevance. Within them these can be squared, summed over all sources
+// and divided by without an overflow.
 const (
 	MinCost = 1e-18
 	MaxCost = 1e18
 	MaxNu   = 1e100
 )
 
-// MaxK is the largest width of a representation: relevance and heads solve with
-// a K by K matrix, in time K^3.
+// MaxK is the largest width of a representation: the relevance and the heads solve K by K systems, which takes time
+// K^3.
 const MaxK = 4096
 
-// Config is everything that determines the result of a run, apart from the
-// data and the target.
+// Config holds everything that determines the result of a run, apart from the data and the target.
 type Config struct {
 	// Preset is the name the settings started from.
 	Preset string `json:"preset"`
-	// Methods are run in this order; Uniform and Known follow Active's cost.
+	// Methods are run in this order; Uniform and Known spend as much as Active.
 	Methods []string `json:"methods"`
 	// Representation is the class that phi is from, ClassLinear or ClassConv.
 	Representation string `json:"representation"`
@@ -77,8 +75,8 @@ type Config struct {
 	K int `json:"k"`
 	// TargetSamples is the number of labelled samples of the target.
 	TargetSamples int `json:"target_samples"`
-	// Sources is what a source is: SourcesTasks, which empty stands for, or SourcesPools.
-	// Complete chooses where it is empty.
+	// Sources says what a source is, SourcesTasks or SourcesPools. Complete chooses where it is empty; afterwards empty
+	// stands for SourcesTasks.
 	Sources string `json:"sources,omitempty"`
 	// IncludeTarget makes the target one of the sources too.
 	IncludeTarget bool `json:"include_target"`
@@ -86,15 +84,14 @@ type Config struct {
 	// features, and labels that are numbers, so that results do not depend on their
 	// units.
 	Intercept bool `json:"intercept,omitempty"`
-	// Scaling is what features are measured in where there are intercepts, as [Scalings]
-	// lists; empty stands for ScalingGlobal.
+	// Scaling is the unit of the features where there are intercepts, one of [Scalings]; empty stands for
+	// ScalingGlobal.
 	Scaling string `json:"scaling,omitempty"`
-	// Seed selects all random numbers.
+	// Seed determines all random numbers.
 	Seed       uint64     `json:"seed"`
 	Schedule   Schedule   `json:"schedule"`
 	Allocation Allocation `json:"allocation"`
-	// ERM are the settings of ClassLinear, zero otherwise; Conv are those of
-	// ClassConv, nil otherwise.
+	// ERM holds the settings of ClassLinear, zero for ClassConv; Conv holds those of ClassConv, nil for ClassLinear.
 	ERM       ERM       `json:"erm,omitzero"`
 	Conv      *Conv     `json:"conv,omitempty"`
 	Head      Head      `json:"head"`
@@ -115,18 +112,17 @@ const (
 // Presets lists the names that NewConfig takes.
 func Presets() []string { return []string{PresetDefault, PresetPaper} }
 
-// NewConfig returns the settings of a preset. Where a kind in them is changed,
-// [Config.Complete] knows the constants of the new one.
+// NewConfig returns the settings of a preset. Where a program changes a kind in them, [Config.Complete] fills in the
+// constants of the new kind.
 //
-// "paper" is the regime of the paper's linear experiments: no regularisation,
-// least-squares head, minimum-norm relevance, every epoch from a fresh random
-// start. The problem is then under-determined and its stopping rule, 1,200
-// iterations, part of the method: the longer it runs, the closer it comes to
-// the empirical risk minimiser, and the more the choice of samples matters.
+// "paper" is the regime of the paper's linear experiments: no regularisation, a least-squares head, minimum-norm
+// relevance, and every epoch from a fresh random start. The problem is then under-determined, and the stopping rule,
+// 1,200 iterations, is part of the method: the longer it runs, the closer it comes to the empirical risk minimiser, and
+// the more the choice of samples matters.
 //
-// "default" has intercepts and is regularised: ERM penalty, warm starts, a leave-one-out ridge
-// towards the sources for the head, relevance by ridge between tasks and by transfer between
-// pools, an allocation that knows costs where they differ. Its constants were chosen on validation rows (docs/results.md).
+// "default" has intercepts and is regularised: an ERM penalty, warm starts, a head that a ridge chosen by leave-one-out
+// shrinks towards the sources, relevance by ridge between tasks and by transfer between pools, and an allocation by
+// cost where costs differ. Its constants were chosen on validation rows (docs/results.md).
 func NewConfig(preset string) (Config, error) {
 	c := Config{
 		Preset:         preset,
@@ -154,8 +150,7 @@ func NewConfig(preset string) (Config, error) {
 	return c, nil
 }
 
-// Validate reports the first setting that is out of range. The settings must be
-// complete and canonical.
+// Validate returns an error for the first setting that is out of range. The settings must be complete and canonical.
 func (c *Config) Validate() error {
 	if c.Preset != "" && !slices.Contains(Presets(), c.Preset) {
 		return fmt.Errorf("unknown preset %q: expected %s", c.Preset, strings.Join(Presets(), " or "))
@@ -210,8 +205,8 @@ func (c *Config) Validate() error {
 	return nil
 }
 
-// headLen is the length of the target's head for one output and rows of width d: w,
-// then the intercept, then delta, where some method has such.
+// headLen returns the length of the target's head for one output and rows of width d: K for w, then 1 for the intercept
+// and d for delta where some method fits these.
 func (c *Config) headLen(d int) int {
 	switch {
 	case c.Head.Prior == PriorResidual || slices.ContainsFunc(c.Methods, isRidge):

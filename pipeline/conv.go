@@ -8,30 +8,25 @@ import (
 	"github.com/amtrl/amtrl/dataset"
 )
 
-// Conv are the settings of the convolutional representation: for each of
-// Channels a 3 by 3 convolution with bias, ReLU and 2 by 2 maximum pooling, then
-// a fully connected layer with bias to the K features. It is trained by minibatch
+// Conv holds the settings of the convolutional representation: for each of Channels a 3 by 3 convolution with bias,
+// ReLU and 2 by 2 maximum pooling, then a fully connected layer with bias to the K features. It is trained by minibatch
 // Adam on the squared loss of the sources.
 type Conv struct {
-	// Channels are the output channels of the layers, 1 to 4 of them.
+	// Channels lists the output channels of the layers, of which there are 1 to 4.
 	Channels []int `json:"channels"`
-	// Passes is the number of passes over the training samples in an epoch, Batch
-	// the number of samples in a step. Samples that are left over in a pass wait
-	// for the next, which shuffles anew.
+	// Passes is the number of passes over the training samples in an epoch, Batch the number of samples in a step.
+	// Samples left over at the end of a pass wait for the next pass, which shuffles anew.
 	Passes int `json:"passes"`
 	Batch  int `json:"batch"`
-	// Rate is the largest learning rate of the one-cycle schedule, Decay the
-	// decoupled weight decay.
+	// Rate is the largest learning rate of the one-cycle schedule, Decay the decoupled weight decay.
 	Rate  float64 `json:"rate"`
 	Decay float64 `json:"decay"`
-	// Validation is the fraction of every source's samples that the fit sets
-	// aside, 0 for none. The parameters with the least loss on them are kept,
-	// and Patience passes without a smaller one end the fit. While the rate is
-	// high a warm start is worse than it began: that must not end it.
+	// Validation is the fraction of each source's samples that the fit sets aside, 0 for none. The parameters with the
+	// smallest loss on them are kept, and Patience passes without a smaller one end the fit. While the rate is high, a
+	// warm start is worse than it began, which must not end the fit.
 	Validation float64 `json:"validation"`
 	Patience   int     `json:"patience"`
-	// WarmStart starts an epoch from the parameters and the optimiser's state
-	// that the one before ended with.
+	// WarmStart starts an epoch from the parameters and the optimiser's state at the end of the epoch before.
 	WarmStart bool `json:"warm_start"`
 }
 
@@ -76,7 +71,8 @@ func (c *Conv) validate() error {
 	return nil
 }
 
-// shapes are the layers for the images of a set.
+// shapes returns the shapes of the layers for the images of a set, or an error where these are not of one channel and
+// size.
 func (c *Conv) shapes(set *dataset.Set) ([]backend.ConvShape, error) {
 	h, w := set.Pools[0].Height, set.Pools[0].Width
 	for _, p := range set.Pools {
@@ -92,7 +88,7 @@ func (c *Conv) shapes(set *dataset.Set) ([]backend.ConvShape, error) {
 	return c.layers(h, w)
 }
 
-// layers are the shapes for images of height by width.
+// layers returns the shapes of the layers for images of height by width.
 func (c *Conv) layers(height, width int) ([]backend.ConvShape, error) {
 	h, w, channels := height, width, 1
 	var shapes []backend.ConvShape
@@ -107,20 +103,21 @@ func (c *Conv) layers(height, width int) ([]backend.ConvShape, error) {
 	return shapes, nil
 }
 
-// fewestForConv is from how many samples of the sources on a network was seen to err less than the linear class:
+// fewestForConv is the number of source samples from which a network was seen to err less than the linear class:
 // docs/convolution.md.
 const fewestForConv = 5000
 
-// AdvisesConv says whether a network probably errs less than the linear class does here: whether the data are images,
-// labelled with classes, of which that many samples of the sources were drawn.
+// AdvisesConv reports whether a network probably errs less here than the linear class: whether the linear class is in
+// use, with intercepts, at least fewestForConv samples of the sources were drawn, and the data are images with classes
+// that a network supports.
 func (p *Problem) AdvisesConv(samples int) bool {
 	c := &p.Config
 	return samples >= fewestForConv && c.Representation == ClassLinear && c.Intercept && p.Set.Binary &&
 		DefaultConv(c.Preset).check(p.Set, c.K) == nil
 }
 
-// check refuses a network that the data have no use for, and a width that the
-// fully connected layer cannot fill.
+// check returns an error for data that are not images of one channel and size or come from a linear model, and for k
+// above the number of outputs of the last convolution.
 func (c *Conv) check(set *dataset.Set, k int) error {
 	if set.Model != nil {
 		return fmt.Errorf("representation %s needs images: %s comes from a linear model", ClassConv, set.Name)
@@ -135,10 +132,9 @@ func (c *Conv) check(set *dataset.Set, k int) error {
 	return nil
 }
 
-// split divides samples, counts[m] of each source in a row, into those that are
-// trained on and those set aside. Which they are depends on the place in the
-// source's order of draws alone, so that a sample keeps its part from epoch to
-// epoch.
+// split divides samples, counts[m] of source m after those of the sources before, into training and validation samples.
+// The part of a sample depends only on its source and its place in the source's order of draws, so that it stays the
+// same from epoch to epoch.
 func (c *Conv) split(counts []int) (train, validation []int32) {
 	every := 0
 	if c.Validation > 0 {
@@ -158,10 +154,9 @@ func (c *Conv) split(counts []int) (train, validation []int32) {
 	return train, validation
 }
 
-// oneCycle is the learning rate of step s of n, counted from 0: up from a 25th
-// of the largest along half a cosine wave for the first 30 % of the steps, then
-// down to a 250,000th of it (Smith and Topin 2019, as PyTorch's OneCycleLR has
-// it).
+// oneCycle returns the learning rate of step s of n, counted from 0: from 1/25 of the largest up along half a cosine
+// wave for the first 30 % of the steps, then down to 1/250,000 of it (Smith and Topin 2019; as in PyTorch's
+// OneCycleLR).
 func oneCycle(largest float64, s, n int) float64 {
 	const rise, first, last = 0.3, 1. / 25, 1. / 250_000
 	top := rise*float64(n) - 1

@@ -16,8 +16,8 @@ const (
 	adamEpsilon = 1e-8
 )
 
-// trainer is one fit of a convNet. A step, from the indices of its samples to
-// the new parameters, is one program.
+// trainer is one fit of a convNet. A step, from the indices of its samples to the new parameters, is recorded as one
+// program.
 type trainer struct {
 	*convNet
 	tmp     *backend.Scope
@@ -31,11 +31,11 @@ type trainer struct {
 	step    backend.Program
 	order   []int32
 	rates   backend.AdamRates
-	// perSample is the mean number of labels of a sample.
+	// perSample is the mean number of labels per sample.
 	perSample float64
 }
 
-// newTrainer prepares to train on samples that have so many labels.
+// newTrainer prepares a fit to samples that have the given number of labels in all.
 func (n *convNet) newTrainer(s backend.Samples, labels int) (*trainer, error) {
 	tmp := backend.NewScope(n.b)
 	t := &trainer{
@@ -68,21 +68,21 @@ func (t *trainer) close() {
 	t.tmp.Close()
 }
 
-// makeStep is one step of training on the samples that order names: forward,
-// the mean squared residual's gradient, Adam.
+// makeStep issues one training step on the samples that order names: forward pass, gradient of the mean squared
+// residual, Adam.
 func (t *trainer) makeStep() error {
 	z, y, task, err := t.act.forward(t.theta, t.samples, t.order)
 	if err != nil {
 		return err
 	}
-	z.Cols = t.width // the ones
+	z.Cols = t.width // with the column of ones
 	b, last := t.b, len(t.shapes)-1
 	scale := 2 / (t.perSample * float64(len(t.order)))
 	h, full := t.act.out[last], t.fullOf(t.theta)
 	h.Cols++
 	full.Cols--
 	dz := t.dz
-	dz.Cols = t.k // without that of the ones
+	dz.Cols = t.k // without the column of ones
 	err = cmp.Or(
 		b.HeadGradient(z, y, task, t.headsOf(t.theta), scale, t.dz, t.headsOf(t.grad), t.loss),
 		b.Gemm(true, false, 1, dz, h, 0, t.fullOf(t.grad)),
@@ -107,8 +107,8 @@ func (t *trainer) makeStep() error {
 	return b.Adam(&t.rates, t.grad, m, v, t.theta)
 }
 
-// fit trains for the configured passes, or until the loss on the samples set
-// aside has not fallen for a while, and keeps the best parameters by that loss.
+// fit trains for the configured passes, or until the loss on the validation samples has not fallen for Patience passes,
+// and keeps the parameters with the smallest validation loss. Without validation samples it keeps the last parameters.
 func (n *convNet) fit(ctx context.Context, s backend.Samples, run fitRun) (Fit, error) {
 	train, aside := n.set.split(run.counts)
 	if err := n.set.enough(len(train)); err != nil {
@@ -178,7 +178,7 @@ func (n *convNet) fit(ctx context.Context, s backend.Samples, run fitRun) (Fit, 
 	return fit, nil
 }
 
-// enough refuses fewer training samples than one batch.
+// enough returns an error where there are fewer training samples than one batch.
 func (c *Conv) enough(train int) error {
 	if train < c.Batch {
 		return fmt.Errorf("conv: a batch of %d, expected at most the %d samples to train on", c.Batch, train)
@@ -186,7 +186,7 @@ func (c *Conv) enough(train int) error {
 	return nil
 }
 
-// setRates sets the numbers of Adam's step number s, counted from 1.
+// setRates sets the rates of Adam's step s, counted from 1.
 func (t *trainer) setRates(rate float64, s int) {
 	t.rates = backend.AdamRates{
 		Rate: rate, Beta1: adamBeta1, Beta2: adamBeta2, Epsilon: adamEpsilon, Decay: t.set.Decay,
@@ -194,14 +194,14 @@ func (t *trainer) setRates(rate float64, s int) {
 	}
 }
 
-// meanLoss reads the sum of the squared residuals of n samples, over their labels.
+// meanLoss reads the sum of the squared residuals of n samples and divides it by their number of labels.
 func (t *trainer) meanLoss(n int) (float64, error) {
 	var sum [1]float64
 	err := backend.Get(t.b, sum[:], t.loss.Buf, t.loss.Off)
 	return sum[0] / (t.perSample * float64(n)), err
 }
 
-// validate is the mean squared residual on the samples that order names.
+// validate returns the mean squared residual on the samples that order names.
 func (t *trainer) validate(order []int32) (float64, error) {
 	if err := t.b.Fill(t.loss, 0); err != nil {
 		return 0, err

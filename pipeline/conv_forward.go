@@ -2,22 +2,21 @@ package pipeline
 
 import "github.com/amtrl/amtrl/backend"
 
-// activations are the intermediate results of up to rows samples, y their labels.
+// activations holds the intermediate results of up to rows samples, and their labels y.
 type activations struct {
 	net  *convNet
 	rows int
 	x, y backend.Matrix
 	task backend.Vector
-	out  []backend.Matrix // of the layers; the last has a column of ones behind it
-	arg  []backend.Matrix // zero without gradients
-	z    backend.Matrix   // with intercepts it has a column of ones behind it
-	// centre has mu in each row, and inverse is 1/s; centre is empty without units.
+	out  []backend.Matrix // outputs of the layers; behind the last is a column of ones
+	arg  []backend.Matrix // which input of each pooling window was the largest; zero without gradients
+	z    backend.Matrix   // features; behind them, with intercepts, is a column of ones
+	// centre holds mu once for each row, and inverse is 1/s; centre is empty without units.
 	centre  backend.Vector
 	inverse float64
 }
 
-// rowAlign is the multiple of elements that rows are apart, for the sake of
-// wide loads.
+// rowAlign is the number of elements that strides are a multiple of, for the sake of wide loads.
 const rowAlign = 16
 
 func (n *convNet) newActivations(tmp *backend.Scope, rows, outputs int, gradients bool) (*activations, error) {
@@ -31,7 +30,7 @@ func (n *convNet) newActivations(tmp *backend.Scope, rows, outputs int, gradient
 	a.z.Cols = n.k
 	for _, s := range n.shapes {
 		cols := s.Out()
-		stride := (cols + rowAlign) / rowAlign * rowAlign // at least one more
+		stride := (cols + rowAlign) / rowAlign * rowAlign // at least one more, for the ones
 		m := tmp.Matrix(backend.Float32, rows, stride)
 		m.Cols = cols
 		a.out = append(a.out, m)
@@ -44,7 +43,7 @@ func (n *convNet) newActivations(tmp *backend.Scope, rows, outputs int, gradient
 	if err := tmp.Err(); err != nil {
 		return nil, err
 	}
-	// The padding is never written, except the ones.
+	// Nothing writes the padding again, so that it keeps its ones.
 	if err := n.b.Fill(backend.Vec(a.out[len(a.out)-1].Buf), 1); err != nil || !n.intercept() {
 		return a, err
 	}
@@ -54,7 +53,7 @@ func (n *convNet) newActivations(tmp *backend.Scope, rows, outputs int, gradient
 	return a, a.setUnits(tmp)
 }
 
-// setUnits lays out mu once for each row.
+// setUnits writes mu to centre once for each row.
 func (a *activations) setUnits(tmp *backend.Scope) error {
 	n, d := a.net, a.net.inputs()
 	u, err := n.units()
@@ -77,7 +76,7 @@ func (a *activations) setUnits(tmp *backend.Scope) error {
 	return nil
 }
 
-// toUnits takes rows from those of the data into those of the network.
+// toUnits overwrites the rows x of the data with (x - mu) / s.
 func (a *activations) toUnits(x backend.Matrix) error {
 	if a.centre.Len == 0 {
 		return nil
@@ -89,7 +88,7 @@ func (a *activations) toUnits(x backend.Matrix) error {
 	return a.net.b.Scale(a.inverse, flat)
 }
 
-// first is m's first rows.
+// first views the first rows of m.
 func first(m backend.Matrix, rows int) backend.Matrix {
 	if m.Buf != nil {
 		m.Rows = rows
@@ -97,8 +96,8 @@ func first(m backend.Matrix, rows int) backend.Matrix {
 	return m
 }
 
-// forward lays out the samples that order names, at most rows of them, and
-// computes z = A (h, 1) for their last layer's outputs h.
+// forward lays out the samples that order names, at most a.rows of them, and computes their features z = A (h, 1),
+// where h are the outputs of the last convolution. It returns z with the labels y and the tasks of the samples.
 func (a *activations) forward(theta backend.Vector, s backend.Samples, order []int32) (z, y backend.Matrix,
 	task backend.Vector, err error) {
 	n, r := a.net, len(order)
@@ -127,7 +126,7 @@ func (a *activations) forward(theta backend.Vector, s backend.Samples, order []i
 // evalRows is the number of samples whose features are computed at a time.
 const evalRows = 256
 
-// features goes through the samples in order.
+// features writes the features of all samples to z, in order.
 func (n *convNet) features(s backend.Samples, z backend.Matrix) error {
 	tmp := backend.NewScope(n.b)
 	defer tmp.Close()

@@ -8,33 +8,29 @@ import (
 	"github.com/amtrl/amtrl/backend"
 )
 
-// convNet is the convolutional representation with its heads. The parameter
-// vector holds for each layer the filters (9 C by F) and the bias (F), then the
-// fully connected layer A (K by flat+1, the bias its last column), then W' (T by
-// K). The bias of A is an input that is always 1, so that one product has both.
+// convNet is the convolutional representation with the heads of the sources. The parameter vector holds for each layer
+// the filters (9 C by F) and the bias (F), then the fully connected layer A (K by flat+1, the bias its last column),
+// then W' (T by K). The bias of A is the weight of an input that is always 1, so that one product computes both.
 //
-// With intercepts there is one behind each head, the weight of a feature that is
-// always 1, and the network sees z = (x - mu) / s; see [units]. The labels of an
-// output are measured from an origin, their mean when the fit began, so that weight
-// decay draws its intercept towards it and results do not depend on where labels
-// have their 0.
+// With intercepts, each head is followed by one, the weight of a feature that is always 1, and the network sees
+// z = (x - mu) / s; see [units]. The labels of an output are measured from an origin, their mean when the fit began. So
+// weight decay draws the intercept towards that mean, and results do not depend on where labels have their zero.
 type convNet struct {
 	b       backend.Queue
 	set     *Conv
 	shapes  []backend.ConvShape
 	k, t    int
 	flat    int // outputs of the last convolution
-	width   int // of a row of the heads: K, and 1 with intercepts
-	columns int // of labels that have units, 0 without intercepts
-	// all are the parameters theta and behind them, where there are intercepts, the
-	// origins (T) and the units.
+	width   int // of a head: K, or K+1 with intercepts
+	columns int // number of columns of labels, each with a unit; 0 without intercepts
+	// all holds the parameters theta and, where there are intercepts, behind them the origins (T) and the units.
 	all, theta backend.Vector
-	// moments are Adam's m and v, one after the other.
+	// moments holds Adam's m and v, one after the other.
 	moments backend.Vector
 }
 
-// newConvNet makes the class for labels of so many columns, without intercepts where
-// columns is 0.
+// newConvNet allocates a network with k features and t heads, for labels of the given number of columns, without
+// intercepts where that is 0.
 func newConvNet(b backend.Queue, set *Conv, shapes []backend.ConvShape, k, t, columns int) (*convNet, error) {
 	n := &convNet{b: b, set: set, shapes: shapes, k: k, t: t, flat: shapes[len(shapes)-1].Out(), width: k, columns: columns}
 	rest := 0
@@ -74,8 +70,7 @@ func (n *convNet) heads() backend.Matrix {
 	return w
 }
 
-// part views size elements of a parameter vector behind those of the parts
-// before.
+// part views the next size elements of a parameter vector, from *at on, and moves *at behind them.
 func part(v backend.Vector, at *int, size int) backend.Vector {
 	p := backend.Vector{Buf: v.Buf, Off: v.Off + *at, Len: size}
 	*at += size
@@ -98,16 +93,15 @@ func (n *convNet) fullOf(theta backend.Vector) backend.Matrix {
 	return part(theta, &at, n.k*(n.flat+1)).Mat(n.k, n.flat+1)
 }
 
-// headsOf views W' with the intercepts behind it.
+// headsOf views W' (T by K), with the intercepts as a last column where there are any.
 func (n *convNet) headsOf(theta backend.Vector) backend.Matrix {
 	at := theta.Len - n.t*n.width
 	return part(theta, &at, n.t*n.width).Mat(n.t, n.width)
 }
 
-// start draws filters from N(0, 2/(9 C)), A from N(0, 1/flat) and W from N(0,
-// 1/K), with biases 0, the heads of outputs without labels 0, and the moments 0. With
-// intercepts, which start at the origins, A and W are a tenth as large: the fit begins
-// near the means, and has no random predictions as large as labels to unlearn first.
+// start draws filters from N(0, 2/(9 C)), A from N(0, 1/flat) and W from N(0, 1/K), and sets biases, the heads of
+// outputs without labels and the moments to 0. With intercepts, which start at the origins, A and W are a tenth as
+// large: the fit begins near the means, and has no random predictions as large as labels to unlearn first.
 func (n *convNet) start(_ backend.Samples, counts []int, rng *rand.Rand) error {
 	var v []float32
 	draw := func(count int, variance float64) {
@@ -121,7 +115,7 @@ func (n *convNet) start(_ backend.Samples, counts []int, rng *rand.Rand) error {
 	}
 	size := 1.0
 	if n.intercept() {
-		size = 0.01 // of a variance
+		size = 0.01 // factor of the variances
 	}
 	for range n.k {
 		draw(n.flat, size/float64(n.flat))
@@ -140,9 +134,9 @@ func (n *convNet) start(_ backend.Samples, counts []int, rng *rand.Rand) error {
 	return backend.Put(n.b, n.theta.Buf, n.theta.Off, v)
 }
 
-// tensors names the layers: conv1.weight (3, 3, C, F) and so on, full.weight (K,
-// flat) with its columns in the order height, width, filter, and the heads; with
-// intercepts sources.bias, representation.centre and representation.scale too.
+// tensors names the parts of the parameters: representation.conv1.weight (3, 3, C, F) and so on,
+// representation.full.weight (K, flat) with its columns in the order height, width, filter, their biases, and the heads
+// as sources.weight; with intercepts also sources.bias, representation.centre and representation.scale.
 func (n *convNet) tensors(all []float32) []Tensor {
 	var out []Tensor
 	at := 0
@@ -159,7 +153,7 @@ func (n *convNet) tensors(all []float32) []Tensor {
 		take(name+"weight", 3, 3, s.Channels, s.Filters)
 		take(name+"bias", s.Filters)
 	}
-	// apart takes rows whose last number is another tensor's.
+	// apart splits rows of cols+1 numbers into a tensor of the first cols and one of the last.
 	apart := func(name, last string, rows, cols int) {
 		weight, bias := make([]float32, 0, rows*cols), make([]float32, 0, rows)
 		for range rows {

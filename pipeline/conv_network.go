@@ -10,10 +10,9 @@ import (
 // Network is a trained convolutional representation on a backend.
 type Network struct{ net *convNet }
 
-// FitConv runs the empirical risk minimisation of the convolutional class
-// alone: it trains a network with k features of images of height by width, and a
-// head for each task, on the samples of s, which are counts[t] of each task t in
-// a row, from the start that seed selects.
+// FitConv runs the empirical risk minimisation of the convolutional class alone. It trains a network with k features
+// for images of height by width, and a head for each task, on the samples of s, of which counts[t] belong to task t,
+// task after task. seed determines the start.
 func FitConv(ctx context.Context, b backend.Queue, s backend.Samples, counts []int, height, width, k int, c Conv,
 	seed uint64) (*Network, Fit, error) {
 	if err := c.validate(); err != nil {

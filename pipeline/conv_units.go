@@ -6,13 +6,12 @@ import (
 	"github.com/amtrl/amtrl/backend"
 )
 
-// unitsAt views the units behind the origins.
+// unitsAt views the units, which are stored behind the origins.
 func (n *convNet) unitsAt() backend.Vector {
 	return section(n.all, n.theta.Len+n.t, n.inputs()+1+n.columns)
 }
 
-// setUnits keeps origins and units behind the parameters. The intercepts start at the
-// origins.
+// setUnits stores the origins and the units behind the parameters. The intercepts start at the origins.
 func (n *convNet) setUnits(u units, origins []float32) error {
 	return backend.Put(n.b, n.all.Buf, n.all.Off+n.theta.Len, slices.Concat(origins, u.values()))
 }

@@ -9,9 +9,8 @@ import (
 	"github.com/amtrl/amtrl/dataset"
 )
 
-// stream returns the random numbers that belong to a seed and a list of names.
-// Streams with different names are independent, so that no draw depends on the
-// order in which targets, sources or epochs are visited.
+// stream returns the random numbers that belong to a seed and a list of names. Streams with different names are
+// independent, so that no draw depends on the order in which targets, sources or epochs are visited.
 func stream(seed uint64, names ...string) *rand.Rand {
 	h := sha256.New()
 	var word [8]byte
@@ -25,24 +24,27 @@ func stream(seed uint64, names ...string) *rand.Rand {
 	return rand.New(rand.NewChaCha8([32]byte(h.Sum(nil))))
 }
 
-// draws holds the order in which the rows of each source would be drawn: without
-// replacement, each order fixed by (seed, target, source). The first n entries
-// are a sample of size n, so drawing more keeps all drawn before.
+// draws holds the order in which the rows of each source are drawn, without replacement. Each order is fixed by (seed,
+// target, source). The first n entries are a sample of size n, so drawing more keeps all drawn before.
 type draws struct {
-	pool   []int32 // the target's rows, of which target are the first
-	target []int32
+	pool   []int32 // the target's rows in drawing order, samples first
+	target []int32 // the target's samples
 	source [][]int32
 	test   []int32 // the target's held-out rows
 }
 
 // newDraws shuffles the training rows of the target and of every source.
-// n target rows, or all where there are fewer, are set aside as the target samples;
-// where the target is a source too, its draws begin after them. A target without test
-// rows is tested on what is left of its rows, where that is a fifth and the target is no source, and on a fifth of all
-// its rows where a source has the same pool. Then sources of its pool draw neither its samples, which a
-// leave-one-out error is of, nor what it is tested on: they could tell the labels of these. Where the error is exact they do.
-// The target's rows that belong together are drawn one after the other, and none is tested on, or drawn by a source of its pool, whose
-// group has a sample. Where no row is tested on, samples are of two groups or more.
+//
+//   - The first n rows of the target, or all where there are fewer, are its samples. Where the target is a source too,
+//     its draws begin after them.
+//   - A target without test rows that is no source is tested on the rest of its rows, where the rest is at least a
+//     fifth of all; on a fifth of all where a source draws from the rest too.
+//   - A source on the pool of a target without test rows draws neither the target's samples, on which a leave-one-out
+//     error is measured, nor its held-out rows: they could tell the labels of these. Where the error is exact it draws
+//     them.
+//   - The target's rows of one group are drawn one after the other. No row whose group has a sample is tested on, and
+//     no row whose group has a sample or a held-out row is drawn by a source that does not draw these. Where no row is
+//     tested on, the samples are of two groups or more, if there are as many.
 func newDraws(set *dataset.Set, target Source, sources []Source, n int, seed uint64) draws {
 	shuffled := func(role string, s Source) []int32 {
 		rows := slices.Clone(s.trainRows(set))
@@ -64,7 +66,7 @@ func newDraws(set *dataset.Set, target Source, sources []Source, n int, seed uin
 		rows = ofTwoGroups(pool, rows, n)
 		d.pool, d.target = rows, rows[:n]
 	}
-	var measured []bool // nil where none is kept apart
+	var measured []bool // rows that sources on the target's pool do not draw, nil for none
 	if apart {
 		measured = wholeGroups(pool, listed(pool.Rows, slices.Concat(d.target, d.test)))
 	}
@@ -79,12 +81,13 @@ func newDraws(set *dataset.Set, target Source, sources []Source, n int, seed uin
 	return d
 }
 
-// keepsApart says whether sources of the pool of s, as the target, draw none of the rows that its error is measured on.
+// keepsApart reports whether sources on the pool of s, the target, draw none of the rows that its error is measured on:
+// where it has no test rows of its own, and the data come from no model.
 func (s Source) keepsApart(set *dataset.Set) bool {
 	return set.Model == nil && len(s.testRows(set)) == 0
 }
 
-// shares is how many of these rows of its pool s draws from.
+// shares returns how many of the given rows of its pool s draws from.
 func (s Source) shares(set *dataset.Set, rows []int32) (n int) {
 	of := listed(set.Pools[s.Pool].Rows, rows)
 	for _, r := range s.trainRows(set) {
@@ -95,7 +98,7 @@ func (s Source) shares(set *dataset.Set, rows []int32) (n int) {
 	return n
 }
 
-// listed says of each of n rows whether it is among rows.
+// listed reports for each of n rows whether rows lists it.
 func listed(n int, rows []int32) []bool {
 	of := make([]bool, n)
 	for _, r := range rows {
@@ -104,11 +107,11 @@ func listed(n int, rows []int32) []bool {
 	return of
 }
 
-// fifth is a fifth of so many rows, rounded up.
+// fifth returns a fifth of a number of rows, rounded up.
 func fifth(rows int) int { return (rows + 4) / 5 }
 
-// UnseenClasses lists the classes that sources have and none of the samples that are drawn
-// of a target, a place in SourcesIn. A target of one task has no such classes.
+// UnseenClasses lists the classes that sources have and none of the target's samples is of, where target is an index
+// into SourcesIn. There are none where sources are tasks.
 func (c *Config) UnseenClasses(set *dataset.Set, target int) []dataset.Unseen {
 	if c.Sources != SourcesPools {
 		return nil
@@ -121,8 +124,9 @@ func (c *Config) UnseenClasses(set *dataset.Set, target int) []dataset.Unseen {
 	return set.UnseenClasses(of.Pool, newDraws(set, of, nil, c.TargetSamples, c.Seed).target)
 }
 
-// Available is the number of rows that each source can give: those that any of its outputs trains on and none is tested
-// on, without those that the target's error is measured on where it is a source too or has their pool and no test rows of its own.
+// Available returns the number of rows that can be drawn from each source: training rows of any of its outputs that are
+// test rows of none. The target's samples are not counted for the target as a source, nor the rows that its error is
+// measured on for sources on its pool, where it has no test rows of its own.
 func (p *Problem) Available() []int {
 	out := make([]int, len(p.draws.source))
 	for i, rows := range p.draws.source {

@@ -9,8 +9,8 @@ import (
 	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
-// gathered are rows of a pool, of which the first n are to be samples, with those of a group one after the other: in the order of their
-// first rows, but for those that the n have no room for as a whole, which come last.
+// gathered returns rows of a pool, of which the first n are to be samples, with the rows of each group one after the
+// other, in the order of the groups' first rows. Groups that do not fit into the first n as a whole come after these n.
 func gathered(pool *dataset.Pool, rows []int32, n int) []int32 {
 	if pool.Groups == nil {
 		return rows
@@ -29,14 +29,14 @@ func gathered(pool *dataset.Pool, rows []int32, n int) []int32 {
 			*to = append(*to, rows[i])
 		}
 	}
-	if len(out) < n { // then the first of the last is cut
+	if len(out) < n { // then the first group of last is cut at n
 		return append(out, last...)
 	}
 	return slices.Concat(out[:n], last, out[n:])
 }
 
-// ofTwoGroups moves a row of another group to the end of the first n of gathered rows, at least two, where these are of one group: one can
-// then be left out.
+// ofTwoGroups moves a row of another group to the end of the first n gathered rows, where these are at least two and
+// all of one group, so that a group can be left out. Where there is no other group it returns the rows as they are.
 func ofTwoGroups(pool *dataset.Pool, rows []int32, n int) []int32 {
 	if pool.Groups == nil || n < 2 {
 		return rows
@@ -50,7 +50,7 @@ func ofTwoGroups(pool *dataset.Pool, rows []int32, n int) []int32 {
 	return slices.Insert(slices.Delete(slices.Clone(rows), other, other+1), n-1, r)
 }
 
-// numbersOf are the numbers of the groups of rows of a pool that has such.
+// numbersOf returns the group numbers of rows of a pool that has groups.
 func numbersOf(pool *dataset.Pool, rows []int32) []int32 {
 	numbers := make([]int32, len(rows))
 	for i, r := range rows {
@@ -59,7 +59,7 @@ func numbersOf(pool *dataset.Pool, rows []int32) []int32 {
 	return numbers
 }
 
-// sameGroups are those of rows that are of a group with one of others, in their order.
+// sameGroups returns those of rows, in their order, whose group has a row in others.
 func sameGroups(pool *dataset.Pool, rows, others []int32) []int32 {
 	if pool.Groups == nil {
 		return nil
@@ -71,7 +71,7 @@ func sameGroups(pool *dataset.Pool, rows, others []int32) []int32 {
 	return slices.DeleteFunc(slices.Clone(rows), func(r int32) bool { return !has[pool.Groups[r]] })
 }
 
-// otherGroups are those of rows that are of no group with one of others, in their order.
+// otherGroups returns those of rows, in their order, whose group has no row in others.
 func otherGroups(pool *dataset.Pool, rows, others []int32) []int32 {
 	same := sameGroups(pool, rows, others)
 	if len(same) == 0 {
@@ -81,7 +81,7 @@ func otherGroups(pool *dataset.Pool, rows, others []int32) []int32 {
 	return slices.DeleteFunc(slices.Clone(rows), func(r int32) bool { return is[r] })
 }
 
-// wholeGroups overwrites marks of the rows of a pool with those of all rows whose group has one.
+// wholeGroups marks all rows of a pool whose group has a marked row, in marks, which it returns.
 func wholeGroups(pool *dataset.Pool, marks []bool) []bool {
 	if pool.Groups == nil {
 		return marks
@@ -100,13 +100,15 @@ func upTo(n int) []int32 {
 	return rows
 }
 
-// Apart are those of rows of the target's pool that are of no group with one of others, in their order: such as are held out from these.
+// Apart returns those of rows of the target's pool, in their order, whose group has no row in others, so that they
+// can be held out from these.
 func (p *Problem) Apart(rows, others []int32) []int32 {
 	return otherGroups(p.Set.Pools[p.Target.Pool], rows, others)
 }
 
-// Groups is how many groups rows of the target are of, 0 where each is on its own, and how many rows on their own tell as
-// much, if those of a group tell the same: n^2 / sum n_g^2 of groups of n_g (Kish 1965).
+// Groups returns the number of groups of rows of the target, 0 where each row is on its own, and the effective number
+// of rows, independent ones that tell as much if all rows of a group tell the same: n^2 / sum n_g^2 for groups of n_g
+// rows (Kish 1965).
 func (p *Problem) Groups(rows []int32) (groups int, effective float64) {
 	t := p.together(rows)
 	if t.Group != nil {
@@ -115,8 +117,8 @@ func (p *Problem) Groups(rows []int32) (groups int, effective float64) {
 	return groups, t.Effective()
 }
 
-// checkGroups refuses a target of which the data hold out rows that belong to others to draw from, which would tell them, and one without
-// test rows whose samples all belong together, of which none can be left out.
+// checkGroups returns an error for a target that has a test row in the group of a training row, which could tell its
+// label, and for one without test rows whose samples are all of one group, so that none can be left out.
 func (p *Problem) checkGroups() error {
 	pool := p.Set.Pools[p.Target.Pool]
 	if pool.Groups == nil {
@@ -133,7 +135,7 @@ func (p *Problem) checkGroups() error {
 	return nil
 }
 
-// together are the groups of rows of the target's pool.
+// together returns the groups of rows of the target's pool.
 func (p *Problem) together(rows []int32) regress.Groups {
 	pool := p.Set.Pools[p.Target.Pool]
 	if pool.Groups == nil {

@@ -10,10 +10,10 @@ import (
 	"github.com/amtrl/amtrl/backend"
 )
 
-// ERM are the settings of the empirical risk minimisation (eq. 1).
+// ERM holds the settings of the empirical risk minimisation (eq. 1).
 type ERM struct {
-	// Lambda weighs ||B||_F^2 + ||W||_F^2 against the mean squared residual;
-	// 0 is the paper's unregularised problem. LambdaAuto chooses it by the noise.
+	// Lambda weighs ||B||_F^2 + ||W||_F^2 against the mean squared residual; 0 is the paper's unregularised problem.
+	// LambdaAuto derives it from the noise.
 	Lambda float64 `json:"lambda"`
 	// Iterations bounds the L-BFGS iterations. Without regularisation this is
 	// the stopping rule, and it matters: the problem is under-determined.
@@ -23,8 +23,8 @@ type ERM struct {
 	Tolerance float64 `json:"tolerance"`
 	// History is the number of L-BFGS pairs, 1 to 64.
 	History int `json:"history"`
-	// Init is the starting point: "random", "moments", or "path" for the end of a path
-	// of falling penalties from a random one.
+	// Init is the starting point: "random", "moments", or "path" for the end of a path of falling penalties from a
+	// random start.
 	Init string `json:"init"`
 	// WarmStart starts an epoch from the solution of the one before.
 	WarmStart bool `json:"warm_start"`
@@ -35,21 +35,20 @@ type Fit struct {
 	// Objective is the mean squared residual plus the penalty, Loss the mean
 	// squared residual alone.
 	Objective float64 `json:"objective"`
-	// Lambda is the penalty of LambdaAuto.
+	// Lambda is the penalty that LambdaAuto found.
 	Lambda float64 `json:"lambda,omitempty"`
 	Loss   float64 `json:"loss"`
-	// Validation is the mean squared residual on the samples set aside, where
-	// some were. Objective and Loss are then those of the pass that was kept, as
-	// they were met on the way through it.
+	// Validation is the mean squared residual on the samples that were set aside, if any. Objective and Loss are then
+	// those of the pass that was kept, averaged over its steps while the parameters changed.
 	Validation  float64 `json:"validation,omitempty"`
 	Iterations  int     `json:"iterations"`
 	Evaluations int     `json:"evaluations"`
-	// Stop says what ended it.
+	// Stop says what ended the fit.
 	Stop string `json:"stop"`
 }
 
-// fit minimises the empirical risk of the samples, which have so many labels, from
-// l's current parameters.
+// fit minimises the empirical risk of the samples, which have the given number of labels in all, from l's current
+// parameters, and overwrites these. observe is that of [FitLinear].
 func (e ERM) fit(ctx context.Context, l *linear, s backend.Samples, labels int, observe func(int, float64) bool) (Fit, error) {
 	tmp := backend.NewScope(l.b)
 	defer tmp.Close()
@@ -78,18 +77,17 @@ func (e ERM) fit(ctx context.Context, l *linear, s backend.Samples, labels int, 
 	return Fit{Objective: f, Loss: loss, Iterations: iterations, Evaluations: opt.evals, Stop: reason}, nil
 }
 
-// LambdaAuto asks for the penalty of [ERM.penalty] at the residuals of the fit itself.
+// LambdaAuto asks for the penalty of [fitRun.penalty] at the residuals of the fit itself.
 const LambdaAuto = -1
 
-// penalty is the lambda that keeps noise of standard deviation sigma out of the fit:
+// penalty returns the lambda that keeps noise of standard deviation sigma out of the fit:
 //
 //	lambda = sigma b sqrt(d sum_t n_t^2 / N) / N
 //
-// for N labels, n_t of output t, of rows with the mean square b^2 per feature. At
-// P = B W the penalty is 2 lambda ||P||_* (the nuclear norm, for the best split into B and W),
-// which leaves P at 0 where the gradient of the risk, 2/N X'noise for labels of noise alone, has a
-// spectral norm below 2 lambda; sigma b sqrt(d n) is the typical norm of its column
-// of an output with n labels.
+// for N labels, n_t of them of output t, on rows of d features whose mean square is b^2. In terms of P = B W the
+// penalty is 2 lambda ||P||_* (the nuclear norm, at the best split into B and W). It leaves P at 0 where the gradient
+// of the risk, which for labels of noise alone is 2/N X'noise, has a spectral norm below 2 lambda. The column of
+// X'noise for an output with n labels has the typical norm sigma b sqrt(d n).
 func (run *fitRun) penalty(sigma float64, d int) float64 {
 	n, square := 0.0, 0.0
 	for _, c := range run.labels {
@@ -99,13 +97,12 @@ func (run *fitRun) penalty(sigma float64, d int) float64 {
 	return sigma * run.scale * math.Sqrt(float64(d)*square/n) / n
 }
 
-// fitPath is fit along a path of penalties: the one for residuals as large as
-// run.sigma, then the one for the residuals that this leaves, until they do not fall
-// by a fifth any more. That is where the penalty fits the noise, and since each fit
-// starts from the one before, a start that a small penalty would leave in a bad
-// stationary point arrives (for LambdaAuto compare the square-root lasso: Belloni,
-// Chernozhukov and Wang 2011). Any other Lambda ends the path where it is reached,
-// or follows it.
+// fitPath fits along a path of penalties: first with the penalty for residuals of root mean square run.sigma, then with
+// the penalty for the residuals that this fit leaves, and so on until they fall by less than a fifth, after which one
+// last fit has the configured tolerance. There the penalty matches the noise (for LambdaAuto compare the square-root
+// lasso: Belloni, Chernozhukov and Wang 2011). Each fit starts from the one before, so that the path avoids the bad
+// stationary points in which a small penalty would leave a random start. A Lambda other than LambdaAuto ends the path
+// where the path comes down to it; else it is the penalty of the last fit.
 func (e ERM) fitPath(ctx context.Context, l *linear, s backend.Samples, run fitRun) (Fit, error) {
 	total, sigma := Fit{}, run.sigma
 	for final := false; ; {
@@ -134,11 +131,11 @@ func (e ERM) fitPath(ctx context.Context, l *linear, s backend.Samples, run fitR
 	}
 }
 
-// looseTolerance ends the fits of a path before the last.
+// looseTolerance is the tolerance of the fits of a path before the last.
 const looseTolerance = 1e-2
 
-// start sets l to the configured starting point; counts are the labels of each
-// task. A task without labels has nothing to learn its head from, which is 0 then.
+// start sets l to the configured starting point; counts holds the number of labels of each output. Without labels there
+// is nothing to fit a head to: it is 0.
 func (e ERM) start(l *linear, s backend.Samples, counts []int, rng *rand.Rand) error {
 	if err := l.randomise(rng); err != nil {
 		return err
@@ -156,10 +153,10 @@ func (e ERM) start(l *linear, s backend.Samples, counts []int, rng *rand.Rand) e
 	return nil
 }
 
-// FitLinear runs the empirical risk minimisation of the linear class alone:
-// it minimises eq. 1 over samples on b from theta, which holds first B' (K by
-// d) and then W' (T by K), and leaves the solution there. Sources have one output each. observe, where not
-// nil, sees the objective after each iteration and stops it by returning true.
+// FitLinear runs the empirical risk minimisation of the linear class alone: it minimises eq. 1 over the samples s on b,
+// from theta, which holds first B' (K by d) and then W' (T by K), and overwrites theta with the solution. Each source
+// must have one output. observe, where not nil, sees the objective after each iteration and ends the fit by returning
+// true.
 func FitLinear(ctx context.Context, b backend.Queue, s backend.Samples, k int, e ERM, theta []float32,
 	observe func(iteration int, objective float64) bool) (Fit, error) {
 	if err := e.validate(); err != nil {

@@ -11,37 +11,41 @@ import (
 	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
-// exploration is what MixAuto explores by: Epoch.Own, Match and MatchByChance.
+// exploration holds what MixAuto explores by: Epoch.Own, Match and MatchByChance.
 type exploration struct {
 	own      float64
 	match    []float64
 	byChance float64
 }
 
-// Where a target has so many outputs that draws of its samples for each replicate would be more predictors than mostPredictors, there are
-// fewer draws, which replicates share. What predictors say of the rows of a source are at most mostSaid numbers at a time.
+// Limits of time and memory. Each draw of the target's samples gives a predictor for each output of the target. Where
+// these would be more than mostPredictors, there are fewer draws, at least fewestDraws, which replicates share. At most
+// mostSaid predictions for the rows of a source are computed at a time.
 const (
 	fewestDraws    = 20
 	mostPredictors = 2000
 	mostSaid       = 1 << 23
 )
 
-// redrawn is the target's side of explorations for D draws of the target's samples: the own part of each, the correlations r of what its
-// predictor says of the rows of the sources with their labels, and the chances of each output of the target.
+// redrawn is the target's side of the explorations, for D draws of the target's samples.
 type redrawn struct {
-	own     []float64
-	r       []*mat.Dense // for each output of the target, T by D, 0 where there are fewer than three labels
-	chances [][]*matchChance
+	own []float64 // the own part of each draw
+	// r holds for each output of the target the correlations of its predictors with the labels of each output of the
+	// sources, T by D, 0 for fewer than three labels.
+	r       []*mat.Dense
+	chances [][]*matchChance // by draw and output of the target
 }
 
-// exploreAgain draws the exploration of replicates anew, with samples of the target that are there times[b][i] times. The target's
-// predictor is that of [Uncertainty], with labels y_i + (c_i - 1) e_i at the kappa of the least sum c_i e_i^2, and its own part follows
-// from it. For other rows of the sources the correlation of the predictor with the labels of n rows is drawn anew,
+// exploreAgain draws the exploration anew for each replicate b, in which sample i of the target counts
+// c_i = times[b][i] times. The target's predictor is that of [Uncertainty], fitted to the labels y_i + (c_i - 1) e_i at the
+// kappa with the least sum c_i e_i^2, and its own part follows from it. The correlation of the predictor with the
+// labels of n rows of a source is drawn anew too, as if other rows had been drawn:
 //
 //	r = tanh(artanh(rho) + z / (n - 3)^1/2),  z normal (Fisher 1921),  rho^2 = (r0^2 - 1/n)+,
 //
-// where r0 is that with the rows at hand: rho is without what chance gives, since the draw adds as much again. The representation, the
-// heads of the sources, the numbers of rows and the penalty of each kappa are held fixed. There are none of a network.
+// where r0 is the correlation for the rows at hand. rho is without what chance adds to r0, since the draw adds as much
+// again. The representation, the heads of the sources, the numbers of rows and the penalty of each kappa stay as they
+// are. exploreAgain returns nil for a network, and where [Learner.redraw] does.
 func (l *Learner) exploreAgain(ctx context.Context, in Round, fit headFit, times [][]float64, rng *rand.Rand) ([]exploration, error) {
 	if _, linear := l.model.(*linearClass); !linear {
 		return nil, nil
@@ -78,7 +82,8 @@ func (l *Learner) exploreAgain(ctx context.Context, in Round, fit headFit, times
 	return out, nil
 }
 
-// redraw is nil where no output has another fit to choose from.
+// redraw returns the target's side for draws of its samples, or nil where no output has a fit that can be repeated for
+// other labels.
 func (l *Learner) redraw(ctx context.Context, in Round, fit headFit, times [][]float64, rng *rand.Rand) (*redrawn, error) {
 	outputs := len(l.problem.Target.Tasks)
 	out := &redrawn{own: make([]float64, len(times)), r: make([]*mat.Dense, outputs), chances: make([][]*matchChance, len(times))}
@@ -104,7 +109,8 @@ func (l *Learner) redraw(ctx context.Context, in Round, fit headFit, times [][]f
 	return out, nil
 }
 
-// redrawPart adds the outputs of the target that are fitted together. The own part is that of the first ones.
+// redrawPart adds to out the outputs of the target in part, which are fitted together. The own parts are those of the
+// first part.
 func (l *Learner) redrawPart(ctx context.Context, in Round, part fittedPart, times [][]float64, rng *rand.Rand, out *redrawn,
 	first bool) error {
 	again, each, count := part.fits[0].again, part.fits[0].each, len(part.outputs)
@@ -185,7 +191,8 @@ func (l *Learner) redrawPart(ctx context.Context, in Round, part fittedPart, tim
 	return nil
 }
 
-// drawn are the predictors of a fit for draws of the samples, those of one draw together.
+// drawn returns the predictors of the fit f for draws of the samples, the outputs of one draw after those of another.
+// at holds the places of the part's rows among the target's samples.
 func (r *relabelled) drawn(f regress.KernelFit, at, draws []int, times [][]float64) predictors {
 	n, count := f.Residual.Dims()
 	change := mat.NewDense(n, len(draws)*count, nil)
@@ -198,7 +205,7 @@ func (r *relabelled) drawn(f regress.KernelFit, at, draws []int, times [][]float
 		}
 	}
 	moved := r.regression.Of(change).At(f.Kappa, f.Lambda)
-	if moved.Alpha == nil { // a system that is singular to rounding
+	if moved.Alpha == nil { // rounding made the system singular
 		moved.Alpha = change
 		change.Zero()
 	}
@@ -221,7 +228,7 @@ func (r *relabelled) drawn(f regress.KernelFit, at, draws []int, times [][]float
 	return p
 }
 
-// ownParts are those of [ownPart] for predictors of which each count are together.
+// ownParts returns [ownPart] for each draw, whose predictors are count adjacent columns.
 func (r *relabelled) ownParts(p predictors, count int) []float64 {
 	shared := linalg.Product(r.phi, p.w)
 	_, columns := shared.Dims()

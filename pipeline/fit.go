@@ -21,7 +21,7 @@ const (
 	SettingAllocation    = "allocation"
 )
 
-// Choice is a setting that the data decided, and why.
+// Choice is a setting that the data decided, with the reason.
 type Choice struct {
 	// Setting is SettingTargetSamples, SettingK, SettingSchedule, SettingEpochs,
 	// SettingFloor, SettingScaling or SettingAllocation.
@@ -30,29 +30,32 @@ type Choice struct {
 	Reason  string
 }
 
-// maxFitted is the most target samples that Fit chooses: the time of a head grows
-// with their cube.
+// maxFitted is the largest number of target samples that Fit chooses: the time to fit a head grows with its cube.
 const maxFitted = 1000
 
-// Fit returns settings of preset "default" that own data can serve, for targets that
-// are names of SourcesIn under complete settings, and says what it chose. The command line
-// calls it, so that a program that does too gets the same settings. Own data are those that
-// name their outputs; others keep the settings but the allocation. All are kept by preset "paper", for broken data and where the data
-// have none of the targets, which NewProblem and runs.Identity.Check refuse; some that they do not have change nothing. Settings
-// in given are left alone, SettingSchedule with its budget.
+// Fit adapts settings of preset "default" to the data and returns them with the choices that it made. targets are
+// names of SourcesIn under complete settings; names that the data do not have are ignored. The command line calls Fit,
+// so that a program that does too gets the same settings. Settings in given are left alone, SettingSchedule with its
+// budget.
 //
-//	target samples  all labelled rows of the smallest target, at most 1,000. With all of
-//	                them the score is by leave-one-out
+// For data that name their outputs Fit chooses
+//
+//	target samples  all labelled rows of the smallest target, at most 1,000; half of them where
+//	                sources have these rows too. With all of them the score is by leave-one-out
 //	k               at most the number of outputs of the sources and the width of a row
-//	schedule        that of the preset where the labelled rows of the sources cost twice
-//	                as much, else a budget of half of what they cost, or of one row
+//	schedule        that of the preset where the labelled rows of the sources cost at least
+//	                twice as much, else a budget of half of what they cost, or of one row
 //	                where that is more
-//	epochs          under such a budget no more than leave the first round a row of each source
+//	epochs          under that budget, at most as many as leave the first round a row of each
+//	                source
 //	floor           at most the rows of the smallest source, and half of an equal share of
 //	                the first round
 //	scaling         ScalingFeature where features differ in their units, else ScalingGlobal
-//	allocation      where it is RuleAuto, RulePriced if the costs of the sources of a target differ,
-//	                which is said, else RuleSquared
+//	allocation      where it is RuleAuto, RulePriced if the costs of the sources of a target
+//	                differ, which is one of the choices returned, else RuleSquared
+//
+// and for other data the allocation alone. It changes nothing under preset "paper", for broken data, and where the data
+// have none of the targets; NewProblem and runs.Identity.Check refuse the latter two.
 func (c Config) Fit(set *dataset.Set, targets []string, given ...string) (Config, []Choice) {
 	if set.CheckShape() != nil || checkRows(set) != nil || c.Preset != PresetDefault || len(targets) == 0 {
 		return c, nil
@@ -82,7 +85,7 @@ func (c Config) Fit(set *dataset.Set, targets []string, given ...string) (Config
 	return f.Config, f.choices
 }
 
-// fitting is a [Config.Fit] under way. full are the settings, complete, that it began with.
+// fitting is a [Config.Fit] in progress. full holds the settings that it began with, completed.
 type fitting struct {
 	Config
 	full           *Config
@@ -107,7 +110,7 @@ func (f *fitting) allocation() {
 	}
 }
 
-// samples chooses how many samples the targets have, and measures the data with these.
+// samples chooses the number of target samples and returns the extent of the data for that number.
 func (f *fitting) samples() extent {
 	samples := maxFitted
 	if !f.open(SettingTargetSamples) {
@@ -196,7 +199,7 @@ func (f *fitting) floor(m extent) {
 	}
 }
 
-// costsFor are the costs of the sources of targets under complete settings.
+// costsFor returns the costs of the sources of each target, one after the other, under complete settings.
 func (c *Config) costsFor(set *dataset.Set, targets []string) []float64 {
 	var costs []float64
 	for i, s := range c.SourcesIn(set) {
@@ -207,7 +210,8 @@ func (c *Config) costsFor(set *dataset.Set, targets []string) []float64 {
 	return costs
 }
 
-// plan are the rounds of a schedule that depends neither on the data nor on a floor.
+// plan returns the rounds of the schedule without its floor, of SchedulePaper in the place of ScheduleTheory: they do
+// not depend on the data.
 func (s Schedule) plan() []EpochPlan {
 	if s.Kind == ScheduleTheory {
 		s.Kind = SchedulePaper
@@ -216,25 +220,26 @@ func (s Schedule) plan() []EpochPlan {
 	return s.Plan([]float64{1}, 1, 1)
 }
 
-// extent is how much data the targets of a set have: for each number that of the
-// target which has the least.
+// extent measures the data that the targets of a set have. Of several targets, each number is that of the target with
+// the least, unless its comment says otherwise.
 type extent struct {
 	target   int     // labelled rows of a target that are not for tests
-	group    string  // " group" where they belong together
+	group    string  // " group" where these have groups
 	tested   bool    // whether every target has test rows
-	shared   bool    // whether sources draw from the rows of a target without
-	outputs  int     // of the sources of a target
-	rows     int     // labelled rows of its sources to draw from, at least
-	cost     float64 // what they cost
-	each     float64 // what one row of each source costs
-	cheapest float64 // what a row of the cheapest source costs; the most, of several targets
+	shared   bool    // whether sources draw from the rows of a target without test rows
+	outputs  int     // number of outputs of the sources of a target
+	rows     int     // labelled rows that can at least be drawn from its sources
+	cost     float64 // cost of these rows
+	each     float64 // cost of one row of each source; the most, of several targets
+	cheapest float64 // cost of a row of the cheapest source; the most, of several targets
 	least    int     // rows of the smallest source
 	smallest string  // its name
 }
 
 func (m *extent) meanCost() float64 { return m.cost / float64(max(1, m.rows)) }
 
-// measure measures data under complete settings, of targets with so many samples, or all rows where there are fewer.
+// measure returns the extent of the data under complete settings, for targets with the given number of samples, or with
+// all their rows where there are fewer.
 func (c *Config) measure(set *dataset.Set, targets []string, samples int) extent {
 	var out extent
 	all := c.SourcesIn(set)
@@ -258,7 +263,7 @@ func (c *Config) measure(set *dataset.Set, targets []string, samples int) extent
 			}
 			cost, n := c.Cost(s.Name), rows[j]
 			shares := s.Pool == all[t].Pool && all[t].keepsApart(set)
-			if shares { // less all that the target may take for itself
+			if shares { // less all rows that the target may take for itself
 				both := s.shares(set, all[t].trainRows(set))
 				m.shared = m.shared || both > 0
 				n -= min(both, samples+fifth(rows[t]))

@@ -9,19 +9,18 @@ import (
 	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
-// Head are the settings of the target's head (eq. 2).
+// Head holds the settings of the target's head (eq. 2).
 type Head struct {
-	// Ridge is the penalty rho of 1/n ||Z w - y||^2 + rho w'S^-1 w, in units of
-	// the mean eigenvalue of L'Z'Z L/n with S = L L'. 0 is the paper's least
-	// squares, under Prior "identity" (of minimum norm where it is
-	// under-determined). RidgeAuto chooses it by the target samples.
+	// Ridge is the penalty rho of 1/n ||Z w - y||^2 + rho w'S^-1 w, in units of the mean eigenvalue of L'Z'Z L/n with
+	// S = L L'. 0 is the paper's least squares, under Prior "identity" (of minimum norm where it is under-determined).
+	// RidgeAuto lets the target's samples choose it.
 	Ridge float64 `json:"ridge"`
-	// Prior selects S: "identity", or "sources" for W W', which shrinks towards
-	// heads that the sources' heads combine to: then w = W nu for the nu that
-	// minimises 1/n ||Z W nu - y||^2 + rho ||nu||^2.
+	// Prior selects S: "identity", or "sources" for W W', which shrinks towards combinations of the sources' heads:
+	// then w = W nu for the nu that minimises 1/n ||Z W nu - y||^2 + rho ||nu||^2. With "residual" the head also has a
+	// part of its own, delta.
 	Prior string `json:"prior"`
-	// Loss is what the head of a class is fitted by under Prior "residual": LossLogistic, or
-	// LossSquared or nothing. The relevance is measured by a head of squared loss in any case.
+	// Loss is the loss that heads of classes are fitted by under Prior "residual": LossLogistic, or LossSquared, which
+	// empty stands for. The relevance is estimated with heads by squared loss in any case.
 	Loss string `json:"loss,omitempty"`
 	// Rcond is the cut-off of the least squares relative to the largest singular
 	// value; negative selects max(n, K) 2^-52.
@@ -44,7 +43,7 @@ const (
 	PriorResidual = "residual"
 )
 
-// headFit is the target's head and how it was fitted.
+// headFit is a fit of the target's head, or of one output of it.
 type headFit struct {
 	// Loss is the mean squared residual on the target samples.
 	Loss float64
@@ -52,44 +51,45 @@ type headFit struct {
 	Ridge float64
 	// Rank is the numerical rank of Z S^1/2.
 	Rank int
-	// Kappa and LeaveOneOut are of prior residual: the weight of the target's own
-	// rows, and the mean squared leave-one-out residual.
+	// Kappa and LeaveOneOut are for prior residual: the weight of the target's own rows, and the mean squared
+	// leave-one-out residual.
 	Kappa, LeaveOneOut float64
-	// Own is the part of the predictions that is of delta, ToMean the factor g of the
-	// mean of the sources' heads of the same output.
+	// Own is the fraction of the variance of the predictions that is due to delta. ToMean is the factor g of the mean
+	// of the sources' heads of the same output.
 	Own, ToMean float64
-	// Pooled is the part of the predictions of the first column that is of the regression on all rows, Adapted
-	// the part of it that has the target's samples among them, Relevant the part that is of [Learner.pooledRelevant], Alone that of
-	// [Problem.ownClasses], and Spread that of [Learner.ownSpread].
+	// Pooled is the fraction of the predictions of the first column that is due to regressions on the rows of all
+	// sources, and Adapted the part of Pooled due to those with the target's samples among the rows. Relevant is the
+	// fraction due to [Learner.pooledRelevant], Alone that due to [Problem.ownClasses] or, for numbers,
+	// [Learner.ownNumbers], and Spread that due to [Learner.ownSpread].
 	Pooled, Adapted, Relevant, Alone, Spread float64
-	// residuals are the leave-one-out residuals of one output, label less prediction,
-	// and left the predictions of all outputs, log-odds where there are classifiers. Other
-	// priors have none of them.
+	// residuals holds the leave-one-out residuals of one output, label less prediction, and left the leave-one-out
+	// predictions of all outputs, by output and sample, which are log-odds where there are classifiers. Heads of other
+	// priors have neither.
 	residuals []float64
 	left      [][]float32
-	labels    []float32 // in the units of the data, as Labelled has them
-	// each are the fits that prior residual chose from, again what they are for other labels, and parts those of the outputs
-	// that were fitted together.
+	labels    []float32 // in the units of the data, in the order of Labelled.Y
+	// each holds the fits that prior residual chose from, one for each kappa. again repeats the fit for other labels.
+	// parts holds the fits of outputs that were fitted together.
 	each  []regress.KernelFit
 	again *relabelled
 	parts []fittedPart
-	// squared is the head of one output by squared loss under prior residual, final the one that takes its place once the relevance is
-	// known, nil for none, and odds the log-odds that this has of the rows left out.
+	// squared is the head of one output by squared loss under prior residual. final is the head that takes its place
+	// once the relevance is known, nil for none, and odds holds the leave-one-out log-odds of final.
 	squared, final []float32
 	odds           []float64
-	// by is how the head was fitted, for [Learner.nested], and stated are its predictions, in the place of left where the score is of
-	// them, nil for none.
+	// by says how to repeat the fit without a fold, for [Learner.nested]. stated holds the predictions of nested, which
+	// the score is measured on in the place of left, nil for none.
 	by     nestedFit
 	stated [][]float32
 }
 
-// fittedPart says how the outputs of a group were fitted.
+// fittedPart holds the fits of outputs that were fitted together.
 type fittedPart struct {
 	labelGroup
 	fits []headFit
 }
 
-// ridgeGrid are the candidates of RidgeAuto.
+// ridgeGrid lists the candidates of RidgeAuto.
 var ridgeGrid = func() []float64 {
 	g := make([]float64, 25)
 	for i := range g {
@@ -98,13 +98,11 @@ var ridgeGrid = func() []float64 {
 	return g
 }()
 
-// fit solves the least squares of the n target samples on their features
-// Z = X B (eq. 2) and writes the head to w; heads is W' (M by K). With
-// S = L L' it takes the SVD Z L = U D V' in float64 and shrinks d/(d^2 + n rho)
-// in place of 1/d; w = L V shrunk U'y.
+// fit solves the ridge regression of the n target samples on their features Z = X B (eq. 2) and writes the head to w;
+// heads is W' (M by K). With S = L L' and the SVD Z L = U D V' in float64, it is w = L V diag(d/(d^2 + n rho)) U'y.
 //
-// Where w has a further element, that is an unpenalised intercept: features and
-// labels are then fitted less their means over the target samples.
+// Where w has K+1 elements, the last is an unpenalised intercept: features and labels are then fitted less their means
+// over the target samples.
 func (h Head) fit(b backend.Queue, z, heads backend.Matrix, y []float32, groups regress.Groups, w backend.Vector) (headFit, error) {
 	n, k := z.Rows, z.Cols
 	intercept := w.Len > k
@@ -176,7 +174,7 @@ func (h Head) fit(b backend.Queue, z, heads backend.Matrix, y []float32, groups 
 	return fit, backend.Put(b, w.Buf, w.Off+k, []float32{float32(label - at)})
 }
 
-// centreColumns takes the mean of each column from it and leaves the means in mean.
+// centreColumns subtracts from each column of z its mean, and writes the means to mean.
 func centreColumns(b backend.Queue, tmp *backend.Scope, z backend.Matrix, mean backend.Vector) error {
 	ones := tmp.Vector(backend.Float64, z.Rows)
 	if err := tmp.Err(); err != nil {
@@ -191,7 +189,7 @@ func centreColumns(b backend.Queue, tmp *backend.Scope, z backend.Matrix, mean b
 	return b.Gemm(false, false, -1, ones.Mat(z.Rows, 1), mean.Mat(1, z.Cols), 1, z)
 }
 
-// centred are labels less their mean, in float64.
+// centred returns labels less their mean, in float64.
 func centred(y []float32, mean float64) []float64 {
 	out := make([]float64, len(y))
 	for i, v := range y {
@@ -200,8 +198,7 @@ func centred(y []float32, mean float64) []float64 {
 	return out
 }
 
-// sourceRoot returns L' with L L' = W W': with the thin SVD W' = U D V', it is
-// diag(d) V'.
+// sourceRoot returns L' with L L' = W W': with the thin SVD W' = U D V' it is diag(d) V'.
 func sourceRoot(b backend.Queue, tmp *backend.Scope, heads backend.Matrix) (backend.Matrix, error) {
 	m, k := heads.Rows, heads.Cols
 	r := min(m, k)
@@ -228,8 +225,8 @@ func sourceRoot(b backend.Queue, tmp *backend.Scope, heads backend.Matrix) (back
 	return root, nil
 }
 
-// shrink returns the coefficients of the solution in the basis V of an n by
-// cols matrix U diag(d) V', and how it fits.
+// shrink returns the solution's coefficients in the basis V, for an n by cols matrix U diag(d) V', with the ridge, rank
+// and loss of the fit. Under RidgeAuto the ridge is the candidate with the least leave-one-out error.
 func (h Head) shrink(u, d, y []float64, groups regress.Groups, cols int, intercept bool) ([]float64, headFit) {
 	n, r := len(y), len(d)
 	rcond := h.Rcond
@@ -275,10 +272,10 @@ func (h Head) shrink(u, d, y []float64, groups regress.Groups, cols int, interce
 	return coef, fit
 }
 
-// leaveOneOut is the mean squared leave-one-out residual of ridge regression
-// with penalty lambda, from the thin SVD of Z: e_i / (1 - H_ii) with the hat
-// matrix H = U diag(s^2/(s^2 + lambda)) U'. An intercept, for which Z and y are
-// centred, adds 1/n to each element of H. Of a group it is (I - H_gg)^-1 e_g.
+// leaveOneOut returns the mean squared leave-one-out residual of ridge regression with penalty lambda, from the thin
+// SVD of Z: e_i / (1 - H_ii) with the hat matrix H = U diag(s^2/(s^2 + lambda)) U'. An intercept, for which Z and y are
+// centred, adds 1/n to each element of H. For a group g that is left out as a whole, the residuals are
+// (I - H_gg)^-1 e_g.
 func leaveOneOut(u, s, uy, y []float64, groups regress.Groups, lambda float64, intercept bool) float64 {
 	r, sum, least := len(s), 0.0, 0.0
 	if intercept {
