@@ -9,17 +9,15 @@ import (
 	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
-// Labelled are rows of the pool of a source with their labels: row after row, one for
-// each output of the source in the order of Source.Tasks, so that Y has
-// len(Rows)*len(Tasks) elements. That of a class is 1 for rows of the class and 0 for
-// others. NaN is a label that the row does not have; each row has at least one. A
-// learner keeps both slices, which stay as they are.
+// Labelled holds rows of the pool of a source, or of the target, with their labels. Y has len(Rows)*len(Tasks) elements, row after row: one
+// label for each output of the source, in the order of Source.Tasks. The label of a class is 1 for rows of the class and 0 for others. NaN
+// stands for a missing label; each row has at least one label. A learner keeps both slices, so they must not change afterwards.
 type Labelled struct {
 	Rows []int32
 	Y    []float32
 }
 
-// of are the labels of a group of all outputs, row after row, NaN where there is none.
+// of returns the labels of the outputs in group, row after row, NaN where missing. outputs is the number of all outputs.
 func (l Labelled) of(group []int, outputs int) []float64 {
 	y := make([]float64, 0, len(l.Rows)*len(group))
 	for i := range l.Rows {
@@ -30,7 +28,7 @@ func (l Labelled) of(group []int, outputs int) []float64 {
 	return y
 }
 
-// some are the rows at some places, with their labels of all outputs.
+// some returns the rows at the given places with their labels. outputs is the number of all outputs.
 func (l Labelled) some(places []int, outputs int) (out Labelled) {
 	for _, i := range places {
 		out.Rows, out.Y = append(out.Rows, l.Rows[i]), append(out.Y, l.Y[i*outputs:(i+1)*outputs]...)
@@ -38,7 +36,7 @@ func (l Labelled) some(places []int, outputs int) (out Labelled) {
 	return out
 }
 
-// column are the labels of output c that are there, of all outputs.
+// column returns the labels of output c that are not missing. outputs is the number of all outputs.
 func (l Labelled) column(c, outputs int) []float32 {
 	if outputs == 1 {
 		return l.Y
@@ -52,7 +50,7 @@ func (l Labelled) column(c, outputs int) []float32 {
 	return y
 }
 
-// labelled are the places of the rows that have a label of output c.
+// labelled returns the places of the rows that have a label of output c. outputs is the number of all outputs.
 func (l Labelled) labelled(c, outputs int) []int {
 	var places []int
 	for i := range l.Rows {
@@ -63,7 +61,7 @@ func (l Labelled) labelled(c, outputs int) []int {
 	return places
 }
 
-// labelCounts are the labels of each output of sources, in their order.
+// labelCounts returns the number of labels of each output of the sources, in their order.
 func labelCounts(sources []Source, in []Labelled) []int {
 	var counts []int
 	for m, s := range sources {
@@ -74,15 +72,14 @@ func labelCounts(sources []Source, in []Labelled) []int {
 	return counts
 }
 
-// labelGroup are rows that have labels of the same outputs: row after row, one for each of
-// these, none missing.
+// labelGroup holds rows that have labels of the same outputs. Y holds a label for each of these outputs, row after row, none missing.
 type labelGroup struct {
 	outputs []int
 	Labelled
 }
 
-// parts divides labelled rows by outputs: each output is in one part, with all rows
-// that have a label of it.
+// parts divides the labelled rows by outputs. Each output is in one part, with all rows that have a label of it; outputs with labels of the
+// same rows share a part.
 func (l Labelled) parts(outputs int) []labelGroup {
 	if outputs == 1 {
 		return []labelGroup{{[]int{0}, l}}
@@ -113,8 +110,8 @@ func (l Labelled) parts(outputs int) []labelGroup {
 	return parts
 }
 
-// CheckLabels refuses a set that has no labels of an output of the target or of a source, such as one whose labels are yet
-// to be asked for. LookUp, TargetSamples and Solve take them from the set. A round that comes from elsewhere brings its own.
+// CheckLabels returns an error if the set has no labels of an output of the target or of a source, as where labels have yet to be asked
+// for. LookUp, TargetSamples and Solve take labels from the set. A round that comes from elsewhere brings its own.
 func (p *Problem) CheckLabels() error {
 	for _, s := range append([]Source{p.Target}, p.Sources...) {
 		for _, t := range s.Tasks {
@@ -126,14 +123,12 @@ func (p *Problem) CheckLabels() error {
 	return nil
 }
 
-// TargetSamples are the target's samples that each round of the problem has, with the
-// labels of the data, NaN where it has none.
+// TargetSamples returns the target's samples, the same in each round of the problem, with their labels in the data, NaN where missing.
 func (p *Problem) TargetSamples() Labelled { return p.Target.label(p.Set, p.draws.target) }
 
-// TooFew says why the target's samples, each left out of its head, cannot choose a
-// method, and nothing where they can: they must be at least five of some column, with two of each of
-// at least two classes where it is of classes. What is left out is else never like
-// what is kept. Of samples that belong together it is groups that count.
+// TooFew says why leave-one-out prediction of the target's samples cannot choose a method; it returns "" where it can. Some column must
+// have at least five samples and, if it is of classes, two of each of at least two classes: otherwise a sample that is left out is never
+// like those that are kept. Where samples belong together, their groups are counted instead.
 func (p *Problem) TooFew(in Labelled) string {
 	n, groups, labels, ofEach := len(in.Rows), p.together(in.Rows), "", "two"
 	samples := text.Several(n, "target sample")
@@ -159,13 +154,13 @@ func (p *Problem) TooFew(in Labelled) string {
 	return nothing + " of which is best, expected " + ofEach + " of each of two classes"
 }
 
-// toldGroups are the outputs of each column of which the samples can choose what predicts it.
+// toldGroups returns the outputs of each column whose samples can choose its predictor (see [Problem.tells]).
 func (p *Problem) toldGroups(in Labelled) [][]int {
 	return slices.DeleteFunc(classGroups(p.Set, p.Target), func(group []int) bool { return !p.tells(in, group) })
 }
 
-// comparedGroups are those by which methods are compared: of a column that tells nothing the best is to say that what the samples lack
-// does not occur.
+// comparedGroups returns the columns that methods are compared by: those of toldGroups or, if there are none, all. In a column whose
+// samples cannot choose, the best predictor says that the classes without a sample do not occur.
 func (p *Problem) comparedGroups(in Labelled) [][]int {
 	if told := p.toldGroups(in); len(told) > 0 {
 		return told
@@ -173,8 +168,9 @@ func (p *Problem) comparedGroups(in Labelled) [][]int {
 	return classGroups(p.Set, p.Target)
 }
 
-// tells says whether the samples with a label of a column, each left out, can choose what predicts it: they must be at least five, with two
-// of each of at least two classes where there are classes. Of samples that belong together it is groups that count.
+// tells reports whether leave-one-out prediction of the samples with a label of a column can choose what predicts it: there must be at
+// least five of them and, for classes, two of each of at least two classes. Where samples belong together, their groups are counted
+// instead.
 func (p *Problem) tells(in Labelled, group []int) bool {
 	outputs, twice, labelled, together := len(p.Target.Tasks), 0, 0, p.together(in.Rows)
 	for _, c := range group {
@@ -190,7 +186,7 @@ func (p *Problem) tells(in Labelled, group []int) bool {
 	return labelled >= dataset.FewestSamples && (twice > 1 || !p.Set.Binary)
 }
 
-// classes are those of samples, by the outputs of a column.
+// classes returns the class of each row among the outputs of a column (see [regress.ClassesOf]).
 func (l Labelled) classes(group []int, outputs int) []int {
 	return regress.ClassesOf(l.of(group, outputs), len(group))
 }

@@ -18,41 +18,37 @@ type objective interface {
 	value() float64
 }
 
-// lbfgs minimises an objective by the limited-memory BFGS method (Nocedal and
-// Wright, algorithm 7.5) with a weak Wolfe line search by bisection (Lewis and
-// Overton 2013).
+// lbfgs minimises an objective by the limited-memory BFGS method (Nocedal and Wright, algorithm 7.5) with a weak Wolfe line search by
+// bisection (Lewis and Overton 2013).
 //
-// The two-loop recursion is carried out in the basis (s_1..s_m, y_1..y_m, g) on
-// the inner products of its rows, which the host keeps. A trial computes, next to
-// the objective and its gradient, the pair that it would add and the inner
-// products of that pair, so that a step that is accepted costs no further
-// transfer: an iteration is two copies that keep a pair, and one program, one wait and
-// one transfer back for each evaluation.
+// The host runs the two-loop recursion on the inner products of the basis (s_1..s_m, y_1..y_m, g). A trial computes, besides the objective
+// and its gradient, the pair that it would add and the inner products of that pair, so that a step that is accepted costs no further
+// transfer: an iteration takes two copies, which store a pair, and for each evaluation one program, one wait and one transfer back.
 type lbfgs struct {
 	b     backend.Queue
 	f     objective
-	theta backend.Vector // where x starts and ends
+	theta backend.Vector // start, and the result of minimise
 	n, m  int
 	tmp   *backend.Scope
-	// rows are s, y (m each) and g, the basis, and behind it the trial's s, y and
-	// gradient, the direction d and the trial point. x is before them all.
+	// rows holds the basis, s and y (m rows each) and g, followed by the trial's s, y and gradient, the direction d and the trial point.
+	// The row before them is x.
 	rows backend.Matrix
 
 	pairs    int       // valid pairs, at most m
-	next     int       // slot the next pair goes to
+	next     int       // slot of the next pair
 	sy, yy   []float64 // m by m: sy[i,j] = s_i'y_j for j not older than i; yy symmetric
-	dots     []float64 // basis times the gradient
-	byY, byG []float64 // rows up to d times the trial's y and times its gradient
-	both     []float64 // byY and byG
-	coef     []float64 // of the direction in the basis
-	step     []float64 // 1 and the step of the trial
+	dots     []float64 // inner products of the basis and the gradient
+	byY, byG []float64 // inner products of the rows up to d with the trial's y and with its gradient
+	both     []float64 // byY and byG in one slice
+	coef     []float64 // coefficients of the direction in the basis
+	step     []float64 // 1 and the step length of the trial
 	evals    int
 
-	// pending is an accepted trial that has not been moved into x and the basis:
-	// the slot of its pair, m without one, or -1 for none.
+	// pending is the slot for the pair of an accepted trial that has not been moved into x and the basis: m for a trial without a pair, -1
+	// for no trial.
 	pending int
-	// begin evaluates at x, again makes a trial along d, turn forms d first, and
-	// move before that moves x to the accepted trial.
+	// begin evaluates f at the start, again makes a trial along d, turn forms d and makes a trial, and move moves x to the accepted trial
+	// and then does what turn does.
 	begin, again, turn, move *program
 }
 
@@ -60,11 +56,11 @@ const (
 	armijo    = 1e-4
 	curvature = 0.9
 	maxTrials = 30
-	// maxHistory bounds the pairs, so that the recursion needs no heap.
+	// maxHistory bounds the pairs, so that the recursion needs no heap allocation.
 	maxHistory = 64
 )
 
-// program is recorded when it is first run.
+// program is a program of the device that is recorded when it first runs.
 type program struct {
 	fn   func() error
 	prog backend.Program
@@ -129,17 +125,17 @@ func (l *lbfgs) xt() backend.Vector { return l.rows.Row(2*l.m + 5) }
 
 func (l *lbfgs) x() backend.Vector { return l.rows.Row(-1) }
 
-// span views count rows that are apart from each other, from row first on.
+// span returns a view of count rows, each apart rows after the one before, from row first on.
 func (l *lbfgs) span(first, count, apart int) backend.Matrix {
 	v := l.rows
 	v.Off, v.Rows, v.Stride = v.Off+first*l.n, count, apart*l.n
 	return v
 }
 
-// basis are the rows that the direction is a combination of.
+// basis returns the rows that the direction is a linear combination of.
 func (l *lbfgs) basis() backend.Matrix { return l.span(0, 2*l.m+1, 1) }
 
-// issueBegin evaluates f at x.
+// issueBegin copies theta to x and evaluates f there, with the inner products of the basis and the gradient.
 func (l *lbfgs) issueBegin() error {
 	return cmp.Or(l.b.Copy(l.x(), l.theta), l.f.evaluate(l.x(), l.g()), l.b.Dots(l.basis(), l.g().Mat(1, l.n), l.dots))
 }
@@ -149,8 +145,8 @@ func (l *lbfgs) issueMove() error {
 	return cmp.Or(l.b.Copy(l.x(), l.xt()), l.b.Copy(l.g(), l.gt()))
 }
 
-// keepPair moves the trial's pair into a slot, m for none. It is no part of a program,
-// which would be another one for each slot.
+// keepPair copies the trial's pair into a slot; slot m stands for no pair. It is not part of a program, since each slot would need a
+// program of its own.
 func (l *lbfgs) keepPair(slot int) error {
 	if slot == l.m {
 		return nil
@@ -158,7 +154,7 @@ func (l *lbfgs) keepPair(slot int) error {
 	return cmp.Or(l.b.Copy(l.s(slot), l.st()), l.b.Copy(l.y(slot), l.yt()))
 }
 
-// issueDirection forms d from its coefficients.
+// issueDirection forms d from its coefficients in the basis.
 func (l *lbfgs) issueDirection() error {
 	return l.b.Combine(l.coef, l.basis(), 0, l.d())
 }
@@ -175,12 +171,11 @@ func (l *lbfgs) issueTrial() error {
 		b.Dots(l.span(0, 2*m+5, 1), l.span(2*m+2, 2, 1), l.both))
 }
 
-// minus are the coefficients of the second of two rows less the first.
+// minus holds the coefficients by which the first of two rows is subtracted from the second.
 var minus = []float64{-1, 1}
 
-// stopRule says when to stop: after Iterations, or once the last window
-// iterations together lowered the objective by less than Tolerance times its
-// value, or when observe, if there is one, returns true.
+// stopRule says when to stop: after the given number of iterations, or once the last stopWindow iterations together lowered the objective
+// by less than tolerance times its value, or when observe, if not nil, returns true.
 type stopRule struct {
 	iterations int
 	tolerance  float64
@@ -189,7 +184,7 @@ type stopRule struct {
 
 const stopWindow = 10
 
-// minimise improves theta in place and reports how it ended.
+// minimise improves theta in place and returns the objective there, the number of iterations and the reason for stopping.
 func (l *lbfgs) minimise(ctx context.Context, stop stopRule) (fx float64, iterations int, reason string, err error) {
 	l.evals++
 	if err := l.begin.run(l.b); err != nil {
@@ -237,7 +232,7 @@ func (l *lbfgs) minimise(ctx context.Context, stop stopRule) (fx float64, iterat
 	return fx, iterations, "iteration limit", l.settle()
 }
 
-// settle moves theta to the last accepted point.
+// settle copies the last accepted point to theta.
 func (l *lbfgs) settle() error {
 	if l.pending < 0 {
 		return l.b.Copy(l.theta, l.x())
@@ -250,7 +245,7 @@ func (l *lbfgs) settle() error {
 func (l *lbfgs) direction() (slope float64) {
 	m, c := l.m, l.coef
 	clear(c)
-	// order[k] is the slot of the k-th oldest pair.
+	// slot(k) is the slot of the k-th oldest pair.
 	slot := func(k int) int { return ((l.next-l.pairs+k)%m + m) % m }
 	var alpha [maxHistory]float64
 	gamma := 1.0
@@ -294,10 +289,8 @@ func (l *lbfgs) direction() (slope float64) {
 	return slope
 }
 
-// search finds a step that meets the weak Wolfe conditions along the direction
-// that coef gives, leaving the trial point and its gradient in xt and gt. Where
-// rounding hides the curvature it settles for the longest step with sufficient
-// decrease; ok is false when there is none.
+// search finds a step that meets the weak Wolfe conditions along the direction that coef gives, and leaves the trial point and its gradient
+// in xt and gt. Where rounding hides the curvature, it takes the longest step with sufficient decrease; ok is false if there is none.
 func (l *lbfgs) search(fx, slope, step float64) (fNew, taken float64, ok bool, err error) {
 	if !(slope < 0) {
 		return fx, 0, false, nil
@@ -337,7 +330,7 @@ func (l *lbfgs) search(fx, slope, step float64) (fNew, taken float64, ok bool, e
 	return ft, lo, true, err
 }
 
-// evaluate computes f at xt = x + step d, with its gradient in gt.
+// evaluate runs the program of a trial and returns f at xt = x + step d, whose gradient is in gt.
 func (l *lbfgs) evaluate(p *program, step float64) (float64, error) {
 	l.step[1] = step
 	l.evals++
@@ -347,8 +340,8 @@ func (l *lbfgs) evaluate(p *program, step float64) (float64, error) {
 	return l.f.value(), nil
 }
 
-// accept makes the trial the current point and, where s'y > 0 by a margin,
-// records its pair. The device follows with the next program.
+// accept makes the trial the current point and, where s'y > 0 by a margin, records its pair. The rows on the device follow in the next
+// search.
 func (l *lbfgs) accept() {
 	m, i := l.m, l.next
 	st, yt, gt := 2*m+1, 2*m+2, 2*m+3

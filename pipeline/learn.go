@@ -13,41 +13,39 @@ import (
 	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
-// Learner carries rounds of one problem out, on a queue of its own. One
-// goroutine at a time can use it.
+// Learner carries out the rounds of one problem on a queue of its own. Only one goroutine at a time can use it.
 type Learner struct {
 	problem *Problem
 	data    *Resident
 	queue   backend.Queue
 	model   representation
-	// head has for each output of the target w, K numbers, and behind them the
-	// intercept and delta where there are such, and where all that is a classifier's
-	// the w of the squared loss.
+	// head holds for each output of the target the K weights w, then the intercept and delta where the model has them. Where these are a
+	// classifier's, the w of the squared-loss head follows.
 	head backend.Vector
-	// logOdds says that the head's predictions are such.
+	// logOdds reports whether the head predicts log-odds.
 	logOdds bool
 	tmp     *backend.Scope
-	// rows are the target samples of the rounds so far, decomposed once.
+	// rows caches the target samples of the rounds so far with their decompositions.
 	rows []*targetRows
-	// pooled are the last results of pooledClasses.
+	// pooled caches the last regressions on the rows of all sources (see [Learner.remember]).
 	pooled []pooledResult
-	// folds are the target samples with folds of them left out, for [Learner.nested].
+	// folds caches the folds of the target samples for [Learner.nested].
 	folds *sampleFolds
-	// counts are the labels of each output of the sources in the round, sigma the root
-	// mean square of their residuals.
+	// counts holds the number of labels of each output of the sources in the round, sigma the root mean square of the residuals of the
+	// sources' fit.
 	counts []int
 	sigma  float64
-	// relevance is nu of each source in the round for some of the target's outputs, of samples that are there so many times: of
-	// [Transfer] alone, else nil.
+	// relevance returns nu of each source in the round for some of the target's outputs, with sample i counted times[i] times, or once
+	// where times is nil. It is nil unless the relevance is [Transfer].
 	relevance func(group []int, times []float64) []float64
-	// measured is what the score of the round is of, in the last round of a method.
+	// measured holds the predictions and labels that the score of the round is computed from, in the last round of a method.
 	measured measured
-	// learned says that the last Learn left a predictor.
+	// learned reports whether the last Learn left a predictor.
 	learned bool
 }
 
-// NewLearner prepares the representation of a problem whose data set is
-// resident. The caller closes it. Learners of one problem may work at the same time.
+// NewLearner prepares the representation of a problem whose data set is resident. The caller must close the learner. Learners of one
+// problem may work at the same time.
 func NewLearner(data *Resident, p *Problem) (*Learner, error) {
 	if !slices.Equal(data.Set.Pools, p.Set.Pools) {
 		return nil, fmt.Errorf("the problem is of the pools of %s: expected those of %s, which are resident", p.Set.Name, data.Set.Name)
@@ -68,7 +66,7 @@ func NewLearner(data *Resident, p *Problem) (*Learner, error) {
 	return l, nil
 }
 
-// Problem is the one whose rounds the learner carries out.
+// Problem returns the problem whose rounds the learner carries out.
 func (l *Learner) Problem() *Problem { return l.problem }
 
 // Close frees what the learner holds on the device.
@@ -80,7 +78,7 @@ func (l *Learner) Close() {
 	l.queue.Close()
 }
 
-// Check refuses a state that this problem cannot have left.
+// Check returns an error for a state that this problem cannot have left.
 func (l *Learner) Check(st State) error {
 	if len(st.Epochs) == 0 {
 		return nil
@@ -91,7 +89,7 @@ func (l *Learner) Check(st State) error {
 	return l.checkStart(st)
 }
 
-// checkStart is Check of what a round goes on from, which the head of the one before is no part of.
+// checkStart checks what a round continues from, which is all of a state but the head of the round before.
 func (l *Learner) checkStart(st State) error {
 	if len(st.Epochs) == 0 {
 		return nil
@@ -105,17 +103,15 @@ func (l *Learner) checkStart(st State) error {
 	return l.problem.Check(st.Epochs)
 }
 
-// Learn carries out the round after st on labelled rows: it minimises the
-// empirical risk over representation and sources' heads (eq. 1), fits the
-// target's head on top (eq. 2), estimates the relevance of each source (eq. 3)
-// and scores the target's predictor on the held-out rows, by leave-one-out where
-// there are none, or exactly where the data set comes from a model. It returns the
-// state after the round and leaves st as it is. The same state and round give the
-// same result. The rows need not be those that Propose asked for, such as where some
-// have no answer, or where a program allocates by itself; the number of rounds, and
-// which method each is of, are those of the problem. It is an error where a row is not in its
-// pool or is there twice, also where it is both a sample of the target and held out, or a label is missing, infinite or, of classes,
-// neither 0 nor 1. Once ctx is done the error is that of ctx.
+// Learn carries out the round after st on labelled rows. It minimises the empirical risk over the representation and the sources' heads
+// (eq. 1), fits the target's head on top (eq. 2), estimates the relevance of each source (eq. 3) and scores the target's predictor: on the
+// held-out rows, by leave-one-out where there are none, or exactly where the data set comes from a model. It returns the state after the
+// round and leaves st as it is. The same state and round give the same result.
+//
+// The rows may differ from those that Propose asked for, as where some have no answer or where a program allocates by itself. The number of
+// rounds and the method of each are those of the problem. It is an error if a row is not in its pool or occurs twice, also as both a sample
+// of the target and held out, or if it has no label or one that is infinite or, for classes, neither 0 nor 1. Once ctx is done, the error
+// is that of ctx.
 func (l *Learner) Learn(ctx context.Context, st State, in Round) (State, error) {
 	if err := l.checkStart(st); err != nil {
 		return State{}, err
@@ -139,18 +135,18 @@ func (l *Learner) Learn(ctx context.Context, st State, in Round) (State, error) 
 	return after, nil
 }
 
-// learn is one round without the transfer of its parameters.
+// learn carries out one round and leaves its parameters on the device.
 func (l *Learner) learn(ctx context.Context, st State, in Round) (Epoch, error) {
 	p := l.problem
 	l.measured, l.relevance = measured{}, nil
 	last, before := p.before(st, in.Epoch)
 	rec := newEpoch(in, before, p.Costs)
-	if last != nil && (p.Config.warmStart() || p.Config.Intercept) { // for the parameters, or the units among them
+	if last != nil && (p.Config.warmStart() || p.Config.Intercept) { // for a warm start the parameters, else the units among them
 		if err := l.restore(st); err != nil {
 			return rec, err
 		}
 	}
-	if isRidge(in.Method) { // which have no parameters but the units
+	if isRidge(in.Method) { // these methods have no parameters but the units
 		if err := l.clear(); err != nil {
 			return rec, err
 		}
@@ -187,7 +183,8 @@ func (l *Learner) learn(ctx context.Context, st State, in Round) (Epoch, error) 
 	return rec, err
 }
 
-// newEpoch records what a round has samples of, before being those of each source in the round before.
+// newEpoch records the number of samples of each source in a round, their total, how many of them are new, and their cost. before holds the
+// number of samples of each source in the round before.
 func newEpoch(in Round, before []int, costs []float64) Epoch {
 	rec := Epoch{Method: in.Method, Epoch: in.Epoch, Counts: make([]int, len(in.Sources))}
 	for m, s := range in.Sources {
@@ -200,12 +197,12 @@ func newEpoch(in Round, before []int, costs []float64) Epoch {
 	return rec
 }
 
-// random are numbers for one purpose in a round.
+// random returns the stream of random numbers for one purpose in a round.
 func (l *Learner) random(in Round, what string) *rand.Rand {
 	return stream(l.problem.Config.Seed, what, l.problem.TargetName(), in.Method, strconv.Itoa(in.Epoch))
 }
 
-// sourceSamples are the labelled rows of the sources on the device, with the labels that the fit sees.
+// sourceSamples uploads the labelled rows of the sources, with the labels that the fit sees.
 func (l *Learner) sourceSamples(in Round) (backend.Samples, error) {
 	fromOrigins, err := l.fromOrigins(in.Sources)
 	if err != nil {
@@ -214,7 +211,8 @@ func (l *Learner) sourceSamples(in Round) (backend.Samples, error) {
 	return l.data.samples(l.queue, l.problem.Sources, fromOrigins)
 }
 
-// fitSources fits the representation with the sources' heads (eq. 1), where it can from those of the round before, last, of st.
+// fitSources fits the representation and the sources' heads (eq. 1) and records the fit. With a warm start it continues from the parameters
+// of st, the state after the round before, whose record is last (nil in the first round).
 func (l *Learner) fitSources(ctx context.Context, rec *Epoch, in Round, samples backend.Samples, last *Epoch, st State) (err error) {
 	p := l.problem
 	run := fitRun{
@@ -240,7 +238,8 @@ func (l *Learner) fitSources(ctx context.Context, rec *Epoch, in Round, samples 
 	return err
 }
 
-// findRelevance estimates the relevance of each source (eq. 3), what the sources leave unexplained, and how sure both are.
+// findRelevance records the relevance of each source (eq. 3), the match of each source where MixAuto explores by it, and the intervals of
+// nu and of the shares.
 func (l *Learner) findRelevance(ctx context.Context, rec *Epoch, in Round, samples backend.Samples, fit headFit) (err error) {
 	p := l.problem
 	if p.Config.Relevance.Kind == Transfer {
@@ -262,7 +261,8 @@ func (l *Learner) findRelevance(ctx context.Context, rec *Epoch, in Round, sampl
 	return err
 }
 
-// finalHead leaves the head that predicts on the device: in the last round joined with what helps, and with what is stated of it.
+// finalHead uploads the head that predicts. In the last round this is first joined with the helps of [Learner.join], and fit.stated gets
+// nested predictions where [Learner.nests] asks for them.
 func (l *Learner) finalHead(ctx context.Context, rec *Epoch, in Round, fit *headFit) (err error) {
 	p := l.problem
 	if l.joins(in) {
@@ -299,8 +299,8 @@ func (l *Learner) finalHead(ctx context.Context, rec *Epoch, in Round, fit *head
 	return err
 }
 
-// measure scores the target's predictor. With the last round of a method stay the
-// losses of the test rows and what they were measured on; preset paper is without them.
+// measure scores the target's predictor. In the last round of a method it keeps the losses of the test rows, and the predictions and labels
+// that they come from; preset paper keeps neither.
 func (l *Learner) measure(rec *Epoch, in Round, fit headFit) (err error) {
 	rec.Score, rec.Losses, err = l.score(in, fit)
 	if l.logOdds {
@@ -312,7 +312,8 @@ func (l *Learner) measure(rec *Epoch, in Round, fit headFit) (err error) {
 	return err
 }
 
-// logLoss is that of the labels by the predictions left out, of columns with these outputs.
+// logLoss returns the log-loss of the labels under the leave-one-out predictions, summed over the rows and over the columns in groups, each
+// given by its outputs.
 func (f headFit) logLoss(groups [][]int) float64 {
 	sum, outputs := 0.0, len(f.left)
 	for row := range len(f.labels) / outputs {
@@ -327,7 +328,7 @@ func (f headFit) logLoss(groups [][]int) float64 {
 	return sum
 }
 
-// record takes over how the head was fitted.
+// record copies how the head was fitted.
 func (e *Epoch) record(fit headFit) {
 	e.TargetLoss, e.HeadRidge, e.HeadRank, e.HeadKappa, e.LeaveOneOut = fit.Loss, fit.Ridge, fit.Rank, fit.Kappa, fit.LeaveOneOut
 	e.Own, e.HeadToMean = fit.Own, fit.ToMean
@@ -348,7 +349,7 @@ func (l *Learner) restore(st State) error {
 	return nil
 }
 
-// capture downloads the parameters into a state with these records.
+// capture downloads the parameters into a state with the given records.
 func (l *Learner) capture(epochs []Epoch) (State, error) {
 	st := State{Epochs: epochs}
 	for _, v := range []struct {
@@ -366,7 +367,7 @@ func (l *Learner) capture(epochs []Epoch) (State, error) {
 	return st, nil
 }
 
-// stepsBefore is the number of iterations of a method's rounds so far.
+// stepsBefore returns the number of iterations in the rounds of a method so far.
 func stepsBefore(epochs []Epoch, method string) int {
 	n := 0
 	for i := range epochs {

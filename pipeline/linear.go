@@ -18,15 +18,14 @@ type linear struct {
 	b         backend.Queue
 	k, d, t   int
 	columns   int
-	scales    int // 1 or d
+	scales    int // number of scales s: 1 or d
 	intercept bool
-	// all are the parameters theta and behind them, where there are intercepts, the
-	// units: mu, s, and the unit of each column of labels.
+	// all holds the parameters theta and, where there are intercepts, the units behind them: mu, s, and the unit of each column of labels.
 	all, theta backend.Vector
 }
 
-// newLinear makes the class for labels of so many columns, without intercepts where
-// columns is 0, and features in units of so many scales, 1 or d.
+// newLinear allocates a linear representation with K = k for rows of d features and t outputs of the sources. columns is the number of
+// columns of labels, or 0 for a model without intercepts; scales is the number of scales of the features, 1 or d.
 func newLinear(b backend.Queue, k, d, t, columns, scales int) (*linear, error) {
 	n, rest := k*d+t*k, 0
 	if columns > 0 {
@@ -47,8 +46,8 @@ func section(v backend.Vector, at, n int) backend.Vector {
 	return backend.Vector{Buf: v.Buf, Off: v.Off + at, Len: n}
 }
 
-// representation views B' (K by d) of a parameter vector, heads its W' (T by K),
-// weights both, which the penalty is on, and intercepts its b (T).
+// representation returns a view of B' (K by d) in a parameter vector. heads, weights and intercepts return views of W' (T by K), of B' and
+// W' together, which are penalised, and of b (T).
 func (l *linear) representation(theta backend.Vector) backend.Matrix {
 	return section(theta, 0, l.k*l.d).Mat(l.k, l.d)
 }
@@ -78,18 +77,15 @@ func (l *linear) randomise(rng *rand.Rand) error {
 	return backend.Put(l.b, l.theta.Buf, l.theta.Off, v)
 }
 
-// ermObjective is the empirical risk of eq. 1 over N labels, as a mean, with a
-// Frobenius penalty:
+// ermObjective is the empirical risk of eq. 1 over N labels, as a mean, with a Frobenius penalty:
 //
 //	f(B, W, b) = 1/N sum_t sum_i (z_i'B w_t + b_t - y_it)^2 + lambda (||B||_F^2 + ||W||_F^2)
 //
-// With P = B W (d by T) one pass over the samples gives the residuals r and
-// Q = Z'R together, and the gradient is two thin products: grad_B = 2/N Q W' +
-// 2 lambda B, grad_W = 2/N B'Q + 2 lambda W, grad_b = 2/N sum_i r_i. That is N d
-// work in place of N d K. The pass is over the rows x as they are stored: since
-// z'p = x'(p / s) - mu'p / s, centring is an offset for each task, and
-// Q = (X'R - mu sum_i r_i) / s. One s is a factor of the products; one for each feature
-// scales the columns of P' and Q', 2 T d numbers beside N d.
+// With P = B W (d by T), one pass over the samples gives the residuals r and Q = Z'R together, and the gradient is two thin products:
+// grad_B = 2/N Q W' + 2 lambda B, grad_W = 2/N B'Q + 2 lambda W, grad_b = 2/N sum_i r_i. That is N d work in place of N d K. The pass is
+// over the rows x as they are stored: since z'p = x'(p / s) - mu'p / s, centring is an offset for each task, and Q = (X'R - mu sum_i r_i) /
+// s. A single s is a factor of the products. Where each feature has its own s_j, the columns of P' and Q' are scaled, 2 T d numbers beside
+// N d.
 type ermObjective struct {
 	*linear
 	s           backend.Samples
@@ -98,10 +94,10 @@ type ermObjective struct {
 	p, q        backend.Matrix // T by d
 	total, loss backend.Vector // T
 	host        []float64
-	square      []float64 // x'x
+	square      []float64 // ||B||_F^2 + ||W||_F^2
 	perLabel    []float64 // 2/N
-	// With intercepts: the offsets of the tasks, the sums of residuals, 1/s, and each of
-	// them where features have their own, where inverse is 1.
+	// With intercepts, offset and sum hold the offset and the sum of residuals of each task, and inverse is 1/s. Where each feature has its
+	// own s_j, each holds the 1/s_j and inverse is 1.
 	offset, sum backend.Vector
 	inverse     float64
 	each        backend.Vector
@@ -167,7 +163,7 @@ func (o *ermObjective) evaluate(x, g backend.Vector) error {
 	return backend.Get(b, o.host, o.loss.Buf, 0)
 }
 
-// scaleEach divides the columns of m by the s_j of features that each have their own.
+// scaleEach divides the columns of m by the s_j, where each feature has its own.
 func (o *ermObjective) scaleEach(m backend.Matrix) error {
 	if o.each.Buf == nil {
 		return nil
@@ -175,8 +171,8 @@ func (o *ermObjective) scaleEach(m backend.Matrix) error {
 	return o.b.ScaleColumns(m, o.each)
 }
 
-// pass computes s Q and the losses at p, which is P / s, with the intercepts of x. Where
-// each feature has its own s it computes Q.
+// pass computes q = s Q and the loss of each task for p = P' / s and the intercepts of x. Where each feature has its own s_j, it computes q
+// = Q.
 func (o *ermObjective) pass(x backend.Vector) error {
 	b := o.b
 	if !o.intercept {

@@ -2,9 +2,9 @@ package pipeline
 
 import "gonum.org/v1/gonum/mat"
 
-// withoutLone is phi of the samples, with a constant behind it, as it would be without the lone columns, which heads are fitted to: what
-// the sources' heads combine to could have any slope there too. It is phi itself where there are none, and of networks, which have no
-// columns.
+// withoutLone returns phi of the samples, with a constant as last column, computed without the lone columns of their features, in each of
+// which only one sample or group differs from the others. Heads are fitted to it, since in a lone column a combination of the sources'
+// heads could have any slope too. It returns phi itself where there are no lone columns, and for networks, which have no columns.
 func (l *Learner) withoutLone(rows *targetRows, phi *mat.Dense, u units) (*mat.Dense, error) {
 	linear, is := l.model.(*linearClass)
 	if rows.Lone == nil || !is {
@@ -24,7 +24,7 @@ func (l *Learner) withoutLone(rows *targetRows, phi *mat.Dense, u units) (*mat.D
 	return out, nil
 }
 
-// hasColumns says whether features are columns, each of its own kind: those of a table, or such as have scales of their own.
+// hasColumns reports whether features are columns, each of its own kind: those of a table, or features with scales of their own.
 func (p *Problem) hasColumns(u units) bool {
 	c := p.Set.Columns
 	return u.each != nil || c != nil && len(c.Features) == p.Set.Pools[0].Cols

@@ -12,21 +12,20 @@ import (
 	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
-// Losses are what the rows that it is measured on contribute to a score, 0 or 1 for an error and the
-// squared residual otherwise, summed over up to 200 groups of them, into which the rows are dealt at random, the same
-// for the same number of rows. Two methods are compared by them as by the rows themselves. Rows that belong together
-// ([dataset.Pool].Groups) are in one sum.
+// Losses holds the losses of the rows that a score is measured on: 0 or 1 for an error, else the squared residual. They are summed over up
+// to 200 groups, into which the rows are dealt at random, in the same way for the same number of rows. Two methods can be compared by these
+// sums as by the rows themselves. Rows that belong together ([dataset.Pool].Groups) are in one sum.
 type Losses struct {
-	// Rows is the number of the losses: of the rows, or where these have labels of
-	// several columns, of such labels. Units is then the number of rows.
+	// Rows is the number of losses: of rows or, where rows have labels of several columns, of labels. Units is then the number of rows.
 	Rows  int       `json:"rows"`
 	Units int       `json:"units,omitempty"`
 	Sums  []float64 `json:"sums"`
-	// Groups is how many groups the rows are of, and Each the number of rows of each sum: 0 and nil where each row is on its own.
+	// Groups is the number of groups of rows that belong together, and Each the number of rows of each sum. They are 0 and nil where each
+	// row is on its own.
 	Groups int   `json:"groups,omitempty"`
 	Each   []int `json:"rows_each,omitempty"`
 
-	dealt []int // the place of each row, whose group is that mod len(Sums); nil where each is its own
+	dealt []int // place of each row, whose sum is that mod len(Sums); nil where each row has its own
 }
 
 const maxGroups = 200
@@ -37,7 +36,7 @@ func newLosses(rows int, of regress.Groups) *Losses {
 		count = of.Count()
 	}
 	l := &Losses{Sums: make([]float64, min(count, maxGroups))}
-	if count > maxGroups { // in the order of a file, every 200th row may be of one class
+	if count > maxGroups { // dealt, since in the order of a file every 200th row may be of one class
 		l.dealt = stream(0, "losses").Perm(count)
 	}
 	if of.Group == nil {
@@ -62,7 +61,7 @@ func (l *Losses) add(row int, loss float64) {
 	l.Sums[row] += loss
 }
 
-// residuals are what the sums of the groups are beyond their part of the mean over all rows.
+// residuals returns the residual of each sum: the sum less the mean over all rows times the number of rows in it.
 func (l *Losses) residuals(sums []float64) []float64 {
 	total := floats.Sum(sums)
 	out, groups := make([]float64, len(sums)), len(sums)
@@ -79,7 +78,7 @@ func (l *Losses) residuals(sums []float64) []float64 {
 	return out
 }
 
-// of says how many rows the losses are of.
+// of records the number of rows that the losses are of, where that is less than the number of losses, and returns l.
 func (l *Losses) of(rows int) *Losses {
 	if rows < l.Rows {
 		l.Units = rows
@@ -87,15 +86,14 @@ func (l *Losses) of(rows int) *Losses {
 	return l
 }
 
-// Count is the number of rows. Labels of one row say less than those of as many rows, so
-// that an interval is over these.
+// Count returns the number of rows. Intervals are over rows, since the labels of one row say less than those of as many rows.
 func (l *Losses) Count() int { return cmp.Or(l.Units, l.Rows) }
 
-// leftOutVariance is how many times the variance that the losses of G groups tell is that of their mean about the error of the model that
-// is fitted to all of them, where each group is left out of a model of its own: 1 + G/(G-1), as these models have nearly all samples in
-// common, and the one that is measured has them all, so that they err together (Nadeau and Bengio 2003, Inference for the generalization
-// error, where it is 1/J + n2/n1 in the place of 1/J). For the ten folds of nested cross-validation, of which it is 1 + 10/9, it is taken
-// to be the same. It is 1 of held-out rows.
+// leftOutVariance returns the factor by which the variance of the mean loss exceeds the one estimated from the losses of G groups. Where
+// each group is left out of a model of its own, it is 1 + G/(G-1) for the error of the model that is fitted to all groups: the models have
+// nearly all samples in common, and the one that is measured has them all, so that they err together (Nadeau and Bengio 2003, Inference for
+// the generalization error, where 1/J + n2/n1 takes the place of 1/J). The same factor is used for the ten folds of nested
+// cross-validation, for which it would be 1 + 10/9. For held-out rows it is 1.
 func leftOutVariance(leftOut bool, groups int) float64 {
 	if !leftOut {
 		return 1
@@ -103,11 +101,12 @@ func leftOutVariance(leftOut bool, groups int) float64 {
 	return 1 + float64(groups)/math.Max(1, float64(groups-1))
 }
 
-// Independent is the number of rows on their own by which the mean of the losses would be known as well: Count over the design effect,
-// which is the variance of the mean that the sums of the groups tell, over that of as many rows on their own (Kish 1965). It is
-// from 1 to what it is where all rows of a group have the same loss, and that where all rows have: then the sums tell
-// nothing. Of a few groups it is less by (1.96/t)^2, t being the quantile of Student's distribution for their number (Korn and
-// Graubard 1998). Of rows that are left out it is half or less ([Score.LeaveOneOut]).
+// Independent returns the effective number of rows: the number of independent rows that would determine the mean of losses of 0 or 1 as
+// precisely. It is Count divided by the design effect, the variance of the mean estimated from the sums of the groups over the variance for
+// as many independent rows (Kish 1965). The design effect is at least 1, and at most its value where all rows of a group have the same
+// loss. It is that value where all rows have the same loss, since the sums then tell nothing. For few groups the result is smaller by the
+// factor (1.96/t)^2, t being the quantile of Student's distribution for their number (Korn and Graubard 1998). For rows that are left out
+// it is half or less ([Score.LeaveOneOut]). It is 0 for a single group.
 func (l *Losses) Independent(leftOut bool) float64 {
 	n := float64(l.Count())
 	if l.Groups == 0 {
@@ -129,19 +128,18 @@ func (l *Losses) Independent(leftOut bool) float64 {
 	return n / leftOutVariance(leftOut, l.Groups) / effect * math.Pow(1.96/students(groups), 2)
 }
 
-// students is the 97.5 % quantile of Student's distribution for so many groups.
+// students returns the 97.5 % quantile of Student's distribution for the given number of groups.
 func students(groups float64) float64 {
 	return distuv.StudentsT{Sigma: 1, Nu: groups - 1}.Quantile(0.975)
 }
 
-// fewestLeftOut are the groups of left-out rows that an interval takes at least: two are predicted from each other, and their losses are
-// alike for that.
+// fewestLeftOut is the least number of groups of left-out rows for an interval: two groups are predicted from each other, which makes their
+// losses alike.
 const fewestLeftOut = 3
 
-// MeanInterval is the 95 % interval of the mean of the losses for other rows, nil of fewer than
-// two groups of them, of three where they are left out. Squared residuals are skewed, and most samples of few rows lack the large
-// ones that the mean is of, so that it reaches further up than down. See [skewedInterval]. That of rows that are left out
-// ([Score.LeaveOneOut]) is wider.
+// MeanInterval returns the 95 % interval of the mean of the losses for other rows, or nil for fewer than two groups of rows, or three where
+// they are left out ([Score.LeaveOneOut]). Squared residuals are skewed, and most samples of few rows lack the large ones that the mean
+// depends on, so the interval reaches further up than down; see [skewedInterval]. It is wider for rows that are left out.
 func (l *Losses) MeanInterval(leftOut bool) *[2]float64 {
 	if leftOut && l.groups() < fewestLeftOut {
 		return nil
@@ -153,18 +151,17 @@ func (l *Losses) MeanInterval(leftOut bool) *[2]float64 {
 	return i
 }
 
-// groups is of how many groups the rows are, each on its own where there are none.
+// groups returns the number of groups that the rows are in, or the number of rows where each is on its own.
 func (l *Losses) groups() int { return cmp.Or(l.Groups, l.Count()) }
 
-// skewedInterval is the 95 % interval of a mean over n rows, from the residuals of the sums of
-// groups of them. With t the quantile of Student's distribution for the G groups, s the standard error times the root of times, which is
-// how many times its variance counts, and g the skewness of the residuals, it is
+// skewedInterval returns the 95 % interval of a mean over n rows, from the residuals of the sums of G groups of them. With t the quantile
+// of Student's distribution for G groups, s the standard error times the square root of times, the factor on its variance, and g the
+// skewness of the residuals, it is
 //
 //	mean - s sqrt(G) h(t) to mean - s sqrt(G) h(-t),  h(t) = 3/g ((1 + g (t/sqrt(G) - g/(6 G)))^(1/3) - 1)
 //
-// the inverse of a cubic that takes the skewness out of the studentised mean (Hall 1992, On the
-// removal of skewness by transformation). Without skewness it is mean +- t s. It is nil where
-// all residuals are 0, or one alone is there.
+// the inverse of a cubic that removes the skewness of the studentised mean (Hall 1992, On the removal of skewness by transformation).
+// Without skewness it is mean +- t s. It is nil where all residuals are 0 or there is only one.
 func skewedInterval(mean float64, residuals []float64, n, times float64) *[2]float64 {
 	groups := float64(len(residuals))
 	square, skew := 0.0, 0.0
@@ -189,11 +186,12 @@ func skewedInterval(mean float64, residuals []float64, n, times float64) *[2]flo
 	return &[2]float64{mean - s*h(t), mean - s*h(-t)}
 }
 
-// CompareLosses compares the last rounds of two methods of one run over its test rows, as pairs. For errors the interval is that of
-// Agresti and Min (2005), within -1 and 1: half a row more of each kind, right by both methods, by one, by the other and by none, so that
-// two methods with the same errors on few rows are not taken for certainly the same, and 1.96 standard errors to each side of the
-// difference over these. Of rows in groups it is half a group more of each kind, and of rows that are left out as of a little less than
-// half as many. For others see [skewedInterval]. It is nil where losses are not recorded.
+// CompareLosses compares the last rounds of two methods of one run over its test rows, as pairs. It returns nil where losses are not
+// recorded, do not match, or have fewer than two sums. For errors the interval is that of Agresti and Min (2005): half a row is added for
+// each kind of row (right by both methods, by one, by the other and by neither), so that two methods with the same errors on few rows are
+// not taken to be certainly the same. It is 1.96 standard errors to each side of the difference over these rows, within -1 and 1. Where
+// rows are in groups, half a group is added for each kind; left-out rows count as a little less than half as many. For other losses see
+// [skewedInterval].
 func CompareLosses(a, b *Epoch) *Comparison {
 	x, y := a.Losses, b.Losses
 	if x == nil || y == nil || x.Rows != y.Rows || len(x.Sums) != len(y.Sums) || len(x.Sums) < 2 {

@@ -12,15 +12,16 @@ import (
 	"github.com/amtrl/amtrl/backend"
 )
 
-// spreadsChance says whether what the match has by chance is spread evenly, as that of nu is: with relevance [Transfer], and a linear phi.
-// Between tasks, of which there are many and a few are like the target, chance has little of it, and of networks it is not known.
+// spreadsChance reports whether the part of the match that is due to chance is spread evenly over the sources, as that of nu is: with
+// relevance [Transfer] and a linear phi. Between tasks, of which there are many and only a few are like the target, chance gives little of
+// the match; for networks its part is not known.
 func (l *Learner) spreadsChance() bool {
 	_, linear := l.model.(*linearClass)
 	return linear && l.problem.Config.Relevance.Kind == Transfer
 }
 
-// explore is the match of each source, and the part of that which is by chance, 0 where that is not spread evenly or the head has no part
-// of its own to explore for.
+// explore returns the match of each source, and the part of it that is due to chance. That part is 0 where it is not spread evenly, or
+// where the head has no own part to explore for.
 func (l *Learner) explore(s backend.Samples, in []Labelled, fit headFit, rng *rand.Rand) (match []float64, byChance float64, err error) {
 	sum := matchSum{of: make([]float64, len(in)), chances: make([]*matchChance, len(l.problem.Target.Tasks))}
 	spreads := l.spreadsChance() && fit.Own > 0
@@ -44,13 +45,11 @@ func (l *Learner) explore(s backend.Samples, in []Labelled, fit headFit, rng *ra
 	return sum.of, sum.chance(), nil
 }
 
-// match adds up how well the target's predictors f predict the labels of each source on
-// the rows drawn from it: the square of the squared correlation of f(x_i) and y_i, less
-// the 1/n that n unrelated rows give, over the outputs of both. Unlike nu it
-// needs no head of the source: it sees one that the penalty leaves no head, as the
-// target's own rows see it.
+// match adds to sum how well the target's predictors f predict the labels of each source on the rows drawn from it: ((r^2 - 1/n)+)^2, over
+// the outputs of both, where r^2 is the squared correlation of f(x_i) and y_i, and 1/n is what n unrelated rows give. Unlike nu it needs no
+// head of the source, so that it also judges a source that the penalty leaves without a head, by the target's own rows.
 //
-// The linear class needs no predictions of single samples for it; in are the samples.
+// The linear class needs no predictions of single samples for this. in holds the samples, which other classes predict one by one.
 func (l *Learner) match(s backend.Samples, in []Labelled, sum *matchSum) error {
 	model, linear := l.model.(*linearClass)
 	if !linear {
@@ -67,7 +66,7 @@ func (l *Learner) match(s backend.Samples, in []Labelled, sum *matchSum) error {
 			return err
 		}
 		if !slices.ContainsFunc(p, func(v float64) bool { return v != 0 }) {
-			continue // all rows alike
+			continue // the prediction is the same for all rows
 		}
 		correlations, err := pass.correlations(toFloat32(p), c, l.counts)
 		if err != nil {
@@ -84,8 +83,7 @@ func (l *Learner) match(s backend.Samples, in []Labelled, sum *matchSum) error {
 	return nil
 }
 
-// matchOf is match by predictions of each sample, whatever the representation. in are
-// the samples.
+// matchOf is match by predictions of each sample of in, for any representation.
 func (l *Learner) matchOf(s backend.Samples, in []Labelled, sum *matchSum) error {
 	u, err := l.model.units()
 	if err != nil {
@@ -118,8 +116,8 @@ func (l *Learner) matchOf(s backend.Samples, in []Labelled, sum *matchSum) error
 	return nil
 }
 
-// correlation is that of f with the labels y that are there, where each pair counts so many
-// times, nil for once, and the number of these pairs; 0 where either is constant.
+// correlation returns the correlation of f with the labels y that are not missing, and the number of these pairs. Pair i counts times[i]
+// times, or once where times is nil. r is 0 where f or y is constant.
 func correlation(f, y, times []float64) (r float64, n int) {
 	var x, labels, weights []float64
 	for i, label := range y {
@@ -130,19 +128,19 @@ func correlation(f, y, times []float64) (r float64, n int) {
 			weights = append(weights, times[i])
 		}
 	}
-	if r = stat.Correlation(x, labels, weights); !(math.Abs(r) <= 1+1e-9) { // what does not vary but by rounding can have any
+	if r = stat.Correlation(x, labels, weights); !(math.Abs(r) <= 1+1e-9) { // rounding alone can have any correlation
 		r = 0
 	}
 	return r, len(x)
 }
 
-// matchPass holds what a pass over the samples of the sources needs, and what one at 0
-// gave: sums over the labels of each output.
+// matchPass holds the buffers of a pass over the samples of the sources, and the sums over the labels of each output that a pass with the
+// predictor 0 gave.
 type matchPass struct {
 	*linear
 	s                   backend.Samples
 	tmp                 *backend.Scope
-	rows, zero, q       backend.Matrix // T by d; zero is -sum y x
+	rows, zero, q       backend.Matrix // T by d; row t of zero is -sum_i y_it x_i
 	direction           backend.Vector
 	offset, product     backend.Vector
 	total, loss         backend.Vector
@@ -178,8 +176,8 @@ func newMatchPass(model *linearClass, s backend.Samples) (*matchPass, error) {
 	return p, nil
 }
 
-// correlations returns the squared correlation of x'v + c with the labels of each
-// output, of which counts are there; 0 of fewer than three.
+// correlations returns the squared correlation of x'v + c with the labels of each output. counts holds the numbers of labels; the result is
+// 0 for fewer than three.
 func (p *matchPass) correlations(v []float32, c float64, counts []int) ([]float64, error) {
 	b, yv := p.b, make([]float32, p.t)
 	if err := backend.Put(b, p.direction.Buf, p.direction.Off, v); err != nil {
@@ -213,8 +211,8 @@ func (p *matchPass) correlations(v []float32, c float64, counts []int) ([]float6
 	return out, nil
 }
 
-// matchRates are the rates in proportion to the match of each source, and uniform
-// where none matches.
+// matchRates returns rates that divide the budget in proportion to the match of each source, or uniform rates where no source has any
+// match.
 func matchRates(match, costs []float64) []float64 {
 	total := floats.Sum(match)
 	if total == 0 {

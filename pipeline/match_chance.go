@@ -10,32 +10,32 @@ import (
 	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
-// clearly is how many times what chance gives on average a match must be for what is beyond that to count. One that is by chance is so
-// once in fifty times or less. Of many sources of which a few are like the target, what all have by chance would be more than what these
-// few have.
+// clearly is the multiple of the mean match by chance above which a match counts. A match by chance is above it once in fifty times or
+// less. Without it, where a few of many sources are like the target, the match by chance of all sources would be more than the match of
+// these few.
 const clearly = 10
 
-// mostProbes is the largest number of target samples, or groups of these, each of which has a probe of its own.
+// mostProbes is the largest number of probes. Up to as many target samples, or groups of them, have a probe each; more have random ones.
 const mostProbes = 128
 
-// matchChance says what match has by chance of the outputs of the target that are fitted together: for each output of the sources the
-// least that a match must have to be beyond it, the same for each output of the target, and the mean of what is beyond that, if there is
-// no relation.
+// matchChance describes the match that chance gives the outputs of the target that are fitted together. For each output of the sources, and
+// for all these outputs of the target alike, least is the match above which it counts as more than chance, and beyond the mean of what a
+// match has above least if target labels and samples are unrelated.
 //
-// No relation is one between the samples of the target and their labels, as if these, or those of its groups, were dealt anew. Of the
-// predictor H pi y, with H what a label says of the rows of a source and pi the permutation, the squared correlation with the centred
-// labels v of these rows then has about the mean
+// Unrelated means that the labels are permuted among the samples of the target, or among their groups. For the predictor H pi y, where H
+// maps labels to predictions for the rows of a source and pi is the permutation, the squared correlation with the centred labels v of these
+// rows then has about the mean
 //
 //	q = v'H C H'v / (v'v tr C H'H C),  C = I - 11'/n,
 //
-// the ratio of the means of both, and 1/(N - 1) at least, which N rows give any predictor. So in few dimensions, where any direction says
-// something of any other, chance gives more. The columns of C are labels to predict from; of more than 128 samples as many
-// random signs take their place (Hutchinson 1990).
+// the ratio of the means of numerator and denominator, and at least 1/(N - 1), which N rows give any predictor. So chance gives more in few
+// dimensions, where any direction says something about any other. H C is found by predicting with the columns of C as labels; for more than
+// 128 samples, 128 columns of random signs take their place (Hutchinson 1990).
 type matchChance struct {
 	least, beyond []float64
 }
 
-// matchChance is that of a part of the target's heads at a kappa and lambda.
+// matchChance returns the match by chance for a part of the target's heads at one kappa and lambda.
 func (l *Learner) matchChance(part fittedPart, kappa, lambda float64, in []Labelled, rng *rand.Rand) (matchChance, error) {
 	outputs := len(l.counts)
 	out := matchChance{make([]float64, outputs), make([]float64, outputs)}
@@ -55,7 +55,7 @@ func (l *Learner) matchChance(part fittedPart, kappa, lambda float64, in []Label
 		for i, v := range linalg.ColumnSquares(y) {
 			row := products.RawRowView(i)
 			c := chance{1 / (n - 1), n}
-			if q := linalg.Dot(row, row) / (v * all); q > c.mean { // of constants it is no number
+			if q := linalg.Dot(row, row) / (v * all); q > c.mean { // q is NaN for constants
 				c.mean = math.Min(q, 1)
 			}
 			o := of.first + of.outputs[i]
@@ -65,8 +65,8 @@ func (l *Learner) matchChance(part fittedPart, kappa, lambda float64, in []Label
 	})
 }
 
-// probes are labels of n samples, the same for those of a group, whose mean over groups is 0 and whose mean product, but for a factor, is
-// that of labels in any order.
+// probes returns labels of n samples, a column for each probe, the same for the samples of a group. Their mean over groups is 0. The mean
+// over probes of the product of two labels is, up to a factor, that of permuted labels.
 func probes(samples regress.Groups, rng *rand.Rand) *mat.Dense {
 	count := samples.Count()
 	of := mat.NewDense(count, min(count, mostProbes), nil)
@@ -89,15 +89,16 @@ func probes(samples regress.Groups, rng *rand.Rand) *mat.Dense {
 
 // matchSum sums the match over the outputs of the target and of each source.
 type matchSum struct {
-	// of are the matches of the sources, beyond is what single ones have beyond the least of chances, and byChance what of that chance gives.
+	// of holds the match of each source. beyond sums what single matches have above the least of chances, and byChance what chance gives of
+	// that.
 	of               []float64
 	beyond, byChance float64
-	// chances are those of each output of the target, nil where it has none.
+	// chances holds the match by chance of each output of the target, or nil.
 	chances []*matchChance
 }
 
-// add counts the squared correlation of what output c of the target's predictor says of n rows of source m with their labels of output o of
-// all sources.
+// add adds the match of the target's output c with output o, counted over all sources, of source m. square is the squared correlation of
+// the target's predictions for n rows of the source with their labels.
 func (s *matchSum) add(c, m, o int, square, n float64) {
 	match := math.Pow(math.Max(0, square-1/n), 2)
 	s.of[m] += match
@@ -107,7 +108,7 @@ func (s *matchSum) add(c, m, o int, square, n float64) {
 	}
 }
 
-// chance is the part of what is beyond that is by chance, at most all, and all where nothing is beyond.
+// chance returns the part of beyond that is due to chance: byChance / beyond, at most 1, and 1 where beyond is 0.
 func (s *matchSum) chance() float64 {
 	if s.beyond <= s.byChance {
 		return 1

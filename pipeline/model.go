@@ -15,20 +15,19 @@ type Tensor struct {
 	Data  []float32
 }
 
-// RidgeHead names the tensor of the target's head by squared loss (C by K), which the
-// relevance is measured by, where target.weight is that of a classifier and predicts log-odds.
+// RidgeHead names the tensor of the target's squared-loss head (C by K), by which the relevance is measured. A model has it where
+// target.weight is a classifier's, which predicts log-odds.
 const RidgeHead = "target.ridge"
 
-// Tensors are the parameters of a state by name: those of the representation,
-// the heads W' of the T outputs of the sources (T by K) as sources.weight, those of
-// the C outputs of the target (C by K) as target.weight. With intercepts there are
-// the sources' as sources.bias (T), the target's as target.bias (C) and target.delta
-// (C by d), and the units: the predictions for a row x are
-// labels.scale (target.weight B'z + target.delta z + target.bias), z = (x - centre) / scale,
-// with labels.scale (C) for each output and representation.scale one number or d. Where
-// there is target.ridge these are the log-odds of a class, to a number that classes of one column
-// may have in common. Of the zero State there are none. NewPredictor takes them, and WriteModel
-// of package runs makes a file of them.
+// Tensors returns the parameters of a state by name: those of the representation, the heads W' of the T outputs of the sources (T by K) as
+// sources.weight, and those of the C outputs of the target (C by K) as target.weight. With intercepts there are also sources.bias (T),
+// target.bias (C), target.delta (C by d) and the units: the predictions for a row x are
+//
+//	labels.scale (target.weight B'z + target.delta z + target.bias),  z = (x - centre) / scale,
+//
+// with labels.scale (C) for each output and representation.scale one number or d. Where there is target.ridge, these are the log-odds of a
+// class, up to a number that the classes of one column may have in common. The zero State has no tensors. NewPredictor takes the tensors,
+// and WriteModel of package runs writes them to a file.
 func (l *Learner) Tensors(st State) []Tensor {
 	if len(st.Head) == 0 {
 		return nil
@@ -68,23 +67,22 @@ func (l *Learner) Tensors(st State) []Tensor {
 // Model is a fitted model.
 type Model struct {
 	Target, Method string
-	// Sources names the M sources, Outputs is the number of outputs of each, nil where
-	// all have one.
+	// Sources names the M sources. Outputs holds the number of outputs of each, or is nil where all have one.
 	Sources []string
 	Outputs []int
-	// TargetOutputs names the outputs of the target, nil for one.
+	// TargetOutputs names the outputs of the target, or is nil for one output.
 	TargetOutputs []string
 	// K is the width of the representation.
 	K int
-	// Heads is W' (T by K for T outputs of the sources), Head is the w (K) that the
-	// relevance is measured by, for each output of the target in turn.
+	// Heads holds W' (T by K for T outputs of the sources), and Head the w (K) that the relevance is measured by, for each output of the
+	// target in turn.
 	Heads, Head []float32
-	// Representation is B' (K by D) for the linear class, else nil.
+	// Representation holds B' (K by D) for the linear class, else nil.
 	D              int
 	Representation []float32
 }
 
-// checkHeads refuses heads that are not those of the sources and of the target.
+// checkHeads returns an error if K is out of range, or if Heads and Head do not have the sizes that K, Sources and Outputs give.
 func (m *Model) checkHeads() error {
 	outputs := len(m.Sources)
 	if m.Outputs != nil {
@@ -104,10 +102,9 @@ func (m *Model) checkHeads() error {
 	return nil
 }
 
-// Relevance estimates nu from the model's heads (eq. 3, or the variant that r
-// selects) on a backend, in the order of m.Sources, with the rank it was found
-// at. Transfer is refused, since a model does not have the target's samples, and so are heads of another size than K, Sources and Outputs
-// have.
+// Relevance estimates nu from the model's heads on a backend, by eq. 3 or the variant that r selects. It returns nu in the order of
+// m.Sources and the rank at which it was found. Transfer is refused, since a model does not have the target's samples, and so are
+// RelevanceAuto and heads of other sizes than K, Sources and Outputs give.
 func (m *Model) Relevance(b backend.Queue, r Relevance) (nu []float64, rank int, err error) {
 	if err := r.validate(); err != nil {
 		return nil, 0, err

@@ -6,12 +6,9 @@ import (
 	"github.com/amtrl/amtrl/backend"
 )
 
-// moments starts from the method of moments. Row t of C is the mean of y_i z_i
-// over the labels of output t, less b_t where there are intercepts, which estimates
-// (B w_t)' when E zz' = I. With the
-// thin SVD C = U S V', B = V_K S_K^1/2 and W' = U_K S_K^1/2 split the best
-// rank-K approximation of C evenly. Parameters beyond rank min(T, d) keep their
-// value.
+// moments sets B and W to the starting point of the method of moments. Row t of C is the mean of y_i z_i over the labels of output t, less
+// b_t where there are intercepts, which estimates (B w_t)' when E zz' = I. With the thin SVD C = U S V', B = V_K S_K^1/2 and
+// W' = U_K S_K^1/2 split the best rank-K approximation of C evenly. Parameters beyond rank min(T, d) keep their value.
 func (l *linear) moments(s backend.Samples, counts []int) error {
 	tmp := backend.NewScope(l.b)
 	defer tmp.Close()

@@ -11,36 +11,38 @@ import (
 	"github.com/amtrl/amtrl/pipeline/internal/linalg"
 )
 
-// nestedMostClasses is the most samples of classes whose score is of [Learner.nested]: of more, what choosing takes from it is little
-// beside its own error, and the fits take long.
+// nestedMostClasses is the largest number of samples of classes whose score comes from [Learner.nested]. With more samples, what choosing
+// takes from the error is little beside its sampling error, and the fits take long.
 const nestedMostClasses = 200
 
-// nests says whether what is stated of a round is of [Learner.nested]: of the last of a method, of classes of up to nestedMostClasses
-// samples, without test rows. Rounds before it state what their heads left out.
+// nests reports whether the stated score of a round comes from [Learner.nested]: in the last round of a method, for classes with up to
+// nestedMostClasses samples and without test rows. Earlier rounds state the leave-one-out predictions of their heads.
 func (l *Learner) nests(in Round) bool {
 	p, n := l.problem, len(in.Target.Rows)
 	return in.Epoch == p.RoundsOf(in.Method) && p.Set.Binary && p.Config.leavesOneOut() && p.Set.Model == nil && len(in.Test.Rows) == 0 &&
 		n <= nestedMostClasses && p.together(in.Target.Rows).Count() > 2
 }
 
-// nestedFit is how the heads of the samples outside of a fold are fitted.
+// nestedFit holds what is needed to fit the heads of the samples outside of a fold.
 type nestedFit struct {
 	heads headsOf
-	phi   *mat.Dense // of all samples, with a constant behind it, nil where heads want none
-	// pooled are the regressions on the rows of all sources by all samples.
+	phi   *mat.Dense // of all samples, followed by a constant; nil where heads do not use it
+	// pooled holds the regressions on the rows of all sources, fitted with all samples.
 	pooled []pooledColumn
-	// join has the helps of [Learner.mix] for a fit of some samples. It is nil where nothing is mixed.
+	// join returns the helps of [Learner.mix] for a fit to some of the samples. It is nil where nothing is mixed.
 	join func(fit *headFit, in Labelled, by helpers) helpsOf
 }
 
-// nested are predictions of each sample by what the samples of all other folds choose and fit: kappa, penalties, whether the head draws
-// towards the mean of the sources' heads, the fits and discriminants of classes, the regression on the samples alone, the weights of
-// the join and the level (nested cross-validation; Varma and Simon 2006). What fit has left out of itself has chosen all that, and errs
-// too little by the choice. A group is in one fold. The regressions on the rows of all sources say of a sample what they say without it
-// in fit, with as many rows for each of the samples as those of the other folds choose: their penalty is chosen by all samples, and what
-// those on relevant sources say of the samples of other folds, which choose the weights, is by sources that all but a fifth choose. What
-// [Learner.ownSpread] says without a sample is by the part and the weight that all choose. Fits for each fold would take as long as the
-// rest of the round together. Nothing is uploaded.
+// nested returns predictions of each sample, by output, from a fit to the samples of all other folds, which also make all choices (nested
+// cross-validation; Varma and Simon 2006): kappa, the penalties, whether the head is drawn towards the mean of the sources' heads, the fits
+// and discriminants of classes, the regression on the samples alone, the weights of the join and the level. For the leave-one-out
+// predictions of fit, all samples have made these choices, so that their error is too small. A group is in one fold.
+//
+// The regressions on the rows of all sources are not fitted for each fold, which would take as long as the rest of the round. Their
+// prediction of a sample is the one without it in fit, at the sample weight that the other folds choose, but at the penalty that all
+// samples choose. The regressions on relevant sources predict the samples of other folds, which choose the weights, by sources that all but
+// a fifth of the samples choose. [Learner.ownSpread] predicts without the sample, at the part and the weight that all samples choose.
+// Nothing is uploaded.
 func (l *Learner) nested(ctx context.Context, in Labelled, fit headFit) ([][]float32, error) {
 	u, err := l.model.units()
 	if err != nil {
@@ -74,8 +76,9 @@ func (l *Learner) nested(ctx context.Context, in Labelled, fit headFit) ([][]flo
 	return stated, work.Wait()
 }
 
-// without fits the heads of the samples outside of a fold. They are w, K wide, an intercept, what weighs the turned rows, and, where
-// helps are mixed in, what pooledWithout has of each sample of the fold.
+// without fits the heads to the samples outside of a fold. A head holds w (K numbers), an intercept and the weights of the turned rows.
+// Where helps are mixed in, it ends with an element for each sample of the fold, for the predictions of helps that are not fitted again
+// (see pooledColumn.without).
 func (l *Learner) without(ctx context.Context, folds *sampleFolds, out *foldOut, u units, by nestedFit) (headFit, error) {
 	p := l.problem
 	_, width := folds.x.Dims()
@@ -112,7 +115,8 @@ func (l *Learner) without(ctx context.Context, folds *sampleFolds, out *foldOut,
 	return of, err
 }
 
-// pooledWithout are helps of a column on the rows of all sources as the samples outside of a fold have them.
+// pooledWithout returns the helps of a column from the regression on the rows of all sources, at the sample weight that the samples outside
+// of a fold choose.
 func (p *Problem) pooledWithout(all []pooledColumn, group []int, out *foldOut, width int) (helps [][]prediction) {
 	if at := columnOf(all, group); at >= 0 && all[at].found != nil {
 		for _, help := range all[at].found.chosenBy(out.kept).helps(p.Config.Representation) {
@@ -122,7 +126,7 @@ func (p *Problem) pooledWithout(all []pooledColumn, group []int, out *foldOut, w
 	return helps
 }
 
-// relevantWithout are those on the rows of the most relevant sources.
+// relevantWithout returns the helps of a column from the regressions on the rows of the most relevant sources.
 func relevantWithout(all []pooledColumn, group []int, out *foldOut, width int) (helps [][]prediction) {
 	if at := columnOf(all, group); at >= 0 {
 		for _, help := range all[at].relevant {
@@ -132,13 +136,13 @@ func relevantWithout(all []pooledColumn, group []int, out *foldOut, width int) (
 	return helps
 }
 
-// columnOf is the place of the column of some outputs, -1 for none.
+// columnOf returns the index of the column with the outputs of group, or -1.
 func columnOf(all []pooledColumn, group []int) int {
 	return slices.IndexFunc(all, func(of pooledColumn) bool { return slices.Contains(of.group, group[0]) })
 }
 
-// without is a help of some outputs of the column as the samples outside of a fold have it. Its heads say of each sample of the fold what
-// they said without it, and of no features.
+// without restricts a help of the column to the outputs of group and to the samples outside of a fold. Its heads have 0 for all features,
+// followed by the leave-one-out prediction of each sample of the fold.
 func (c pooledColumn) without(help []prediction, group []int, out *foldOut, width int) []prediction {
 	some := make([]prediction, len(group))
 	for j, output := range group {

@@ -8,12 +8,13 @@ import (
 	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
-// overOutputs is a mean over outputs: over those of which there are labels enough to tell something, where there are such, and else all.
+// overOutputs computes a mean over the outputs with at least dataset.FewestSamples independent labels, or over all outputs if there are
+// none.
 type overOutputs struct {
 	enough, few []float64
 }
 
-// add adds what an output with so many labels that are on their own has.
+// add adds the value of an output with the given number of independent labels.
 func (o *overOutputs) add(v float64, labels int) {
 	if labels < dataset.FewestSamples {
 		o.few = append(o.few, v)
@@ -34,7 +35,8 @@ func (o *overOutputs) mean() float64 {
 	return floats.Sum(of) / float64(max(1, len(of)))
 }
 
-// comparable is the mean, or of several numbers the geometric mean, which the units of the outputs move for all methods alike.
+// comparable returns the mean or, for several numbers, the geometric mean, which the units of the outputs change by the same factor for all
+// methods.
 func (o *overOutputs) comparable(numbers bool) float64 {
 	if of := o.counted(); numbers && len(of) > 1 {
 		return stat.GeometricMean(of, nil)
@@ -42,7 +44,8 @@ func (o *overOutputs) comparable(numbers bool) float64 {
 	return o.mean()
 }
 
-// squaredErrors are the mean squared residuals of predictions, by output, each in a unit of its own. Labels are row after row.
+// squaredErrors returns the mean squared residual of the predictions of each output, with residuals in units of unit(output). labels are
+// row after row; a missing label does not count.
 func squaredErrors(pred [][]float32, labels []float32, unit func(output int) float64, groups regress.Groups) (all overOutputs) {
 	for c, of := range pred {
 		square := 0.0
@@ -59,8 +62,7 @@ func squaredErrors(pred [][]float32, labels []float32, unit func(output int) flo
 	return all
 }
 
-// leaveOneOut is the mean square of what is left of labels by predictions without them, in the units of the data: of several numbers the
-// geometric mean over these.
+// leaveOneOut returns the mean squared leave-one-out residual in the units of the data. Over several numbers it is the geometric mean.
 func (p *Problem) leaveOneOut(left [][]float32, labels []float32, groups regress.Groups) float64 {
 	all := squaredErrors(left, labels, func(int) float64 { return 1 }, groups)
 	return all.comparable(!p.Set.Binary)

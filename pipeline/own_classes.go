@@ -12,25 +12,26 @@ import (
 	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
-// ownWeights are the weights of the target's rows alone that are compared, and ownVariance is the variance of the intercepts.
+// ownWeights holds the weights of the kernel of the target's rows that are compared (see [Problem.ownClasses]), and ownVariance is the
+// variance of the intercepts.
 var ownWeights = []float64{0.1, 0.3, 1, 3, 10, 30, 100, 300, 1000}
 
 const ownVariance = 10
 
-// ownFound is a multinomial logistic regression of labels of outputs on the target's rows alone, the same in all rounds of all methods:
-// units move and stretch the features, but for the s_j.
+// ownFound is a multinomial logistic regression of the labels of outputs on the target's rows alone. It is the same in all rounds of all
+// methods, since units only shift the features and scale them by one factor, except for the s_j.
 type ownFound struct {
 	in     Labelled
 	group  []int
 	logits regress.Logits
-	left   *mat.Dense  // what is said of each row left out, n by C
-	w      [][]float64 // weights of the features less their mean, divided by the s_j
+	left   *mat.Dense  // leave-one-out logits, n by C, or nil
+	w      [][]float64 // weights of the centred features, divided by the s_j
 	b      []float64
 }
 
-// ownClasses are the heads of classes of a column by multinomial logistic regression on the target's rows alone, whose kernel is
-// weight XX'/t (see [targetRows]), and their log-odds of these rows, as helps of [Learner.mix]: none of one class, and where all rows
-// are alike. The rows remember the regression.
+// ownClasses returns the heads of the classes of a column by multinomial logistic regression on the target's rows alone, with the kernel
+// matrix weight XX'/t (see [targetRows]), and their leave-one-out log-odds, as a help of [Learner.mix]. It returns none for a single class
+// and where all rows are alike. rows caches the regression.
 func (p *Problem) ownClasses(ctx context.Context, rows *targetRows, in Labelled, group []int, u units) ([][]prediction, error) {
 	if len(group) < 2 || rows.Trace == 0 {
 		return nil, nil
@@ -53,12 +54,12 @@ func (p *Problem) ownClasses(ctx context.Context, rows *targetRows, in Labelled,
 	return [][]prediction{rows.own[at].predictions(pooledGram{centre: rows.Mean}, p.Config.K, u)}, nil
 }
 
-// predictions are by heads whose w is so wide.
+// predictions returns the heads, whose w has length k, and their leave-one-out predictions.
 func (f *ownFound) predictions(gram pooledGram, k int, u units) []prediction {
 	return predictionsOf(f.logits, f.left, func(c int) []float32 { return gram.head(k, f.w[c], f.b[c], u) })
 }
 
-// regressOwn has nothing left out where X X' is beyond the numbers.
+// regressOwn fits the regression at the best of ownWeights. Its result has no left where X X' is not finite.
 func (p *Problem) regressOwn(ctx context.Context, rows *regress.Rows, in Labelled, group []int) (*ownFound, error) {
 	class := in.classes(group, len(p.Target.Tasks))
 	out := &ownFound{in: in, group: group}

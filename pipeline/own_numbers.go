@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// ownNumbers are the heads of numbers of all outputs on the target's rows alone, those of [Target], and what they predict of the samples
-// left out, for [Learner.mix]: where sources say nothing, f has chosen among more than these.
+// ownNumbers returns the heads of [Target] for outputs that are numbers, fitted to the target's rows alone, with their leave-one-out
+// predictions, as a help of [Learner.mix]: where the sources say nothing, f has chosen among more fits than these.
 func (l *Learner) ownNumbers(in Labelled, u units) ([]prediction, error) {
 	outputs, heads := len(l.problem.Target.Tasks), l.ownHead()
 	found := make([]prediction, outputs)

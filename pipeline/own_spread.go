@@ -14,24 +14,25 @@ import (
 )
 
 const (
-	// spreadRows is from how many rows on no more sources are looked at for their spread, whole ones, in any order.
+	// spreadRows is the number of rows from which on the scatter takes no more sources. Sources are taken whole, in random order.
 	spreadRows = 4096
-	// spreadSamples is the most samples that have it: more tell by themselves which directions are of no use.
+	// spreadSamples is the largest number of samples for which the scatter is used: more samples tell by themselves which directions are of
+	// no use.
 	spreadSamples = 200
 )
 
-// spreadParts are the parts of the spread that are the same in all directions.
+// spreadParts holds the values of a that are compared: the part of S that is the same in all directions.
 var spreadParts = []float64{0.3, 0.03}
 
-// ownSpread is what [Problem.ownClasses] says where the weights of classes are, in the place of N(0, weight I/t), from
+// ownSpread returns the regression of [Problem.ownClasses] with another prior of the weights of a class. In place of N(0, weight I/t) it is
 //
 //	N(0, weight S^-1/t),  S = (1 - a) W d/tr W + a I,
 //
-// W being the scatter of sources' rows within the classes of each source (Fisher 1936), and t the mean of x'S^-1 x over the samples. What
-// differs between rows of one class is of no use to tell classes apart, and this does not take that the sources have those of the target.
-// The part a, of spreadParts, makes the samples likeliest, left out. It is nil where the sources have all classes of the samples, so that a
-// regression on their rows tells more, without rows of sources with labels of the column, of more samples than spreadSamples, and where
-// features are more than pooledWide.
+// W being the scatter of the sources' rows within the classes of each source (Fisher 1936), and t the mean of x'S^-1 x over the samples.
+// What differs between rows of one class is of no use to tell classes apart; for this the sources need not have the classes of the target.
+// a is the one of spreadParts that makes the left-out samples most likely. ownSpread returns nil where the sources have all classes of the
+// samples, so that a regression on their rows tells more, where no source has rows with labels of the column, for more than spreadSamples
+// samples, and for more than pooledWide features.
 func (l *Learner) ownSpread(ctx context.Context, in Round, group []int, u units) ([]prediction, error) {
 	p, rows, d := l.problem, l.targetRows(in.Target.Rows, u), l.problem.Set.Pools[0].Cols
 	if len(rows.rows) > spreadSamples || onRoot(d) {
@@ -87,7 +88,8 @@ func (l *Learner) ownSpread(ctx context.Context, in Round, group []int, u units)
 	return best.predictions(pooledGram{centre: rows.Mean}, p.Config.K, u), nil
 }
 
-// scatter is the sum over classes of a column and sources of that of their rows about their mean, of features divided by their s_j.
+// scatter returns the sum, over the sources and the classes of a column, of the scatter of their rows about their mean, d by d, for
+// features divided by their s_j.
 func (p *Problem) scatter(in []Labelled, group []int, each []float32) *mat.SymDense {
 	var rows []poolRow
 	var y []float64

@@ -7,11 +7,10 @@ import (
 	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
-// learnPooled is the round of the baseline Pooled: one regression, with an intercept for each source, on the rows
-// that uniform sampling draws from all sources and on the target's samples, for each output of
-// the target on the rows with labels of its column. A row whose source lacks the class of
-// the output is of another class, if it says which. Numbers have ridge regression, classes a logistic one
-// beside it. Of a column that no source has rows of it has what [Constant] has.
+// learnPooled carries out the round of the baseline Pooled. It fits one regression, with an intercept for each source, to the rows that
+// uniform sampling draws from all sources and to the target's samples: for each output of the target, on the rows with labels of its
+// column. A row whose source lacks the class of the output is of another class, if its own class is known. Numbers have a ridge regression,
+// and classes a logistic one as well. A column of which the sources have fewer than two rows is predicted as by [Constant].
 func (l *Learner) learnPooled(ctx context.Context, rec Epoch, in Round) (Epoch, error) {
 	u, err := l.model.units()
 	if err != nil {
@@ -23,7 +22,7 @@ func (l *Learner) learnPooled(ctx context.Context, rec Epoch, in Round) (Epoch, 
 	l.logOdds = false
 	p, fit := l.problem, headFit{labels: slices.Clone(in.Target.Y)}
 	columns := p.targetColumns()
-	left := make([][]float64, len(columns)) // by the heads of squared loss
+	left := make([][]float64, len(columns)) // leave-one-out predictions of the squared-loss heads
 	var alone []int
 	for _, group := range p.columnGroups() {
 		part, found, err := l.pooledPart(ctx, in, group, u, left)
@@ -69,8 +68,8 @@ func (l *Learner) learnPooled(ctx context.Context, rec Epoch, in Round) (Epoch, 
 	return rec, err
 }
 
-// pooledPart regresses the outputs of a column, whose heads of squared loss it uploads; found is false where no source has rows of it.
-// What these heads predict of the samples is left.
+// pooledPart fits the outputs of a column, uploads their squared-loss heads and stores the leave-one-out predictions of these in left.
+// found is false where the sources have fewer than two rows of the column.
 func (l *Learner) pooledPart(ctx context.Context, in Round, group []int, u units, left [][]float64) (part fittedPart, found bool,
 	err error) {
 	squared, err := l.pooledSquared(ctx, in, group, u)
@@ -113,7 +112,8 @@ func (l *Learner) pooledPart(ctx context.Context, in Round, group []int, u units
 	return part, true, nil
 }
 
-// scorePooled brings the labels, and what is left of them, to the units of the data, and puts the losses of the heads into fit.
+// scorePooled converts the labels of fit, and the leave-one-out predictions in left, to the units of the data, and sets the predictions and
+// losses of fit.
 func (l *Learner) scorePooled(fit *headFit, rows []int32, u units, left [][]float64) (err error) {
 	p := l.problem
 	columns := p.targetColumns()
@@ -136,7 +136,8 @@ func (l *Learner) scorePooled(fit *headFit, rows []int32, u units, left [][]floa
 	return nil
 }
 
-// constant gives an output of the target the head of [Constant]. What that says of the samples is left.
+// constant fits the head of [Constant] to an output of the target and stores its predictions of the samples in left: of numbers each is
+// left out, of classes it is not.
 func (l *Learner) constant(in Labelled, output int, left [][]float64) (fittedPart, error) {
 	part := labelGroup{outputs: []int{output}, Labelled: Labelled{Y: in.column(output, len(left))}}
 	rows := in.labelled(output, len(left))
@@ -160,8 +161,8 @@ func (l *Learner) constant(in Labelled, output int, left [][]float64) (fittedPar
 	return fittedPart{part, fits}, nil
 }
 
-// inside are the predictions of the heads for the target's samples, with labels in the units of the data, and their mean squared
-// residual in units of the labels' own.
+// inside returns the predictions of the heads for the target's samples, by output, and the mean over outputs of their mean squared
+// residual. Predictions and labels are in the units of the data, the residual in the labels' own units.
 func (l *Learner) inside(rows []int32, labels []float32) ([][]float32, float64, error) {
 	u, err := l.model.units()
 	if err != nil {
@@ -176,7 +177,7 @@ func (l *Learner) inside(rows []int32, labels []float32) ([][]float32, float64, 
 	return said, all.mean(), nil
 }
 
-// columnGroups divides the outputs of the target by their columns.
+// columnGroups returns the outputs of the target, grouped by column.
 func (p *Problem) columnGroups() [][]int {
 	var groups [][]int
 	at := map[int]int{}
@@ -190,8 +191,8 @@ func (p *Problem) columnGroups() [][]int {
 	return groups
 }
 
-// centred are rows less the centre, n by d, divided by the s_j of features that each have their own, in the
-// memory of out where that is enough.
+// centred returns rows less the centre, n by d, divided by the s_j where each feature has its own. It uses the memory of out where that is
+// large enough.
 func (p *Problem) centred(out []float64, rows []poolRow, centre []float64, each []float32) []float64 {
 	d := len(centre)
 	out, x := slices.Grow(out[:0], len(rows)*d)[:len(rows)*d], make([]float32, d)

@@ -11,18 +11,19 @@ import (
 	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
-// pooledClasses are the heads of outputs of a column by multinomial logistic regression on the rows of all sources,
-// of logits, and their log-odds of the target's samples; nil of fewer than two rows. The samples choose the penalty, and
-// shift the intercepts: those of the target are taken to be as far from the sources' mean as
-// theirs are. Each sample is left out of its own shift, and of what it adds itself. The rows of uniform are those of Pooled too, which
-// finds here what was found for uniform.
+// pooledClasses returns the heads of the outputs of a column by multinomial logistic regression on the rows of all sources, as heads of
+// logits, and their leave-one-out log-odds of the target's samples. It returns nil for fewer than two rows. The samples choose the penalty
+// and shift the intercepts: those of the target are taken to be as far from the sources' mean as the sources' own intercepts are. Each
+// sample is left out of its own shift, and of what it adds itself. The rows of uniform are those of Pooled too, which finds here the
+// regression that was fitted for uniform.
 func (l *Learner) pooledClasses(ctx context.Context, in Round, group []int, u units) (*pooledFound, error) {
 	return l.remember(false, in, group, u, func() (*pooledFound, error) {
 		return l.regressPooled(ctx, in, group, u, pooledSearch{most: pooledStarts, weights: addedWeights})
 	})
 }
 
-// remember is find, or what that found before: the rows of uniform are those of Pooled too.
+// remember returns what find returned before for the same regression, outputs, rows, labels and units, or else calls find: the rows of
+// uniform are those of Pooled too.
 func (l *Learner) remember(squared bool, in Round, group []int, u units, find func() (*pooledFound, error)) (*pooledFound, error) {
 	of := append(slices.Clone(in.Sources), in.Target)
 	for _, was := range l.pooled {
@@ -40,8 +41,8 @@ func (l *Learner) remember(squared bool, in Round, group []int, u units, find fu
 	return found, err
 }
 
-// pooledResult is what was found for outputs of the target by labelled rows of the sources and, last, of the
-// target, in these units.
+// pooledResult is a regression that was found for outputs of the target on labelled rows of the sources, followed by those of the target,
+// in the given units.
 type pooledResult struct {
 	squared bool // by ridge regression
 	of      []Labelled
@@ -50,24 +51,24 @@ type pooledResult struct {
 	found   *pooledFound
 }
 
-// sameLabelled says whether rows and labels are the same, of which some may be NaN.
+// sameLabelled reports whether rows and labels are the same, with NaN equal to NaN.
 func sameLabelled(a, b Labelled) bool {
 	return slices.Equal(a.Rows, b.Rows) && slices.EqualFunc(a.Y, b.Y, func(x, y float32) bool { return x == y || x != x && y != y })
 }
 
-// pooledPoint is where another regression on rows of the same features may start.
+// pooledPoint is a starting point for another regression on rows of the same features.
 type pooledPoint struct {
-	lambda float64     // in units of the mean eigenvalue
-	rest   float64     // of its logits
-	w      [][]float64 // of the features, nil where it is on R in their place
-	b      []float64   // the mean intercept of each class
+	lambda float64     // penalty in units of the mean eigenvalue of X'X
+	rest   float64     // Rest of its logits
+	w      [][]float64 // weights of the features, nil where the regression is on R
+	b      []float64   // mean intercept of each class
 }
 
-// pooledSearch is how a regression finds its penalty.
+// pooledSearch says how a regression finds its penalty and the weight of the samples.
 type pooledSearch struct {
-	from    *pooledPoint // where it starts, nil for pooledStart and no weights
-	most    int          // steps
-	weights []float64    // of the samples, that are compared
+	from    *pooledPoint // starting point, nil for pooledStart and weights 0
+	most    int          // largest number of steps
+	weights []float64    // sample weights to compare
 }
 
 func (l *Learner) regressPooled(ctx context.Context, in Round, group []int, u units, by pooledSearch) (*pooledFound, error) {
@@ -102,7 +103,7 @@ func (l *Learner) regressPooled(ctx context.Context, in Round, group []int, u un
 		r.logits.Rest = 1
 	}
 	start := pooledStart
-	if by.from != nil { // log-odds against what is of no class, as there
+	if by.from != nil { // logits with the rest of that regression
 		start, r.logits.Rest = by.from.lambda, by.from.rest
 	}
 	said := func(fit classesFit) pooledSaid { return r.say(fit, gram, samples) }
@@ -148,7 +149,7 @@ func (l *Learner) regressPooled(ctx context.Context, in Round, group []int, u un
 	return found, nil
 }
 
-// putRows uploads what r is on, the rows less their centre or their R, and has its X'X.
+// putRows uploads what r is fitted to, the rows less their centre or their R, sets r.gram to its X'X and returns the pooledGram.
 func (l *Learner) putRows(r *pooledLogistic, rows []poolRow, each []float32) (pooledGram, error) {
 	g := pooledGram{centre: l.problem.meanRow(rows)}
 	if onRoot(len(g.centre)) {

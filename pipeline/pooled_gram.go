@@ -14,32 +14,32 @@ import (
 	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
-// pooledGram is X'X for rows X, n by d, less their mean. Where d is more than pooledWide, or far more than there are rows, X is the rows of
-// these in R in its place, square with R R' = X X' for X with the samples behind it that are to be predicted: a regression with a penalty
-// on ||w||^2 has w = X'R'^-1 u for its weights u of R.
+// pooledGram holds X'X for rows X, n by d, less their mean. Where d is more than pooledWide, or at least a third more than rows and samples
+// together, the regression uses the rows of R in place of those of X. R is square with R R' = X X', where X now includes, behind the rows,
+// the samples that are to be predicted. A regression with a penalty on ||w||^2 has w = X'R'^-1 u for its weights u of R.
 type pooledGram struct {
 	centre  []float64
 	squares *mat.SymDense
-	// products is X'y, or R'y, for labels y, where there were any.
+	// products is X'y, or R'y, for labels y, and nil without labels.
 	products *mat.Dense
-	// wide is X with the samples, and root is R, where there is R.
+	// wide is X with the samples, and root is R; both are nil where the regression uses X.
 	wide *mat.Dense
 	root *mat.TriDense
 }
 
 const (
-	// pooledBlock is the number of rows that are brought to the device at a time.
+	// pooledBlock is the number of rows that are uploaded at a time.
 	pooledBlock = 1024
-	// pooledWide is the most features whose products are decomposed, and the most rows of more.
+	// pooledWide is the largest number of features whose X'X is decomposed, and the largest number of rows of more features.
 	pooledWide = 2048
-	// pooledBehind is the most samples that are behind the rows of more features.
+	// pooledBehind is the largest number of samples that are put behind the rows where there are more than pooledWide features.
 	pooledBehind = 512
 )
 
-// onRoot says whether a regression on rows of d features is on R in their place, see [pooledGram].
+// onRoot reports whether a regression on rows of d features must use R in their place; see [pooledGram].
 func onRoot(d int) bool { return d > pooledWide }
 
-// pooledLimit is the most rows of so many features that a regression takes which can do with n.
+// pooledLimit returns the largest number of rows of d features for a regression that can use n.
 func pooledLimit(d, n int) int {
 	if onRoot(d) {
 		return min(n, pooledWide)
@@ -47,12 +47,12 @@ func pooledLimit(d, n int) int {
 	return n
 }
 
-// unit is the mean eigenvalue of X'X.
+// unit returns the mean eigenvalue of X'X, at least regress.LeastCurvature.
 func (g pooledGram) unit() float64 {
 	return math.Max(mat.Trace(g.squares)/float64(len(g.centre)), regress.LeastCurvature)
 }
 
-// weights are those of the features for weights of what the regression is on.
+// weights returns the weights of the features for the weights u of the regression, which may be weights of R.
 func (g pooledGram) weights(u []float64) []float64 {
 	if g.wide == nil {
 		return u
@@ -65,7 +65,8 @@ func (g pooledGram) weights(u []float64) []float64 {
 	return w
 }
 
-// head is that of an output with these weights, and a prediction at the centre.
+// head returns the head of an output with the weights beta of the features and the given prediction at the centre. Its w, of length k, is
+// 0.
 func (g pooledGram) head(k int, beta []float64, atCentre float64, u units) []float32 {
 	h := headVector{w: make([]float32, k), delta: make([]float32, len(beta))}
 	for j, v := range g.centre {
@@ -81,12 +82,12 @@ func (g pooledGram) head(k int, beta []float64, atCentre float64, u units) []flo
 	return h.vector(atCentre)
 }
 
-// pooledGram computes that of rows with labels y, a column for each output, to predict samples.
+// pooledGram computes the pooledGram of rows with labels y, a column for each output, for a regression that predicts samples.
 func (l *Learner) pooledGram(rows, samples []poolRow, each []float32, y *mat.Dense) (pooledGram, error) {
 	g := pooledGram{centre: l.problem.meanRow(rows)}
 	d := len(g.centre)
 	if onRoot(d) && len(samples) > pooledBehind {
-		samples = nil // of which a prediction is without what is not in the span of the rows
+		samples = nil // predictions of these ignore what is outside the span of the rows
 	}
 	if onRoot(d) || 4*(len(rows)+len(samples)) <= 3*d {
 		err := l.pooledRoot(&g, rows, samples, each, y)
@@ -117,7 +118,7 @@ func (l *Learner) pooledGram(rows, samples []poolRow, each []float32, y *mat.Den
 	return g, backend.Get(l.queue, g.squares.RawSymmetric().Data, squares.Buf, 0)
 }
 
-// meanRow is the mean of rows, in the units of the data.
+// meanRow returns the mean of rows, in the units of the data.
 func (p *Problem) meanRow(rows []poolRow) []float64 {
 	mean, x := make([]float64, p.Set.Pools[0].Cols), make([]float32, p.Set.Pools[0].Cols)
 	for _, r := range rows {
@@ -129,7 +130,7 @@ func (p *Problem) meanRow(rows []poolRow) []float64 {
 	return mean
 }
 
-// pooledRoot is pooledGram with R; y may be nil.
+// pooledRoot sets the fields of g where the regression uses R; y may be nil.
 func (l *Learner) pooledRoot(g *pooledGram, rows, samples []poolRow, each []float32, y *mat.Dense) error {
 	n := len(rows) + len(samples)
 	g.wide = mat.NewDense(n, len(g.centre), l.problem.centred(nil, slices.Concat(rows, samples), g.centre, each))
@@ -147,7 +148,7 @@ func (l *Learner) pooledRoot(g *pooledGram, rows, samples []poolRow, each []floa
 	if err := backend.Get(l.queue, k.RawSymmetric().Data, products.Buf, 0); err != nil {
 		return err
 	}
-	floor := 0.0 // centred rows depend on each other
+	floor := 0.0 // centred rows are linearly dependent
 	for i := range rows {
 		floor += 1e-10 * k.At(i, i) / float64(len(rows))
 	}
@@ -155,7 +156,7 @@ func (l *Learner) pooledRoot(g *pooledGram, rows, samples []poolRow, each []floa
 	for i := range n {
 		k.SetSym(i, i, k.At(i, i)+floor)
 	}
-	factor, _ := lapack64.Potrf(k.RawSymmetric()) // what is added makes it positive definite
+	factor, _ := lapack64.Potrf(k.RawSymmetric()) // the floor makes it positive definite
 	var upper mat.TriDense
 	upper.SetRawTriangular(factor)
 	g.root, g.squares = mat.NewTriDense(n, mat.Lower, nil), mat.NewSymDense(n, nil)
@@ -169,7 +170,7 @@ func (l *Learner) pooledRoot(g *pooledGram, rows, samples []poolRow, each []floa
 	return nil
 }
 
-// centredBlocks hands rows less the centre to fn, n from row lo on at a time.
+// centredBlocks passes rows less the centre to fn in blocks, n rows from row lo on.
 func (l *Learner) centredBlocks(g pooledGram, rows []poolRow, each []float32, fn func(lo, n int, block []float64) error) error {
 	var host []float64
 	for lo := 0; lo < len(rows); lo += pooledBlock {

@@ -10,9 +10,9 @@ import (
 	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
-// joins says whether the target's predictor has the help of [Learner.join]: in the last round of a method, where some source has a class
-// of the target, or its number, or the target has several classes. A network sees more than a regression can: it has that help where
-// sources are pools, and nowhere else.
+// joins reports whether [Learner.join] adds its helps to the target's predictor: in the last round of a method, where some source has a
+// class of the target, or its number, or where the target has several classes. A network sees more than a regression can: it is helped only
+// where sources are pools.
 func (l *Learner) joins(in Round) bool {
 	p := l.problem
 	if p.Config.Head.Prior != PriorResidual || p.Set.Binary && !p.Classifies() {
@@ -25,14 +25,14 @@ func (l *Learner) joins(in Round) bool {
 		(p.sameOutputs(l.counts) != nil || p.Classifies() && len(p.columnGroups()) < len(p.Target.Tasks))
 }
 
-// joinParts are the parts of a prediction that may be of a help.
+// joinParts holds the parts a of a help in the candidates of [Learner.mix].
 var joinParts = []float64{0.25, 0.5, 0.75, 1}
 
-// join mixes the predictions of fit with those of one regression on the rows of all sources as those of one, without the target's
-// samples and, of a linear phi, with them among its rows (see [Learner.pooledClasses] and [Learner.pooledSquared]), with those on the rows
-// of the most relevant sources (see [Learner.pooledRelevant]), and of several classes and of numbers with what the target's rows say alone
-// (see [Problem.ownClasses] and [Learner.ownNumbers]). Where sources are like the target the first have all rows for one head. All have for
-// classes the loss that they call for, where fit has a head for each.
+// join mixes the predictions of fit with those of its helps: one regression on the rows of all sources as if they were one source, without
+// the target's samples and, for a linear phi, with them among its rows (see [Learner.pooledClasses] and [Learner.pooledSquared]); those on
+// the rows of the most relevant sources (see [Learner.pooledRelevant]); and, for several classes and for numbers, those on the target's
+// rows alone (see [Problem.ownClasses] and [Learner.ownNumbers]). Where sources are like the target, the first has all rows to fit one head
+// to. For classes, all helps have the loss of classes that exclude each other, where fit has a head for each class.
 func (l *Learner) join(ctx context.Context, fit *headFit, in Round) error {
 	u, err := l.model.units()
 	if err != nil {
@@ -54,7 +54,7 @@ func (l *Learner) join(ctx context.Context, fit *headFit, in Round) error {
 			return l.problem.Config.Representation == ClassLinear && sampled > 1 && 2*novel >= sampled
 		},
 		relevant: func(group []int) (_ [][]prediction, err error) {
-			column := &fit.by.pooled[len(fit.by.pooled)-1] // whose pooled was found just before
+			column := &fit.by.pooled[len(fit.by.pooled)-1] // the column whose pooled was found just before
 			column.relevant, err = l.pooledRelevant(ctx, in, group, column.found, u)
 			return column.relevant, err
 		},
@@ -66,7 +66,7 @@ func (l *Learner) join(ctx context.Context, fit *headFit, in Round) error {
 				}
 				spread, err := l.ownSpread(ctx, in, group, u)
 				if spread != nil {
-					fit.by.pooled[len(fit.by.pooled)-1].spread = spread // beside what was found just before
+					fit.by.pooled[len(fit.by.pooled)-1].spread = spread // of the column whose pooled was found just before
 					own = append(own, spread)
 				}
 				return own, err
@@ -105,26 +105,27 @@ func (l *Learner) join(ctx context.Context, fit *headFit, in Round) error {
 	return nil
 }
 
-// pooledColumn is one regression on the rows of all sources for a column.
+// pooledColumn holds the regressions for one column that use rows of the sources.
 type pooledColumn struct {
 	group []int
 	found *pooledFound
-	// relevant are the regressions on the rows of the most relevant sources, spread is that of [Learner.ownSpread], or nil.
+	// relevant holds the regressions on the rows of the most relevant sources, and spread the one of [Learner.ownSpread], or nil.
 	relevant [][]prediction
 	spread   []prediction
 }
 
-// helpers find the helps of a column, by one regression on the rows of all sources, on those of the most relevant and on the samples alone.
+// helpers holds functions that find the helps of a column: from one regression on the rows of all sources, from those on the rows of the
+// most relevant sources, and from those on the samples alone.
 type helpers struct {
 	pooled, relevant, own func(group []int) ([][]prediction, error)
-	// novel reports whether no source has a row of at least half of the classes of the samples. It may be nil, for no.
+	// novel reports whether at least half of the classes of the samples have no row in any source. A nil novel stands for false.
 	novel func(group []int) bool
 }
 
-// helpsOf has the helps of the outputs of a column, whose fits are of all outputs.
+// helpsOf returns the helps of the outputs of a column. of holds the fit of each output of the target.
 type helpsOf func(group []int, of []*headFit) (helps, error)
 
-// helpsJoined are those for fit, which is of these samples, in [Learner.join].
+// helpsJoined returns the helpsOf that [Learner.join] uses for fit, which was fitted to the samples in.
 func (l *Learner) helpsJoined(fit *headFit, in Labelled, by helpers) helpsOf {
 	return func(group []int, of []*headFit) (found helps, err error) {
 		told := l.problem.tells(in, group)
@@ -163,22 +164,23 @@ func (l *Learner) helpsJoined(fit *headFit, in Labelled, by helpers) helpsOf {
 	}
 }
 
-// helps are g, of each output of a column.
+// helps holds the predictors g that can be mixed with f, each with a prediction for every output of a column.
 type helps struct {
-	pooled [][]prediction // on the rows of all sources: without the samples and, of a linear phi, with them
-	// relevant are those on the rows of the most relevant sources, and own those on the samples alone.
+	pooled [][]prediction // on the rows of all sources: without the samples and, for a linear phi, with them
+	// relevant holds those on the rows of the most relevant sources, and own those on the samples alone.
 	relevant, own [][]prediction
 }
 
 func (h helps) all() [][]prediction { return slices.Concat(h.pooled, h.relevant, h.own) }
 
-// mix makes the predictions of the outputs of a column
+// mix replaces the predictions of the outputs of each column by a weighted mean of the candidates
 //
 //	(1 - a) f + a g
 //
-// f being those of fit, and g those of each of its helps, of which there may be none. The predictor is the mean of these over
-// each g and a of 0 and of joinParts, each weighed by how likely it makes the labels of the samples, left out of f and g (see
-// [joinWeights]), or what [Learner.untold] has where these tell nothing. It returns the weights of the helps of the first column.
+// over a = 0 and a in joinParts and over each help g, of which there may be none; f are the predictions of fit. The weight of a candidate
+// follows from the likelihood that it gives the labels of the samples, which are left out of f and g (see [Learner.joinWeights]); where the
+// samples cannot choose, the weights are those of [Learner.untold]. mix also adds the level. It overwrites the final heads and the
+// leave-one-out predictions of fit, and returns the weights of the helps of the first column.
 func (l *Learner) mix(fit *headFit, target Labelled, u units, from helpsOf) (first []float64, err error) {
 	columns := l.problem.targetColumns()
 	of := make([]*headFit, len(columns))
@@ -222,7 +224,7 @@ func (l *Learner) mix(fit *headFit, target Labelled, u units, from helpsOf) (fir
 			sum := func(f float64, part func(prediction) float64) float64 {
 				out := f
 				for k, w := range weights {
-					if w > 0 { // one without weight may be beyond the numbers
+					if w > 0 { // a help without weight may be NaN or infinite
 						out += w * (part(helps[k][j]) - f)
 					}
 				}
@@ -250,12 +252,12 @@ func (l *Learner) mix(fit *headFit, target Labelled, u units, from helpsOf) (fir
 	return first, nil
 }
 
-// untold are the factors of helps where the samples of a column, so many labelled that are on their own, cannot tell them from f. Of
-// numbers f and g, with the samples as one row each, count half: the squared error of a mean is no more than the mean of theirs. Of a
-// single number f is no more than that, and what f of pools has by samples that are all of one class, or but one of them, is that the
-// others do not occur: g counts alone, unless they contradict it. (Of tasks f is better even so: it has the mean of the heads of their
-// class.) Where at least half of the classes of the
-// samples have no row in any source, which g would take for the others, the regression on the samples alone counts.
+// untold returns the weights of the helps where the samples of a column cannot choose between f and the helps. labelled is the number of
+// independent samples with a label. For numbers, f and the g that has the samples as one row each count half: the squared error of a mean
+// is no more than the mean of the squared errors. For a single number f is just that number, and with pools whose samples are all of one
+// class, or all but one, f says just that the other classes do not occur: g counts alone, unless the samples contradict it. (With tasks f
+// is better even then: it has the mean of the heads of their class.) Where at least half of the classes of the samples
+// have no row in any source, g takes their samples to be of other classes, and the regression on the samples alone counts.
 func (l *Learner) untold(labelled int, found helps) []float64 {
 	weights := make([]float64, len(found.all()))
 	if len(found.pooled) == 0 {
@@ -270,11 +272,11 @@ func (l *Learner) untold(labelled int, found helps) []float64 {
 	return weights
 }
 
-// withSamples is the place of g with the samples as one row each, of a network that of g without them.
+// withSamples returns the index in helps of the g that has the samples as one row each; for a network, of the g without them.
 func withSamples(helps [][]prediction) int { return min(1, len(helps)-1) }
 
-// contradicts says whether classes of a column, of samples left out, are e^4 times as likely by f as by g, such as where a class that
-// sources have often is rare in the target: then f stays what it is.
+// contradicts reports whether f makes the classes of a column, for left-out samples, more than e^4 times as likely as g does, as where a
+// class that sources often have is rare in the target. f is then kept as it is.
 func (l *Learner) contradicts(fit *headFit, in Labelled, group []int, g []prediction) bool {
 	if !l.problem.Classifies() {
 		return false
@@ -291,7 +293,7 @@ func (l *Learner) contradicts(fit *headFit, in Labelled, group []int, g []predic
 	return l.problem.together(in.Rows).Evidence()*more > 4
 }
 
-// pooledOf is g of each output of a column; nil without rows for g.
+// pooledOf returns the regression g on the rows of all sources for a column, or nil without enough rows.
 func (l *Learner) pooledOf(ctx context.Context, in Round, group []int, u units) (*pooledFound, error) {
 	if l.problem.Classifies() {
 		return l.pooledClasses(ctx, in, group, u)

@@ -19,36 +19,36 @@ import (
 	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
-// pooledLogistic is the multinomial logistic regression of classes on the rows of all sources as those of one:
+// pooledLogistic is the multinomial logistic regression of classes on the rows of all sources as if they were one source:
 //
 //	min over w, s, b:  sum_i -log p(y_i | z_i) + (lambda ||w||^2 + sum_mc (s_mc - b_c)^2 + ||b||^2/100)/2,
 //	z_ic = x_i'w_c + s_mc
 //
-// for row i of source m, p being that of [regress.Logits]. The intercepts s of the sources are from N(b, 1) in log-odds; the prior of b is
-// so wide that it matters only to a class without rows. It is solved for v, w_c = U^-1 v_c with
-// U'U = X'X/10 + lambda I, so that the curvature is about 1 in all directions.
+// for row i of source m, with the probabilities p of [regress.Logits]. The intercepts s of the sources have the prior N(b, 1) in log-odds.
+// The prior of b is so wide that it matters only to a class without rows. The problem is solved for v with w_c = U^-1 v_c and U'U = X'X/10
+// + lambda I, so that the curvature is about 1 in all directions.
 type pooledLogistic struct {
 	queue        backend.Queue
 	x            backend.Matrix // rows, n by d
-	on           backend.Matrix // w and its gradient, C by d
-	f, residuals backend.Matrix // n by C, C by n
-	class        []int          // of each row, or NoClass
+	on           backend.Matrix // w, then its gradient, C by d
+	f, residuals backend.Matrix // X w', n by C, and residuals, C by n
+	class        []int          // class of each row, or NoClass
 	logits       regress.Logits
-	source       []int         // of each row, from 0
-	rows         []float64     // of each source
+	source       []int         // source of each row, from 0
+	rows         []float64     // number of rows of each source
 	gram         *mat.SymDense // X'X
 	failed       error
-	// What goes to the device and comes from it.
+	// Copies of f, residuals and on in host memory.
 	hostF, hostResiduals, hostOn []float32
 }
 
 const (
-	// pooledRows is the most rows that the regression takes, and pooledRowsOne that of one output.
+	// pooledRows is the largest number of rows of a regression, and pooledRowsOne that of a regression of one output.
 	pooledRows, pooledRowsOne = 1 << 13, 1 << 12
 	// pooledCurvature stands for p (1 - p), which is at most 1/4.
 	pooledCurvature = 0.1
 	pooledTolerance = 1e-5
-	// pooledStart is the first lambda in units of the mean eigenvalue of X'X, and pooledStarts the most steps from there.
+	// pooledStart is the first lambda in units of the mean eigenvalue of X'X, and pooledStarts the largest number of steps from it.
 	pooledStart, pooledStarts = 0.1, 4
 	pooledSteps               = 200
 	precisionB                = 0.01
@@ -56,7 +56,7 @@ const (
 	leastShift = 0.01
 )
 
-// newPooledLogistic is that of n rows of d features for c classes.
+// newPooledLogistic allocates a regression on n rows of d features for c classes.
 func newPooledLogistic(queue backend.Queue, tmp *backend.Scope, n, d, c int) (*pooledLogistic, error) {
 	r := &pooledLogistic{
 		queue: queue,
@@ -67,7 +67,8 @@ func newPooledLogistic(queue backend.Queue, tmp *backend.Scope, n, d, c int) (*p
 	return r, tmp.Err()
 }
 
-// square computes X'X. It is for units and a scale, so that float32 will do, but for what is beyond its range.
+// square computes X'X. It is used for units and a scale alone, so that float32 is precise enough; where that overflows, it is computed in
+// float64.
 func (r *pooledLogistic) square() error {
 	tmp := backend.NewScope(r.queue)
 	defer tmp.Close()
@@ -92,14 +93,14 @@ func (r *pooledLogistic) square() error {
 	return err
 }
 
-// classesFit is w, C by d, and s, C by the number of sources, one behind the other.
+// classesFit holds w, C by d, followed by s, C by the number of sources.
 type classesFit []float64
 
 func (r *pooledLogistic) empty() classesFit {
 	return make(classesFit, r.on.Rows*(r.x.Cols+len(r.rows)))
 }
 
-// from is an empty fit, or one with the weights and intercepts of another regression on the same features.
+// from returns a fit of zeros, or one with the weights and intercepts of another regression on the same features.
 func (r *pooledLogistic) from(start *pooledPoint) classesFit {
 	fit := r.empty()
 	if start == nil || start.w == nil {
@@ -118,10 +119,11 @@ func (r *pooledLogistic) parts(p []float64) (w, s *mat.Dense) {
 	return mat.NewDense(c, d, p[:c*d]), mat.NewDense(c, m, p[c*d:])
 }
 
-// meanIntercept is the best b for intercepts s of an output.
+// meanIntercept returns the b that minimises the objective for the intercepts s of an output.
 func meanIntercept(s []float64) float64 { return floats.Sum(s) / (float64(len(s)) + precisionB) }
 
-// objective at a fit, with its gradient in the place of grad.
+// objective returns the objective at a fit, for the best b, and overwrites grad with its gradient. It returns NaN once an operation of the
+// device has failed.
 func (r *pooledLogistic) objective(fit classesFit, lambda float64, grad []float64) float64 {
 	n, c := r.x.Rows, r.on.Rows
 	w, s := r.parts(fit)
@@ -138,7 +140,7 @@ func (r *pooledLogistic) objective(fit classesFit, lambda float64, grad []float6
 		b := meanIntercept(of)
 		value += precisionB / 2 * b * b
 		floats.AddConst(-b, of)
-		value += linalg.Dot(of, of) / 2 // b being the best, what it does is nothing
+		value += linalg.Dot(of, of) / 2 // b is optimal, so that it adds nothing to the gradient
 	}
 	z := make([]float64, c)
 	for i, m := range r.source {
@@ -165,7 +167,7 @@ func (r *pooledLogistic) objective(fit classesFit, lambda float64, grad []float6
 	return value
 }
 
-// multiply computes X v', n by C, of v, C by d, or with trans v X, C by d, of v, C by n.
+// multiply computes X v', n by C, for v, C by d; with trans it computes v X, C by d, for v, C by n.
 func (r *pooledLogistic) multiply(trans bool, v, to backend.Matrix) error {
 	switch {
 	case r.on.Rows == 1:
@@ -185,18 +187,18 @@ func (r *pooledLogistic) do(steps ...func() error) {
 	}
 }
 
-// pooledUnits are those that a regression at lambda is solved in.
+// pooledUnits maps fits to the coordinates v in which a regression at one lambda is solved.
 type pooledUnits struct {
 	*pooledLogistic
 	u blas64.Triangular
 }
 
 func (r *pooledLogistic) unitsAt(lambda float64) pooledUnits {
-	factor, _ := lapack64.Potrf(r.curved(pooledCurvature, lambda).RawSymmetric()) // what is added makes it positive definite
+	factor, _ := lapack64.Potrf(r.curved(pooledCurvature, lambda).RawSymmetric()) // the added diagonal makes it positive definite
 	return pooledUnits{r, factor}
 }
 
-// curved is c X'X + lambda I.
+// curved returns c X'X + lambda I, with lambda at least a millionth of the trace of c X'X.
 func (r *pooledLogistic) curved(c, lambda float64) *mat.SymDense {
 	out := new(mat.SymDense)
 	out.ScaleSym(c, r.gram)
@@ -207,7 +209,7 @@ func (r *pooledLogistic) curved(c, lambda float64) *mat.SymDense {
 	return out
 }
 
-// curvature is the mean of p (1 - p) over rows and classes at a fit.
+// curvature returns the mean of p (1 - p) over rows and classes at a fit.
 func (r *pooledLogistic) curvature(fit classesFit) (float64, error) {
 	r.objective(fit, 0, make([]float64, len(fit)))
 	n, c := r.x.Rows, r.on.Rows
@@ -224,7 +226,7 @@ func (r *pooledLogistic) curvature(fit classesFit) (float64, error) {
 	return sum / float64(n*c), r.failed
 }
 
-// scale multiplies intercepts s by their units to the power.
+// scale divides the intercepts s of a source with n rows by (n/10 + 1)^(power/2).
 func (u pooledUnits) scale(s *mat.Dense, power float64) {
 	c, m := s.Dims()
 	for j := range c {
@@ -234,7 +236,7 @@ func (u pooledUnits) scale(s *mat.Dense, power float64) {
 	}
 }
 
-// out returns the fit for v.
+// out returns the fit for coordinates v.
 func (u pooledUnits) out(v []float64) classesFit {
 	fit := slices.Clone(v)
 	w, s := u.parts(fit)
@@ -243,7 +245,7 @@ func (u pooledUnits) out(v []float64) classesFit {
 	return fit
 }
 
-// in returns v of a fit.
+// in returns the coordinates v of a fit.
 func (u pooledUnits) in(fit classesFit) []float64 {
 	v := slices.Clone(fit)
 	w, s := u.parts(v)
@@ -252,15 +254,15 @@ func (u pooledUnits) in(fit classesFit) []float64 {
 	return v
 }
 
-// gradient overwrites that with respect to the fit with that with respect to v.
+// gradient overwrites the gradient with respect to the fit with the one with respect to v.
 func (u pooledUnits) gradient(g []float64) {
 	w, s := u.parts(g)
 	u.scale(s, 1)
 	linalg.EachRow(w, func(row []float64) { linalg.SolveTriangle(blas.Trans, u.u, row) })
 }
 
-// Converged says that the square of the gradient at v tells that a step lowers the objective by a part
-// of pooledTolerance or less.
+// Converged stops the search once the squared norm of the gradient at v shows that a step lowers the objective by no more than the fraction
+// pooledTolerance.
 func (u pooledUnits) Converged(at *optimize.Location) optimize.Status {
 	if at.Gradient != nil && linalg.Dot(at.Gradient, at.Gradient) <= 2*pooledTolerance*at.F {
 		return optimize.GradientThreshold
@@ -270,7 +272,7 @@ func (u pooledUnits) Converged(at *optimize.Location) optimize.Status {
 
 func (pooledUnits) Init(int) {}
 
-// fit solves at lambda from another fit, by L-BFGS.
+// fit solves the regression at lambda by L-BFGS, starting from another fit.
 func (r *pooledLogistic) fit(ctx context.Context, lambda float64, from classesFit) (classesFit, error) {
 	u := r.unitsAt(lambda)
 	found, err := regress.Minimise(func() error { return cmp.Or(r.failed, ctx.Err()) }, func(v, slope []float64) float64 {
@@ -284,8 +286,8 @@ func (r *pooledLogistic) fit(ctx context.Context, lambda float64, from classesFi
 	return u.out(found), nil
 }
 
-// search returns the fit with the least loss, downhill from lambda in at most so many steps of a factor 10, and its lambda. The first fit
-// starts from another.
+// search returns the fit with the least loss and its lambda. It goes downhill from the given lambda in up to most steps of a factor 10,
+// first up and, if that is no better, down. The first fit starts from another one, from.
 func (r *pooledLogistic) search(ctx context.Context, lambda float64, most int, from classesFit,
 	loss func(classesFit) float64) (classesFit, float64, error) {
 	best, err := r.fit(ctx, lambda, from)
@@ -314,8 +316,8 @@ func (r *pooledLogistic) search(ctx context.Context, lambda float64, most int, f
 	return best, at, nil
 }
 
-// pooledSaid is what a fit says of samples, n by C, with the weights of the features and the intercepts b of the sources'
-// mean, and the variances of the sources' intercepts.
+// pooledSaid holds the logits of samples by a fit, n by C, with the weights w of the features, the mean intercepts b of the sources, and
+// the variances of the sources' intercepts.
 type pooledSaid struct {
 	z            *mat.Dense
 	w            [][]float64

@@ -8,30 +8,30 @@ import (
 	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
-// relevantParts are the parts of the largest relevance that the sources have at least whose rows [Learner.pooledRelevant] takes.
+// relevantParts holds the fractions of the largest relevance from which on [Learner.pooledRelevant] takes the rows of a source.
 var relevantParts = []float64{0.8, 0.4}
 
 const (
-	// relevantFolds is into how many parts the samples are dealt that choose sources for each other.
+	// relevantFolds is the number of folds of the samples: the sources for the samples of a fold are chosen by the other folds.
 	relevantFolds = 5
-	// relevantRows is the most rows of a regression of numbers, of which there are up to one for each part and fold.
+	// relevantRows is the largest number of rows of a regression of numbers, of which there is up to one for each part and fold.
 	relevantRows = 1 << 16
-	// enoughOfClass is how many rows of a class tell it.
+	// enoughOfClass is the number of rows that is enough to learn a class from.
 	enoughOfClass = 10
 )
 
-// pooledRelevant is, for each of relevantParts, one regression on the rows of those sources alone whose nu_m for the outputs of the
-// column is at least that part of the largest, with the target's samples among its rows, each as one of them. What is said of a sample,
-// left out, is by the sources that the samples of the other folds choose: those which happen to fit a few samples would else predict
-// these too well. Where all sources have a part, the regression is that on the rows of all, and not said again. There is none where the
-// sources lack a class that others have, relevance is not [Transfer], or phi is not linear.
+// pooledRelevant returns, for each of relevantParts, one regression on the rows of those sources alone whose nu_m for the outputs of the
+// column is at least that part of the largest, with each of the target's samples added as one row. The leave-one-out prediction of a sample
+// uses the sources that the samples of the other folds choose: sources that happen to fit a few samples would otherwise predict these too
+// well. A part is skipped if all sources have it, since its regression is the one on the rows of all, if it has the same sources as a part
+// before, or if its sources lack a class that others have. There are no regressions where relevance is not [Transfer] or phi is not linear.
 func (l *Learner) pooledRelevant(ctx context.Context, in Round, group []int, pooled *pooledFound, u units) ([][]prediction, error) {
 	if l.relevance == nil || l.problem.Config.Representation != ClassLinear {
 		return nil, nil
 	}
 	nu, fold := l.relevanceWithout(in.Target, group)
 	counts := l.problem.columnCounts(in.Sources, group)
-	all, labelled := make([]byte, len(counts)), make([]byte, len(counts)) // with rows, and with rows of the target's classes
+	all, labelled := make([]byte, len(counts)), make([]byte, len(counts)) // sources with rows, and with rows of the target's classes
 	for m, of := range counts {
 		all[m], labelled[m] = byte(min(1, of.rows)), byte(min(1, of.rows))
 		if l.problem.Classifies() {
@@ -42,7 +42,7 @@ func (l *Learner) pooledRelevant(ctx context.Context, in Round, group []int, poo
 	var before [][]string
 	known := map[[2]string]*pooledFound{}
 	for _, part := range relevantParts {
-		var chosen []string // by all samples, and without each fold
+		var chosen []string // sources chosen by all samples, and without each fold
 		for _, v := range nu {
 			chosen = append(chosen, string(relevantSources(v, labelled, part)))
 		}
@@ -53,7 +53,7 @@ func (l *Learner) pooledRelevant(ctx context.Context, in Round, group []int, poo
 		before = append(before, chosen)
 		var found []*pooledFound
 		for _, marks := range chosen {
-			of, is := known[[2]string{marks, chosen[0]}] // at the penalty of these
+			of, is := known[[2]string{marks, chosen[0]}] // at the penalty of those chosen by all
 			if !is {
 				start := startAt(pooled, pooledStarts)
 				if len(found) > 0 {
@@ -65,7 +65,7 @@ func (l *Learner) pooledRelevant(ctx context.Context, in Round, group []int, poo
 				}
 				known[[2]string{marks, chosen[0]}] = of
 			}
-			if of == nil { // of fewer than two rows; what the others say of a sample would be said too well
+			if of == nil { // fewer than two rows; the other regressions would predict the fold too well
 				break
 			}
 			found = append(found, of)
@@ -77,10 +77,10 @@ func (l *Learner) pooledRelevant(ctx context.Context, in Round, group []int, poo
 	return helps, nil
 }
 
-// relevanceWithout is nu by all samples, and behind it without each fold of them, with the fold of each sample.
+// relevanceWithout returns nu by all samples, followed by nu without each fold of them, and the fold of each sample.
 func (l *Learner) relevanceWithout(in Labelled, group []int) (nu [][]float64, fold []int) {
 	fold = regress.Stratified(make([]int, len(in.Rows)), l.problem.together(in.Rows))
-	for i := range fold { // twice as large as those that a prediction is left out in: each costs regressions
+	for i := range fold { // twice as large as the folds that predictions leave out: each costs regressions
 		fold[i] %= relevantFolds
 	}
 	nu = [][]float64{l.relevance(group, nil)}
@@ -94,7 +94,7 @@ func (l *Learner) relevanceWithout(in Labelled, group []int) (nu [][]float64, fo
 	return nu, fold
 }
 
-// onSources regresses on the rows of the marked sources.
+// onSources fits the regression to the rows of the marked sources.
 func (l *Learner) onSources(ctx context.Context, in Round, group []int, marks string, u units, by pooledSearch) (*pooledFound, error) {
 	in.Sources = slices.Clone(in.Sources)
 	for m := range in.Sources {
@@ -108,12 +108,12 @@ func (l *Learner) onSources(ctx context.Context, in Round, group []int, marks st
 	return l.regressSquared(in, group, u, relevantRows)
 }
 
-// startAt starts at another regression, of classes, and goes so many steps from there.
+// startAt returns a search of a regression of classes that starts at another regression and takes at most the given steps.
 func startAt(other *pooledFound, steps int) pooledSearch {
 	return pooledSearch{other.point, steps, addedWeights[:1]}
 }
 
-// columnCount is how many rows a source has for the regression of a column, and how many of these are of each class.
+// columnCount holds the number of rows that a source has for the regression of a column, and the number of these in each class.
 type columnCount struct {
 	rows int
 	of   []int
@@ -133,8 +133,8 @@ func (p *Problem) columnCounts(in []Labelled, group []int) []columnCount {
 	return counts
 }
 
-// holdClasses says whether the marked sources have enough rows of each class, or all: what is known of a class that the target has no
-// sample of comes from the rows of sources, and no sample would tell that it is missed.
+// holdClasses reports whether the marked sources have enoughOfClass rows of each class, or all rows of it. What is known about a class
+// without a sample of the target comes from the rows of sources, and no sample would show that the class is missing.
 func holdClasses(counts []columnCount, marks string) bool {
 	for j := range counts[0].of {
 		all, marked := 0, 0
@@ -149,7 +149,7 @@ func holdClasses(counts []columnCount, marks string) bool {
 	return true
 }
 
-// relevantSources marks those of the marked sources whose nu is at least a part of the largest of these.
+// relevantSources marks the sources among the marked ones whose nu is at least part times the largest nu of these.
 func relevantSources(nu []float64, among []byte, part float64) []byte {
 	most := math.Inf(-1)
 	for m, v := range nu {
@@ -166,7 +166,7 @@ func relevantSources(nu []float64, among []byte, part float64) []byte {
 	return marks
 }
 
-// leftOf is a help that says of each sample what that of its fold does.
+// leftOf returns help with the leave-one-out prediction of each sample taken from the regression of its fold.
 func leftOf(help []prediction, of []*pooledFound, fold []int) []prediction {
 	out := slices.Clone(help)
 	for j := range out {

@@ -12,16 +12,15 @@ import (
 	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
-// pooledSquared are the heads of outputs of a column by ridge regression on the rows of all sources as those of
-// one, without the target's samples and with them among the rows, and their predictions of these, in units of the labels; nil of
-// fewer than two rows. The
-// intercept of the target is taken to be as far from the sources' mean as theirs are, and is shifted to the samples so far;
-// each sample is left out of its own shift.
+// pooledSquared returns the heads of the outputs of a column by ridge regression on the rows of all sources as if they were one source,
+// without the target's samples and with them among the rows, and their leave-one-out predictions of the samples, in units of the labels. It
+// returns nil for fewer than two rows. The intercept of the target is taken to be as far from the sources' mean as the sources' own
+// intercepts are, and is shifted to the samples; each sample is left out of its own shift.
 func (l *Learner) pooledSquared(ctx context.Context, in Round, group []int, u units) (*pooledFound, error) {
 	return l.remember(true, in, group, u, func() (*pooledFound, error) { return l.regressSquared(in, group, u, math.MaxInt) })
 }
 
-// regressSquared takes at most so many rows.
+// regressSquared is pooledSquared on at most the given number of rows, without the cache.
 func (l *Learner) regressSquared(in Round, group []int, u units, most int) (*pooledFound, error) {
 	p := l.problem
 	rows, y := p.pooledRows(in.Sources, group, pooledLimit(p.Set.Pools[0].Cols, most))
@@ -61,7 +60,7 @@ func (l *Learner) regressSquared(in Round, group []int, u units, most int) (*poo
 	return found, nil
 }
 
-// samplesOf are rows of the target less a centre, n by d.
+// samplesOf returns rows of the target less a centre, n by d, divided by the s_j where each feature has its own.
 func (p *Problem) samplesOf(rows []int32, centre []float64, each []float32) *mat.Dense {
 	return mat.NewDense(len(rows), len(centre), p.centred(nil, p.targetPoolRows(rows), centre, each))
 }
@@ -74,24 +73,24 @@ func (p *Problem) targetPoolRows(rows []int32) []poolRow {
 	return own
 }
 
-// pooledFit is ridge regression on the rows of all sources, in which each source m has an intercept
-// s_m from N(b, rho sigma^2), sigma^2 being the variance of the noise.
+// pooledFit is a ridge regression on the rows of all sources in which each source m has an intercept s_m with the prior N(b, rho sigma^2),
+// sigma^2 being the variance of the noise.
 type pooledFit struct {
 	pooledGram
 	beta      *mat.Dense    // C by d, for features divided by their s_j where each has its own
-	intercept []float64     // b at the centre
-	penalized *mat.SymDense // the squares, less what the intercepts take of them, with the penalty
-	lambda    float64       // in units of the mean eigenvalue
+	intercept []float64     // b of each output, at the centre
+	penalized *mat.SymDense // squares of pooledSystem, with the penalty
+	lambda    float64       // in units of the mean eigenvalue of the squares
 	rho       float64
-	level     float64 // the variance of the target's intercept about b, in units of sigma^2
+	level     float64 // variance of the target's intercept about b, in units of sigma^2
 }
 
-// leastLevel is the least rho that the target's intercept is taken to have: that few sources are alike does not show that it is.
+// leastLevel is the least rho for the target's intercept: that a few sources are alike does not show that the target is too.
 const leastLevel = 0.1
 
-// pooledRidge regresses the labels y, a column for each output, on rows, to predict samples. rho is what the sources' intercepts vary by
-// beyond their own error where they are free (DerSimonian and Laird 1986), and lambda, from 1e-7 to 1e2, the one that
-// generalised cross-validation takes to be the best for all outputs together. y is overwritten.
+// pooledRidge fits the labels y, a column for each output, to rows, for predictions of samples. rho is the variance of freely fitted
+// intercepts of the sources beyond their own error (DerSimonian and Laird 1986). lambda, from 1e-7 to 1e2, minimises generalised
+// cross-validation over all outputs together. y is overwritten.
 func (l *Learner) pooledRidge(rows, samples []poolRow, y *mat.Dense, each []float32) (*pooledFit, error) {
 	means := linalg.Centre(y)
 	gram, err := l.pooledGram(rows, samples, each, y)
@@ -119,11 +118,12 @@ func (l *Learner) pooledRidge(rows, samples []poolRow, y *mat.Dense, each []floa
 	return fit, nil
 }
 
-// levels are the means of each source's rows, of the features that the regression is on and of the labels, less those of all rows.
+// levels holds for each source the number of its rows, and the means of its rows and labels less those of all rows. The rows are those of X
+// or of R, whichever the regression uses.
 type levels struct {
 	rows  []float64
 	x, y  *mat.Dense // M by d, M by C
-	least float64    // the trace of the squares of features that are constant but for rounding
+	least float64    // trace of X'X up to which all features count as constant
 }
 
 func (l *Learner) levels(gram pooledGram, rows []poolRow, each []float32, y *mat.Dense) (levels, error) {
@@ -157,7 +157,7 @@ func (l *Learner) levels(gram pooledGram, rows []poolRow, each []float32, y *mat
 	})
 }
 
-// numbered numbers the pools of rows and counts the rows of each.
+// numbered numbers the pools of the rows from 0 and returns the number of each row's pool and the count of rows of each pool.
 func numbered(rows []poolRow) (source []int, counts []float64) {
 	number := map[int]int{}
 	for _, row := range rows {
@@ -172,16 +172,16 @@ func numbered(rows []poolRow) (source []int, counts []float64) {
 	return source, counts
 }
 
-// pooledSystem is the regression at one rho: with V = I + rho 1 1' within each source and b free, the
-// squares are X'V^-1 X less what b takes of them, and so on.
+// pooledSystem is the regression at one rho. With V = I + rho 1 1' within each source, squares, product and square are X'V^-1 X, y'V^-1 X
+// and y'V^-1 y after b, which is free, has been eliminated.
 type pooledSystem struct {
 	levels
 	squares *mat.SymDense
 	product *mat.Dense // C by d
-	square  float64    // of the labels, summed over outputs
+	square  float64    // summed over outputs
 	weight  []float64  // n_m/(1 + rho n_m)
 	unit    float64
-	n, free float64 // rows, and what the intercepts take of their freedom: 1 for b, or 1 for each that is free
+	n, free float64 // rows, and degrees of freedom of the intercepts: 1 for b, or 1 for each that is free
 }
 
 func (v levels) given(gram pooledGram, y *mat.Dense, rho float64) pooledSystem {
@@ -219,8 +219,8 @@ func (v levels) given(gram pooledGram, y *mat.Dense, rho float64) pooledSystem {
 	return s
 }
 
-// pooledSolution is beta, C by d, at a lambda, with the variance of the noise that the residuals tell, of all outputs
-// together, NaN where they tell nothing.
+// pooledSolution holds beta, C by d, at a lambda, and the variance of the noise by the residuals, summed over outputs, NaN where they tell
+// nothing.
 type pooledSolution struct {
 	beta   *mat.Dense
 	lambda float64
@@ -250,7 +250,7 @@ func (s pooledSystem) search() pooledSolution {
 	return pooledSolution{reduced.Divide(reduced.Shift(lambda*s.unit), mat.DenseCopyOf(s.product)), lambda, noise}
 }
 
-// penalized are the squares with the penalty.
+// penalized returns squares + lambda unit I.
 func (s pooledSystem) penalized(lambda float64) *mat.SymDense {
 	d := s.squares.SymmetricDim()
 	out := mat.NewSymDense(d, nil)
@@ -261,7 +261,7 @@ func (s pooledSystem) penalized(lambda float64) *mat.SymDense {
 	return out
 }
 
-// intercepts are b of each output.
+// intercepts returns b of each output.
 func (s pooledSystem) intercepts(beta *mat.Dense) []float64 {
 	out, sum := make([]float64, beta.RawMatrix().Rows), floats.Sum(s.weight)
 	for m, w := range s.weight {
@@ -272,7 +272,7 @@ func (s pooledSystem) intercepts(beta *mat.Dense) []float64 {
 	return out
 }
 
-// vary is the variance of the sources' intercepts, in units of the noise, less what is their own error.
+// vary returns the variance of the sources' intercepts beyond their own error, in units of the noise, or 0 where that is unknown.
 func (v levels) vary(free pooledSolution) float64 {
 	if !(free.noise > 0) {
 		return 0

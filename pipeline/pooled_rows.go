@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// poolRow is a row of a pool.
+// poolRow identifies a row by the index of its pool and its place there.
 type poolRow struct{ pool, row int }
 
-// pooledRows lists the rows of sources with labels of the column of these outputs of the target, and the labels row after row,
-// none of which is missing. Of more than most rows it has as many, of each source in proportion those that were drawn first.
+// pooledRows returns the rows of sources with known labels of the column of these outputs of the target, and these labels, row after row,
+// none missing. If there are more than most rows, that many are kept: for each source, in proportion, those that were drawn first.
 func (p *Problem) pooledRows(in []Labelled, group []int, most int) (rows []poolRow, y []float64) {
 	var counts []int
 	for m, s := range p.Sources {
@@ -29,13 +29,13 @@ func (p *Problem) pooledRows(in []Labelled, group []int, most int) (rows []poolR
 	return some, labels
 }
 
-// rowsOfColumn adds the rows of a source whose labels of the outputs are known. Classes of a column exclude each other, so that
-// those of a row that has one are, also where the source lacks the class of an output, or the row its label. Else none may be missing:
-// of a row that is not a 3 nobody knows whether it is a 5.
+// rowsOfColumn appends the rows of a source whose labels of the outputs in group are known, and these labels. Classes of a column exclude
+// each other, so that a row of one class has all labels, even where the source lacks the class of an output or the row its label. Otherwise
+// no label may be missing: nobody knows whether a row that is not a 3 is a 5.
 func (p *Problem) rowsOfColumn(s Source, in Labelled, group []int, rows []poolRow, y []float64) ([]poolRow, []float64) {
 	tasks := p.Set.Tasks
-	place := slices.Repeat([]int{-1}, len(group)) // of each output among those of the source
-	var classes []int                             // of the column
+	place := slices.Repeat([]int{-1}, len(group)) // place of each output in the source, or -1
+	var classes []int                             // outputs of the source in the column
 	for j, t := range s.Tasks {
 		of := tasks[t].Output
 		for i, c := range group {
@@ -65,8 +65,8 @@ func (p *Problem) rowsOfColumn(s Source, in Labelled, group []int, rows []poolRo
 	return rows, y
 }
 
-// inProportion divides n among groups of these sizes, of which there are more, in proportion to them. What is left over goes to the
-// largest remainders, of equal ones in the order of the names.
+// inProportion divides n among groups in proportion to their sizes, which add up to more. What is left over goes to the largest remainders,
+// ties in the order of the names.
 func inProportion(sizes []int, names []string, n int) []int {
 	total, out, left, order := sumInts(sizes), make([]int, len(sizes)), n, make([]int, len(sizes))
 	for i, size := range sizes {

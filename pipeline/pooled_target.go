@@ -13,19 +13,19 @@ import (
 	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
-// pooledFound is one regression on the rows of all sources: of these alone, and with the target's samples among its
-// rows, each as one of them and, of classes, as as many as make the samples, left out, likeliest. Predictions are of the outputs of
-// a column.
+// pooledFound holds the predictions of one regression on the rows of all sources for the outputs of a column. Those in sources are without
+// the target's samples. Those in with have each sample as one row and, for classes and only if that is better, each as the number of rows
+// that makes the left-out samples most likely.
 type pooledFound struct {
 	sources []prediction
 	with    [][]prediction
-	// point is where one of classes on some of the rows may start.
+	// point is a starting point for regressions of classes on some of the rows.
 	point *pooledPoint
-	// tried are what the choice of with was from.
+	// tried holds the sample weights that with was chosen from.
 	tried triedWeights
 }
 
-// helps are those of [Learner.join], of a network without the samples.
+// helps returns the regressions for [Learner.join]: for a network only the one without the samples.
 func (f *pooledFound) helps(representation string) [][]prediction {
 	switch {
 	case f == nil:
@@ -36,19 +36,19 @@ func (f *pooledFound) helps(representation string) [][]prediction {
 	return append([][]prediction{f.sources}, f.with...)
 }
 
-// addedSamples are samples X, n by d, that are added to the rows of a regression. What these say of the weights v that are to be
-// added to its own is taken to be normal (Laplace's approximation),
+// addedSamples adds samples X, n by d, to the rows of a regression. What these rows say about the weights v that are added to those of the
+// regression is approximated by a normal distribution (Laplace's approximation),
 //
 //	v from N(0, H^-1),  H = c X_s'X_s + lambda I = U'U,
 //
-// X_s being those rows and c the curvature of their losses, so that of X v the covariance is X H^-1 X' = Z Z' for Z = X U^-1.
+// X_s being the rows and c the curvature of their losses. So X v has the covariance X H^-1 X' = Z Z' for Z = X U^-1.
 type addedSamples struct {
 	gram pooledGram
-	x    *mat.Dense // Z, by what the regression is on
+	x    *mat.Dense // Z, for the features or for R
 	u    blas64.Triangular
 }
 
-// added is nil where H is singular.
+// added returns the samples to be added for the precision matrix h, or nil where that is singular.
 func (g pooledGram) added(samples *mat.Dense, h *mat.SymDense) *addedSamples {
 	u, ok := linalg.Factor(h)
 	if !ok {
@@ -59,7 +59,7 @@ func (g pooledGram) added(samples *mat.Dense, h *mat.SymDense) *addedSamples {
 	return t
 }
 
-// features are rows less the centre by what the regression is on: of a row x, R^-1 X x where that is R.
+// features returns centred rows as the regression sees them: a row x itself, or R^-1 X x where the regression uses R.
 func (g pooledGram) features(rows *mat.Dense) *mat.Dense {
 	if g.wide == nil {
 		return rows
@@ -70,29 +70,29 @@ func (g pooledGram) features(rows *mat.Dense) *mat.Dense {
 	return out
 }
 
-// weights are those of the features for v = H^-1 X' alpha.
+// weights returns the weights of the features for v = H^-1 X' alpha.
 func (t *addedSamples) weights(alpha []float64) []float64 {
 	var v mat.VecDense
 	v.MulVec(t.x.T(), mat.NewVecDense(len(alpha), alpha))
 	return t.across(v.RawVector().Data)
 }
 
-// across overwrites v and returns the weights of the features for which X has Z v.
+// across overwrites v and returns the weights w of the features for which X w = Z v.
 func (t *addedSamples) across(v []float64) []float64 {
 	linalg.SolveTriangle(blas.NoTrans, t.u, v)
 	return t.gram.weights(v)
 }
 
-// covariance is X H^-1 X'.
+// covariance returns X H^-1 X'.
 func (t *addedSamples) covariance() *mat.SymDense {
 	k := mat.NewSymDense(t.x.RawMatrix().Rows, nil)
 	k.SymOuterK(1, t.x)
 	return k
 }
 
-// squared adds the samples with labels y, of which NaN does not count, to ridge regression. z is what that says of them, k their
-// covariance, and level the variance of what the target's intercept differs by from that of the sources, in units of the noise. It
-// returns alpha, that difference, and what is said of each sample without it and the rest of its group.
+// squared adds the samples with labels y to a ridge regression; NaN labels do not count. z holds the predictions of the regression, k the
+// covariance X H^-1 X', and level the variance of the difference between the target's intercept and the sources', in units of the noise. It
+// returns alpha = (k + level 11' + I)^-1 (y - z), that difference, and the prediction of each sample without it and the rest of its group.
 func (t *addedSamples) squared(k *mat.SymDense, z, y []float64, level float64, groups regress.Groups) (alpha []float64, shift float64,
 	left []float64) {
 	var rows []int

@@ -7,25 +7,26 @@ import (
 	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
-// addedWeights are the weights of samples that are compared, upwards as long as they make them likelier.
+// addedWeights holds the sample weights that are compared, upwards as long as they make the left-out samples more likely.
 var addedWeights = []float64{1, 3, 10, 30, 100, 300, 1000}
 
 // addedClasses adds samples of classes to a multinomial logistic regression, each as weight rows:
 //
 //	min over v, b:  sum_i -log p(y_i | z_i + v_c'x_i + b_c) + sum_c (v_c'H v_c / weight + b_c^2 / variance_c)/2
 //
-// with z what the regression says of the samples, n by C. (The variances of the intercepts are not of rows.)
+// where z, n by C, are the logits of the samples by the regression. (The variances of the intercepts do not come from rows, so weight does
+// not divide them.)
 type addedClasses struct {
 	*addedSamples
 	*regress.Multinomial
 }
 
-// classes has no root where X H^-1 X' is beyond the numbers.
+// classes returns the regression that adds the samples with their classes to logits z. Its Root is empty where X H^-1 X' is not finite.
 func (t *addedSamples) classes(of regress.Logits, z *mat.Dense, class []int, groups regress.Groups, variances []float64) addedClasses {
 	return addedClasses{t, regress.NewMultinomial(of, z, class, groups, regress.NewThinRoot(t.x), variances)}
 }
 
-// weights are those of the features and the intercepts that a point adds.
+// weights returns the weights of the features and the intercepts that a point adds.
 func (a addedClasses) weights(at regress.MultinomialPoint) (w [][]float64, b []float64) {
 	linalg.EachRow(at.U, func(u []float64) { w = append(w, a.addedSamples.across(a.Multinomial.Root.Across(u))) })
 	return w, at.B

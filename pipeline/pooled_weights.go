@@ -13,16 +13,18 @@ import (
 )
 
 const (
-	// lessPlain is how many nats f counts less by than the samples left out tell: one for each of kappa, r, whether to draw towards the
-	// mean of the sources' heads and how far, of which g has none (after Akaike 1974).
+	// lessPlain is the handicap of f, in nats, against what the left-out samples show: one for each of kappa, r, whether the head is drawn
+	// towards the mean of the sources' heads and how far, none of which g has (after Akaike 1974).
 	lessPlain = 4
-	// fewSamples are those of several classes that tell this about as well as that rule, see [Learner.handicapOfClasses].
+	// fewSamples is the number of samples of several classes that show this about as well as the rule of lessPlain does, see
+	// [Learner.handicapOfClasses].
 	fewSamples = 50
 )
 
-// handicapOfClasses is how many nats a candidate with a part of f, or of what n samples say alone, counts less by. The log-odds of classes
-// are the mean of several fits of f, which lessens it up to fewSamples, but where a class is [scarce]: how little these know of that one,
-// no sample tells.
+// handicapOfClasses returns the handicap, in nats, of a candidate with a part of f, or of what the n samples say alone. f is the mean of
+// several fits, so that the handicap falls to 0 at fewSamples. It does not where a class is [scarce]: no sample shows how little f and the
+// samples know about that class. It is 0 for one class against the rest, without a regression on the rows of all sources, and where samples
+// are of a class that no source has, of which g alone knows nothing.
 func (l *Learner) handicapOfClasses(in Labelled, group []int, found helps, n float64) float64 {
 	switch {
 	case len(group) < 2 || len(found.pooled) == 0 || len(found.own) > 1: // g alone knows nothing of a class that no source has
@@ -33,9 +35,9 @@ func (l *Learner) handicapOfClasses(in Labelled, group []int, found helps, n flo
 	return lessPlain * math.Max(0, 1-n/fewSamples)
 }
 
-// handicapOfNumbers is that of numbers y: no more than the nats by which the best g on the rows of all sources makes these, left out,
-// likelier than the mean of the others does. What knows nothing of them is not preferred for having no freedom. losses are the squares
-// of the candidates.
+// handicapOfNumbers returns the handicap for numbers y: lessPlain, but no more than the nats by which the best g on the rows of all sources
+// makes y, left out, likelier than the mean of the other samples does. A g that knows nothing about y is not preferred for having no
+// freedom. losses holds the squared residuals of the candidates.
 func (h helps) handicapOfNumbers(y []float64, groups regress.Groups, losses [][]float64) float64 {
 	best := math.Inf(1)
 	for help := range h.pooled {
@@ -51,9 +53,10 @@ func (h helps) handicapOfNumbers(y []float64, groups regress.Groups, losses [][]
 	return math.Min(lessPlain, groups.Effective()/2*math.Log(plain/best))
 }
 
-// less is how many nats a candidate of [Learner.joinWeights] counts less by: with a part of f or of what the samples say alone the
-// handicap, with one of the relevant sources the log of how many there are to choose from, and with one of what samples of numbers say
-// alone, which is f without the sources, that of its parts, which count as one candidate.
+// less returns the nats that are taken from the log-likelihood of a candidate of [Learner.joinWeights]: the handicap if it has a part of f
+// or of what the samples say alone; the logarithm of sources if it has a part of a regression on relevant sources, which is chosen among
+// these; and the logarithm of the number of joinParts if it has a part of what samples of numbers say alone, which is f without the
+// sources, so that all its parts count as one candidate.
 func (h helps) less(candidate int, handicap float64, sources int, numbers bool) (less float64) {
 	if candidate == 0 {
 		return handicap
@@ -72,16 +75,16 @@ func (h helps) less(candidate int, handicap float64, sources int, numbers bool) 
 	return less
 }
 
-// joinReplicates is the number of replicates of the bootstrap in [candidates.weights].
+// joinReplicates is the number of bootstrap replicates in [candidates.weights].
 const joinReplicates = 100
 
-// joinWeights are the factors of helps in the mean over candidates: f, whose predictions of the samples left out are left, and for
-// each help and each a of joinParts (1 - a) f + a times the help. Of pools, labels of classes may be wrong (see [regress.NoiseRate]).
+// joinWeights returns the weights of the helps in the mean over the candidates: f, and (1 - a) f + a g for each help g and each a of
+// joinParts. left returns the leave-one-out predictions of f. With pools, labels of classes may be wrong (see [regress.NoiseRate]).
 func (l *Learner) joinWeights(in Labelled, group []int, left func(c, row int) float64, found helps) []float64 {
 	helps := found.all()
 	y := in.of(group, len(l.problem.Target.Tasks))
 	labels := func(row int) []float64 { return y[row*len(group) : (row+1)*len(group)] }
-	var labelled []int // in some output
+	var labelled []int // rows with a label of some output
 	for row := range in.Rows {
 		if slices.ContainsFunc(labels(row), func(v float64) bool { return v == v }) {
 			labelled = append(labelled, row)
@@ -132,17 +135,18 @@ func (l *Learner) joinWeights(in Labelled, group []int, left func(c, row int) fl
 	return of.weights(stream(l.problem.Config.Seed, "join", l.problem.TargetName()))
 }
 
-// candidates are f, and behind it for each help one for each of joinParts.
+// candidates holds f, followed by the candidates of each help, one for each of joinParts.
 type candidates struct {
-	losses  [][]float64 // of each candidate, by sample: squares of numbers, and -log of the probability of classes
-	less    []float64   // nats that each counts less by
+	losses  [][]float64 // of each candidate, by sample: squared residuals of numbers, and -log of the probability of classes
+	less    []float64   // nats taken from the log-likelihood of each
 	groups  regress.Groups
 	numbers bool
 }
 
-// weights are those of the helps. A candidate weighs as much as it makes the labels likely, normal ones of a variance of its own where
-// they are numbers. Since the samples are few, that is the mean over replicates of the Bayesian bootstrap (pseudo-BMA+; Yao, Vehtari,
-// Simpson and Gelman 2018). That draws weights of groups, whose samples count as [regress.Groups.Effective] says.
+// weights returns the weights of the helps. The weight of a candidate is proportional to the likelihood that it gives the labels; numbers
+// are taken to be normal, with a variance of its own for each candidate. Since the samples are few, it is the mean over replicates of the
+// Bayesian bootstrap (pseudo-BMA+; Yao, Vehtari, Simpson and Gelman 2018), which draws weights of groups. Samples of groups count as
+// [regress.Groups.Effective] says.
 func (c *candidates) weights(rng *rand.Rand) []float64 {
 	n := c.groups.Effective()
 	weights, drawn := make([]float64, (len(c.losses)-1)/len(joinParts)), make([]float64, len(c.losses[0]))
@@ -152,7 +156,7 @@ func (c *candidates) weights(rng *rand.Rand) []float64 {
 		for i, of := range c.losses {
 			loss := floats.Dot(drawn, of)
 			switch {
-			case !(loss < math.Inf(1)): // beyond the numbers
+			case !(loss < math.Inf(1)): // NaN or infinite
 				likely[i] = math.Inf(-1)
 			case c.numbers:
 				likely[i] = -n / 2 * math.Log(math.Max(loss, regress.LeastCurvature))
