@@ -15,31 +15,34 @@ import (
 	"github.com/amtrl/amtrl/pipeline"
 )
 
-// A checkpoint is one safetensors file: the parameters after the last finished epoch as tensors, and in the metadata
+// A checkpoint is one safetensors file. Its tensors are the parameters after the last finished epoch; its metadata are
 // the epochs so far, the identity of the work, and a checksum over all of it.
 
 const checkpointVersion = "1"
 
 const (
-	// checkpointEvery spaces checkpoints, which hold all records so far, so that short rounds are not slowed by them.
+	// checkpointEvery is the time between checkpoints. Each holds all records so far, so saving after every short round
+	// would slow the rounds.
 	checkpointEvery = 10 * time.Second
-	// checkpointFirst is how many rounds end with a checkpoint each. Later on the next is due once there are so many times fewer
-	// new rounds as there are rounds, so that the records of n rounds are written about so many times n times, not n^2.
+	// checkpointFirst is the number of initial rounds that each end with a checkpoint. Later on the next checkpoint is
+	// due once 1/checkpointFirst of all rounds so far are new, so that n rounds write about checkpointFirst n records
+	// in all, not n^2.
 	checkpointFirst = 128
 )
 
-// runSpacing is that of the checkpoints of a run, and of a unit by itself. Tests shorten it.
+// runSpacing spaces the checkpoints of a run, and of a unit computed by [RunUnit]. Tests shorten it.
 var runSpacing = spacing{first: checkpointFirst, every: checkpointEvery}
 
 // spacing says after which rounds a checkpoint is due.
 type spacing struct {
-	first int // rounds that end with one each
+	first int // the number of initial rounds that each end with a checkpoint
 	every time.Duration
-	saved int // records in the last one
+	saved int // the number of records in the last checkpoint
 	at    time.Time
 }
 
-// due says whether one is, after so many rounds of all, and counts it. That of the last round is where the first ones are.
+// due reports whether a checkpoint is due once the given number of rounds out of `of` is done, and if so records it. If
+// first is above 0, one is due after the last round too.
 func (s *spacing) due(rounds, of int) bool {
 	ends := s.first > 0 && rounds == of
 	if !ends && rounds > s.first && (s.first == 0 || s.first*(rounds-s.saved) < rounds) && time.Since(s.at) < s.every {
@@ -49,10 +52,10 @@ func (s *spacing) due(rounds, of int) bool {
 	return true
 }
 
-// checkpoint is the file of a state of the work that id identifies.
+// checkpoint is the file at path, which holds a state of the work that id identifies.
 type checkpoint struct{ path, id string }
 
-// save replaces the file, in a folder that it makes.
+// save writes st to the file, replacing what is there, and creates its folder.
 func (c checkpoint) save(st pipeline.State) error {
 	raw, err := c.encode(st)
 	if err != nil {
@@ -85,7 +88,7 @@ func (c checkpoint) encode(st pipeline.State) ([]byte, error) {
 	return raw, nil
 }
 
-// load returns the saved state, or the beginning where there is none.
+// load returns the saved state, or the zero State where there is no file.
 func (c checkpoint) load() (st pipeline.State, err error) {
 	raw, err := atomicfile.ReadFile(c.path, maxTensors)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -14,28 +14,33 @@ import (
 	"github.com/amtrl/amtrl/pipeline"
 )
 
-// Coefficients are the standardised ones of a linear model of a table: by how much an output rises where a feature does by its
-// standard deviation over the rows of the data, and all others stay as they are. Of a word it is from no row having it to one having it.
-// Where effects bend it is that of each part of the range between two knots.
+// Coefficients holds the standardised coefficients of a linear model of a table: by how much an output rises when a
+// feature rises by its standard deviation over the rows of the data and all other features stay as they are. For a word
+// the change is from a row without it to a row with it. Where an effect bends, each part of the column's range between
+// two knots has a coefficient of its own.
 type Coefficients struct {
-	// Features name the columns, with the part as in "depth 61 to 61.8", and the words of columns as "shift=night".
+	// Features are the names of the columns, with the part of the range as in "depth 61 to 61.8", and of the words of
+	// columns as in "shift=night".
 	Features []string
-	// Column is, for each feature, which column or word it is a part of, from 0.
+	// Column is, for each feature, the index of the column or word that it is a part of.
 	Column  []int
 	Outputs []OutputCoefficients
 }
 
-// OutputCoefficients are those of an output.
+// OutputCoefficients holds the coefficients of one output.
 type OutputCoefficients struct {
-	// Column is that of the labels, and Class the class that the output is of, empty where labels are numbers.
+	// Column is the name of the column of labels. Class is the class that the output predicts, empty where labels are
+	// numbers.
 	Column, Class string
-	// LogOdds says that the output is the log-odds of the class against all others, else it is in units of the labels.
+	// LogOdds reports whether the output is the log-odds of the class against all others; else it is in the units of
+	// the labels.
 	LogOdds bool
-	// Of has one for each feature.
+	// Of holds one coefficient for each feature.
 	Of []float64
 }
 
-// readCoefficients is nil where the features of a model are not the columns of a table, brought to units of their own, and for networks.
+// readCoefficients returns the coefficients of the model at path. It returns nil for a network, and where the features
+// are not columns of a table that were each scaled to a unit of their own.
 func readCoefficients(path string) (*Coefficients, error) {
 	raw, err := atomicfile.ReadFile(path, maxTensors)
 	if err != nil {
@@ -82,7 +87,7 @@ func coefficients(raw []byte) (*Coefficients, error) {
 	}
 	for c := range names {
 		of := OutputCoefficients{Column: names[c].Column, Class: names[c].Class, LogOdds: odds}
-		slope := make([]float64, d) // by a feature's own unit
+		slope := make([]float64, d) // change of the output per unit of the feature as it is in the table
 		for j := range slope {
 			if delta != nil {
 				slope[j] = float64(delta[c*d+j])
@@ -103,7 +108,7 @@ func coefficients(raw []byte) (*Coefficients, error) {
 			if j < len(knots) {
 				at, bends = bends[:len(knots[j])], bends[len(knots[j]):]
 			}
-			part := slope[j] - floats.Sum(at) // below all knots
+			part := slope[j] - floats.Sum(at) // the slope below all knots
 			of.Of = append(of.Of, part*unit[j])
 			for _, bend := range at {
 				part += 2 * bend
@@ -122,7 +127,8 @@ func coefficients(raw []byte) (*Coefficients, error) {
 	return out, nil
 }
 
-// parts name those of the range of a column between its knots, in as many digits as tell these, or their distance from 0, apart.
+// parts returns names for the parts of a column's range below, between and above its knots. The knots are written with
+// enough decimals for the smallest gap between them, or for the spread of the column where that is less.
 func parts(column string, knots []float64, spread float64) []string {
 	gap := spread
 	for i, t := range knots[1:] {
@@ -143,7 +149,8 @@ func parts(column string, knots []float64, spread float64) []string {
 	return append(names, column+" over "+text(knots[len(knots)-1]))
 }
 
-// units are by how much the features that are read rise: by their spread, and those of words by 1.
+// units returns the rise of each feature that a standardised coefficient is for: the standard deviation for a column,
+// and 1 for a word. read is the number of features without those that knots add.
 func (m *metadata) units(read int) []float64 {
 	unit := slices.Clone(m.spread[:read])
 	for j := max(0, read-table.CountWords(m.words)); j < read; j++ {
@@ -152,7 +159,7 @@ func (m *metadata) units(read int) []float64 {
 	return unit
 }
 
-// outputNames are the columns and classes of the heads of a model.
+// outputNames returns the column and class of each head of a model, in the order of the heads.
 func outputNames(columns []OutputColumn) (names []OutputCoefficients) {
 	for _, c := range columns {
 		switch {

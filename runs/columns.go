@@ -15,26 +15,28 @@ import (
 
 // OutputColumn is a column of labels that a model predicts.
 type OutputColumn struct {
-	// Column is its name, empty where the data have none.
+	// Column is the name of the column, empty where the data have none.
 	Column string `json:"column"`
-	// Classes are the names of the classes, none where labels are numbers.
+	// Classes are the names of the classes, nil where labels are numbers.
 	Classes []string `json:"classes,omitempty"`
-	// LogOf is the column whose logarithm the numbers are, empty for those of Column itself.
+	// LogOf is the column whose logarithm the labels are, empty where they are the numbers of Column itself.
 	LogOf string `json:"log_of,omitempty"`
-	// LogPlus is what is added to each number before.
+	// LogPlus is added to each number before its logarithm is taken.
 	LogPlus float64 `json:"log_plus,omitempty"`
-	// Missing are the values that stand for no label.
+	// Missing lists the values that stand for a missing label.
 	Missing []string `json:"missing,omitempty"`
-	// Rest are, where the second of two classes is told from all others, these others, for which the first stands, as for any
-	// other that turns up. It is empty where the first is a class of the data, and nil where there are not two.
+	// Rest lists the other classes where the head tells one class, the second of Classes, from all others, which the
+	// first stands for. Labels that are in neither list count as the first class too. Where the data do not name the
+	// other classes, Rest holds the first class alone. It is empty where the first is the only other class of the data,
+	// and nil where no class is told from all others.
 	Rest []string `json:"rest,omitzero"`
-	// Heads is how many rows of target.weight belong to it: one for each class; or one for
-	// a number, or for two classes, of which the second is told from the first at 0.5.
+	// Heads is the number of rows of target.weight that belong to the column: one for each class, or a single one for a
+	// number or for two classes. A single head tells the second class from the first at a score of 0.5.
 	Heads int `json:"heads"`
 }
 
-// outputColumns are those of tasks of the target. Data without columns have one for all classes, and one for each task
-// that is none.
+// outputColumns returns the columns of labels of the target's tasks. Tasks for classes of one column share an entry, as
+// do all classes of data without columns; any other task has an entry of its own.
 func outputColumns(set *dataset.Set, tasks []int) []OutputColumn {
 	var out []OutputColumn
 	var labels []dataset.LabelColumn
@@ -82,19 +84,20 @@ func outputColumns(set *dataset.Set, tasks []int) []OutputColumn {
 	return out
 }
 
-// Predicted is what a model says of a column of labels of N rows.
+// Predicted holds what a model predicts for one column of labels of N rows.
 type Predicted struct {
-	// Class has by row the place of the predicted class among those of the column, and Scores has by class and row its score,
-	// as `amtrl predict` writes it. Both are nil where labels are numbers.
+	// Class holds for each row the index of the predicted class among the classes of the column. Scores holds for each
+	// class and row the score that `amtrl predict` writes. Both are nil where labels are numbers.
 	Class  []int
 	Scores [][]float32
-	// Numbers are by row, in the units of the labels, logarithms where the column has a LogOf; nil where labels are classes.
+	// Numbers holds the predicted number of each row in the units of the labels, which are logarithms where the column
+	// has a LogOf. It is nil where labels are classes.
 	Numbers []float32
 }
 
-// PredictLabels predicts the labels of rows, as [pipeline.Predictor.Predict] takes them, for each of the columns of labels of p,
-// which [OpenPredictor] returned with it. Of a row with a feature that is no number, scores
-// and numbers are none, and the class is the first.
+// PredictLabels predicts the labels of rows, which are as [pipeline.Predictor.Predict] takes them, for each of the
+// columns of labels of p. [OpenPredictor] returns p together with its columns. For a row with a NaN feature, the scores
+// and numbers are NaN, and the class is the first.
 func PredictLabels(p *pipeline.Predictor, columns []OutputColumn, rows *dataset.Pool) ([]Predicted, error) {
 	heads := 0
 	for _, c := range columns {
@@ -113,7 +116,7 @@ func PredictLabels(p *pipeline.Predictor, columns []OutputColumn, rows *dataset.
 	return predicted(y, columns, p.C, p.Classifies()), nil
 }
 
-// predicted reads the outputs of rows, row after row, of each column.
+// predicted splits y, the outputs of a model row after row, into the predictions of each column.
 func predicted(y []float32, columns []OutputColumn, outputs int, logOdds bool) []Predicted {
 	out, first := make([]Predicted, len(columns)), 0
 	for j, c := range columns {
@@ -133,10 +136,10 @@ func predicted(y []float32, columns []OutputColumn, outputs int, logOdds bool) [
 	return out
 }
 
-// classify returns the scores of the classes of a column, by class and row, and the class of each row. Heads are log-odds
-// of one class against all others, whose probabilities are divided by their sum, or regressions on labels of 0 and 1.
-// There is one head for each class, or one for two classes. The class is that of the heads, since scores may be equal by
-// rounding where heads are not.
+// classify returns the scores of the classes of a column, by class and row, and the class of each row. There is one
+// head for each class, or one for two classes. The heads are log-odds of one class against all others, whose
+// probabilities are divided by their sum, or regressions on labels of 0 and 1. The class is chosen by the heads, since
+// scores may be equal by rounding where heads are not.
 func classify(heads [][]float32, logOdds bool) (scores [][]float32, class []int) {
 	rows := len(heads[0])
 	scores, class = make([][]float32, max(2, len(heads))), make([]int, rows)
@@ -153,7 +156,7 @@ func classify(heads [][]float32, logOdds bool) (scores [][]float32, class []int)
 			for k, v := range head {
 				head[k] = -math.Log1p(math.Exp(-v))
 				if v < -30 {
-					head[k] = v // to rounding
+					head[k] = v // the same up to rounding
 				}
 			}
 			if len(heads) > 1 {
@@ -174,7 +177,8 @@ func classify(heads [][]float32, logOdds bool) (scores [][]float32, class []int)
 	return scores, class
 }
 
-// inUnits are predicted numbers in the units of the column in the files: the inverses of logarithms.
+// inUnits returns predicted numbers in the units of the column in the files: where labels are logarithms it inverts
+// them.
 func (c *OutputColumn) inUnits(numbers []float32) []float32 {
 	if c.LogOf == "" {
 		return numbers

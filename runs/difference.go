@@ -13,9 +13,10 @@ import (
 	"github.com/amtrl/amtrl/internal/jsonfile"
 )
 
-// Difference names the first place where two identities differ, the names of the data and the reasons of the backends'
-// choice apart, or nothing where they are the same. The content of the data comes first, as settings follow from it, then
-// the representation, as the settings of another do not compare.
+// Difference describes the first place where two identities differ, and returns "" where there is none. i is the one
+// "there", other the one "here". The names of the data and the reasons for choosing the backend do not count. The
+// content of the data comes first, since settings follow from it, then the representation, since settings of different
+// representations do not compare.
 func (i Identity) Difference(other Identity) (string, error) {
 	if difference := i.Data.Difference(other.Data); difference != "" {
 		return difference, nil
@@ -38,7 +39,7 @@ func (i Identity) Difference(other Identity) (string, error) {
 	return fmt.Sprintf("%s is %s there and %s here", where, compact(was), compact(is)), nil
 }
 
-// decodeTree keeps numbers as they are written.
+// decodeTree decodes JSON and keeps numbers as they are written.
 func decodeTree(raw []byte) (v any, err error) {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.UseNumber()
@@ -61,7 +62,7 @@ func firstDifference(path string, a, b any) (where string, was, is any) {
 	return path, a, b
 }
 
-// compact is a value as JSON, cut to a readable length.
+// compact returns a value as JSON, cut to a readable length.
 func compact(v any) string {
 	if v == nil {
 		return "absent"

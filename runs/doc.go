@@ -1,23 +1,23 @@
-// Package runs is what lies on disk: the folder of a run and of a sweep, each
-// resumable at any instant to the same bytes.
+// Package runs reads and writes what lies on disk: the folders of runs and sweeps, each of which can be resumed at any
+// instant and ends in the same bytes.
 //
-//	identity.go    config.json, and whether a folder is of the same work
+//	identity.go    config.json, and whether a folder belongs to the same work
 //	difference.go  where two configurations differ
-//	result.go      result.json, epochs.jsonl, relevance.csv, rows.csv; which method it recommends (recommend.go) and why not (doubt.go)
+//	result.go      result.json, epochs.jsonl, relevance.csv, rows.csv; its recommendation (recommend.go) and doubts of it (doubt.go)
 //	evaluation.go  evaluation.jsonl, how predictions compare with labels (evaluate.go)
 //	flags.go       flags.json
-//	interval.go    the intervals of scores in result.json
+//	interval.go    the intervals of the scores in result.json
 //	model.go       model.safetensors, with its metadata (metadata.go) and the columns of labels that it predicts (columns.go)
 //	checkpoint.go  checkpoint/*.safetensors
 //	summary.go     summary.json and results.csv of a sweep
-//	files.go       the names, limits and hashes of all of these; timing.jsonl
-//	run.go         one target with one seed in a folder
-//	mend.go        a finished folder, compared with its hashes
-//	sweep.go       many targets, budgets and seeds in a folder, on several devices (share.go)
-//	unit.go        one of them, carried out apart
+//	files.go       the names, size limits and hashes of all these files; timing.jsonl
+//	run.go         a run: one target with one seed
+//	mend.go        checks the files of a finished run against their hashes, and restores them
+//	sweep.go       a sweep: many targets, budgets and seeds, on several devices (share.go)
+//	unit.go        one unit of a sweep, computed apart
 //	round.go       a round of a study, which package study drives
-//	read.go        a finished folder, for reports, with the coefficients of its model (coefficients.go)
-//	predict.go     labels of rows by the model of a run, which predictor.go reads; missing cells are filled (fill.go), and
-//	               words that the run does not know counted (unknown.go), rows far outside of the samples (far.go), vectors
-//	               of another size (scaled.go), and rows of other sources (strangers.go)
+//	read.go        reads a finished folder for reports, with the coefficients of its model (coefficients.go)
+//	predict.go     predicts labels of rows with the model of a run, read by predictor.go; fills missing cells (fill.go), and
+//	               notes words that the run does not know (unknown.go), rows far outside the samples (far.go), vectors of
+//	               another size (scaled.go), and rows of other sources (strangers.go)
 package runs

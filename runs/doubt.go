@@ -7,9 +7,10 @@ import (
 	"github.com/amtrl/amtrl/pipeline"
 )
 
-// doubt says why the recommended method may be no better than Constant, from the last rounds of the methods, and
-// nothing where it is better for sure: over the rows of the score, or because it makes the labels of the samples of the
-// target, each left out, e times as likely. Of a handful of samples the reason of the recommendation says enough.
+// doubt returns why the recommended method may be no better than Constant, by the last round of each method. It returns
+// "" where the method errs less and is certainly better: over the rows of the score, or because it makes the left-out
+// labels of the target's samples e times as likely. It also returns "" where the samples are too few to choose a
+// method, which the reason of the recommendation says already.
 func (r *Result) doubt(last []*pipeline.Epoch, of samples) string {
 	lastOf := func(method string) *pipeline.Epoch {
 		i := slices.IndexFunc(last, func(e *pipeline.Epoch) bool { return e.Method == method })
@@ -24,7 +25,7 @@ func (r *Result) doubt(last []*pipeline.Epoch, of samples) string {
 	}
 	const unseen = ": the target's rows do not show that its labels can be predicted"
 	noLess, likelier := best.Score.Value >= constant.Score.Value, of.evidence()*best.LogLoss < of.evidence()*constant.LogLoss-enough
-	if constant.LogLoss == 0 { // of numbers
+	if constant.LogLoss == 0 { // labels are numbers
 		likelier = of.effective/2*math.Log(constant.LeaveOneOut/best.LeaveOneOut) > enough
 	}
 	better := !noLess // where scores are exact

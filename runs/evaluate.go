@@ -10,24 +10,26 @@ import (
 	"github.com/amtrl/amtrl/internal/text"
 )
 
-// Evaluation compares predictions with labels that are there.
+// Evaluation compares the predictions for one column of labels with the labels of the rows that have one.
 type Evaluation struct {
-	// Column is that of the label.
+	// Column is the name of the column of labels.
 	Column string `json:"column"`
-	// Rows are the rows with a label.
+	// Rows is the number of rows with a label.
 	Rows int `json:"rows"`
-	// Error is the fraction of them with another class than predicted, nil for numbers.
+	// Error is the fraction of these rows whose class is not the predicted one, nil for numbers.
 	Error *float64 `json:"error,omitempty"`
-	// Classes are the classes, and Confusion has for each as the label how often each was predicted. The last class is
-	// what the model knows no class for, where such labels are there.
+	// Classes are the names of the classes. Confusion[i][k] is the number of rows with label i that were predicted as
+	// k. Labels for which the model has no class, where there are any, share a last entry of Classes and row of
+	// Confusion.
 	Classes   []string `json:"classes,omitempty"`
 	Confusion [][]int  `json:"confusion,omitempty"`
-	// Calibration is by the score of the predicted class, which a well calibrated model is as often right as.
+	// Calibration divides the rows by the score of the predicted class. A well calibrated model is right as often as
+	// this score says.
 	Calibration []CalibrationBin `json:"calibration,omitempty"`
-	// Numbers replaces the above where labels are numbers.
+	// Numbers takes the place of the four fields above where labels are numbers.
 	Numbers *NumberEvaluation `json:"numbers,omitempty"`
-	// Unknown are rows whose label is no class of the model, which counts as wrong, or as the first class where that stands for
-	// several of the data, or no number, which is not compared.
+	// Unknown counts rows whose label is not a class of the model, or not a number. An unknown class counts as wrong,
+	// or as the first class where that stands for several classes of the data. What is not a number is not compared.
 	Unknown *UnknownLabels `json:"unknown,omitempty"`
 
 	column OutputColumn
@@ -35,45 +37,48 @@ type Evaluation struct {
 	bins   [10]CalibrationBin
 }
 
-// UnknownLabels counts rows, and says of the first where it is, what was expected and what was found.
+// UnknownLabels counts rows. First tells for the first of them where it is, what was expected and what was found.
 type UnknownLabels struct {
 	Rows  int    `json:"rows"`
 	First string `json:"first"`
 }
 
-// CalibrationBin are predictions whose score lies between two tenths.
+// CalibrationBin holds the predictions whose score lies in one tenth of the range from 0 to 1, which begins at From.
 type CalibrationBin struct {
 	From float64 `json:"from"`
 	Rows int     `json:"rows"`
-	// Score is their mean score, within 0 and 1, Right the fraction that is right.
+	// Score is the mean of their scores, each clipped to the range from 0 to 1; Right is the fraction that is right.
 	Score float64 `json:"score"`
 	Right float64 `json:"right"`
 }
 
-// NumberEvaluation compares numbers.
+// NumberEvaluation compares predicted numbers with labels.
 type NumberEvaluation struct {
 	MSE float64 `json:"mse"`
-	// R2 is 1 less MSE over the variance of the labels.
+	// R2 is 1 - MSE / (variance of the labels).
 	R2 float64 `json:"r2"`
-	// Slope and Intercept are of the line of least squares from predictions to labels: 1 and 0 where they are calibrated.
+	// Slope and Intercept are those of the least-squares line from predictions to labels: 1 and 0 for a calibrated
+	// model.
 	Slope     float64 `json:"slope"`
 	Intercept float64 `json:"intercept"`
-	// Bins are of the rows in ascending order of their predictions, as many in each, where a run was evaluated.
+	// Bins divides the rows, in ascending order of their predictions, into parts of equal size. Only the evaluation of
+	// a run has them.
 	Bins []NumberBin `json:"bins,omitempty"`
 }
 
-// NumberBin are rows whose predictions lie in an interval.
+// NumberBin describes the rows whose predictions lie between From and To.
 type NumberBin struct {
 	From float64 `json:"from"`
 	To   float64 `json:"to"`
 	Rows int     `json:"rows"`
-	// Predicted and Label are means, Spread is the standard deviation of the labels.
+	// Predicted and Label are means; Spread is the standard deviation of the labels.
 	Predicted float64 `json:"predicted"`
 	Label     float64 `json:"label"`
 	Spread    float64 `json:"spread"`
 }
 
-// numberSums are running means and sums of squares about them, of labels y and predictions p.
+// numberSums holds, for labels y and predictions p, the running means (y and p), the sums of squares and products about
+// these (yy, pp and yp), and the sum of squared differences (square).
 type numberSums struct{ y, p, yy, pp, yp, square float64 }
 
 func newEvaluation(c OutputColumn) *Evaluation {
@@ -84,9 +89,9 @@ func newEvaluation(c OutputColumn) *Evaluation {
 	return e
 }
 
-// add compares row i of the labels with the class that was predicted, at a score, or the number that the score is. It returns
-// what is wrong with a label that is no class of the model, which counts as wrong or as one of the rest, or no number, which is
-// not compared.
+// add compares the label in cell i of v with the class that was predicted at a score, or with the predicted number,
+// which is passed as the score. It skips missing labels. The error describes a label that is not a class of the model,
+// which counts as wrong or as one of the rest, or that is not a number, which is not compared.
 func (e *Evaluation) add(v *table.Values, i, class int, score float32) error {
 	if v.Lacks(i) || slices.Contains(e.column.Missing, v.Name(i)) {
 		return nil
@@ -115,10 +120,10 @@ func (e *Evaluation) add(v *table.Values, i, class int, score float32) error {
 	case truth >= 0:
 	case text.IndexSame(rest, name) >= 0:
 		truth = 0
-	case text.LooksMissing(name): // as other files than those of the run write it
+	case text.LooksMissing(name): // missing, as files other than the run's may write it
 		return nil
 	case len(rest) > 0:
-		truth, unknown = 0, rest[0] != c[0] // else nobody knows of which classes the rest are
+		truth, unknown = 0, rest[0] != c[0] // else the classes of the rest are not known
 		c = append(slices.Clone(rest), c[1])
 	default:
 		unknown = true
@@ -130,7 +135,8 @@ func (e *Evaluation) add(v *table.Values, i, class int, score float32) error {
 	return nil
 }
 
-// addClass adds a row whose label is the class truth, below 0 for one that the model does not know.
+// addClass adds a row with the label truth and the predicted class. truth is below 0 for a label that the model has no
+// class for.
 func (e *Evaluation) addClass(truth, class int, score float64) {
 	if truth < 0 {
 		truth = len(e.column.Classes)
@@ -141,7 +147,7 @@ func (e *Evaluation) addClass(truth, class int, score float64) {
 	}
 	e.Rows++
 	e.Confusion[truth][class]++
-	within := 0.0 // also of a score that is no number
+	within := 0.0 // also for NaN
 	if score > 0 {
 		within = min(1, score)
 	}
@@ -153,7 +159,7 @@ func (e *Evaluation) addClass(truth, class int, score float64) {
 	}
 }
 
-// addNumber adds a row whose label is y.
+// addNumber adds a row with the label y and the predicted number p.
 func (e *Evaluation) addNumber(y, p float64) {
 	e.Rows++
 	e.sums.add(float64(e.Rows), y, p)

@@ -12,7 +12,8 @@ import (
 	"github.com/amtrl/amtrl/pipeline"
 )
 
-// evaluate compares predictions of each output of the target of p with labels, row after row, for each column of labels.
+// evaluate compares the predictions pred of each output of p's target with the labels y, which lie row after row. It
+// returns one Evaluation for each column of labels that has labelled rows.
 func evaluate(p *pipeline.Problem, pred [][]float32, y []float32) []*Evaluation {
 	if len(y) == 0 {
 		return nil
@@ -36,8 +37,8 @@ func evaluate(p *pipeline.Problem, pred [][]float32, y []float32) []*Evaluation 
 	return out
 }
 
-// compareClasses adds rows whose classes were predicted with these scores, of so many heads. As in a score, the label of
-// the class that is predicted says whether there is one.
+// compareClasses adds rows with their predicted classes and the scores of all classes, and finishes e. The column has
+// the given number of heads. As in a score, a row has a label if the label of the predicted class is known.
 func (e *Evaluation) compareClasses(scores [][]float32, class []int, heads int, label func(row, k int) float64) {
 	for row, c := range class {
 		truth := -1
@@ -59,7 +60,8 @@ func (e *Evaluation) compareClasses(scores [][]float32, class []int, heads int, 
 	e.finish()
 }
 
-// compareNumbers adds rows of one head, and divides them into ten bins, fewer where there are not five rows for each.
+// compareNumbers adds the rows of a single head, finishes e, and divides the rows into ten bins, or into fewer so that
+// each has at least five rows.
 func (e *Evaluation) compareNumbers(pred []float32, label func(row, k int) float64) {
 	var rows []int
 	for row, p := range pred {
@@ -85,15 +87,15 @@ func (e *Evaluation) compareNumbers(pred []float32, label func(row, k int) float
 	}
 }
 
-// encodeEvaluation is evaluation.jsonl: how the predictions that the score of the last round of l is of compare with labels,
-// a line for each column of labels. It is empty where there are none.
+// encodeEvaluation returns the content of evaluation.jsonl, one line for each column of labels: how the predictions on
+// which the last score of l was measured compare with the labels. It is empty where there are no such predictions.
 func encodeEvaluation(p *pipeline.Problem, l *pipeline.Learner) ([]byte, error) {
 	pred, y := l.Measured()
 	return jsonfile.EncodeLines(evaluate(p, pred, y))
 }
 
-// ReadEvaluation reads how the predictions of the model of a finished run in a folder compare with labels, for each column of
-// these; none where the run has no such file.
+// ReadEvaluation reads how the predictions of the model of a finished run in the folder dir compare with the labels,
+// for each column of labels. It returns nil where the run has no such file.
 func (r *Result) ReadEvaluation(dir string) ([]*Evaluation, error) {
 	if r.Files[evaluationFile] == "" {
 		return nil, nil
@@ -103,7 +105,7 @@ func (r *Result) ReadEvaluation(dir string) ([]*Evaluation, error) {
 
 func readEvaluation(path string) (out []*Evaluation, err error) {
 	err = jsonfile.ReadLines(path, maxResult, func(e Evaluation) error {
-		if e.Numbers != nil && e.Error != nil && *e.Error == 0 { // as it was written once
+		if e.Numbers != nil && e.Error != nil && *e.Error == 0 { // as earlier versions wrote it
 			e.Error = nil
 		}
 		whole := (len(e.Classes) > 0) != (e.Numbers != nil) && (e.Numbers != nil) != (e.Error != nil) && len(e.Confusion) == len(e.Classes)

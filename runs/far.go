@@ -7,12 +7,14 @@ import (
 	"github.com/amtrl/amtrl/pipeline"
 )
 
-// FarColumn is a column of features in which rows lie further outside of the target's samples than farRanges times their range, or more
-// of the rows than chance explains further than outsideRanges: how an effect goes on there no sample of the target has told.
+// FarColumn describes a column of features in which some rows lie further outside the range of the target's samples
+// than farRanges times its width, or in which more rows than chance explains lie further outside than outsideRanges
+// times its width. No sample of the target shows how an effect goes on there.
 type FarColumn struct {
 	Name string
-	// Rows is how many rows lie far outside, First the value of the first of them, and Low to High is the range of the samples. Outside is
-	// how many do at all, where these are outsideRows of all or more, and more than chance explains.
+	// Rows is the number of rows that lie far outside, First is the value of the first of them, and Low to High is the
+	// range of the samples. Outside is the number of rows that lie outside by more than outsideRanges, or 0 where it is
+	// below the fraction outsideRows of all rows or no more than chance explains.
 	Rows, Outside    int64
 	First, Low, High float64
 }
@@ -21,13 +23,14 @@ const (
 	farRanges     = 3
 	outsideRanges = 0.1
 	outsideRows   = 0.2
-	// outsideLeast is the fewest rows that tell a part.
+	// outsideLeast is the smallest number of rows outside that is reported.
 	outsideLeast = 10
-	// outsideChance is how often rows like the samples are said to lie outside, in any column.
+	// outsideChance is the probability that rows like the samples are reported as lying outside, in any column.
 	outsideChance = 0.01
 )
 
-// far are the ranges of the columns of a table over the target's samples, in the units of the columns, and what lies far outside of them.
+// far holds the ranges of the columns of a table over the target's samples, in the units of the columns, and counts the
+// rows that lie outside of them.
 type far struct {
 	low, high []float64
 	samples   int
@@ -36,7 +39,8 @@ type far struct {
 	first     []float64
 }
 
-// ranges are empty where the set is no table whose columns were brought to one unit.
+// ranges returns the least and the largest value of each column over the target's samples. Both are nil where the set
+// is not a table whose columns were scaled to one unit.
 func ranges(p *pipeline.Problem) (low, high []float64) {
 	c, pool := p.Set.Columns, p.Set.Pools[p.Target.Pool]
 	if len(c.Spread) == 0 || len(pool.F32) == 0 || len(c.Features) != pool.Cols {
@@ -56,7 +60,7 @@ func ranges(p *pipeline.Problem) (low, high []float64) {
 	return low, high
 }
 
-// add counts the rows of v, which has the columns first.
+// add counts the rows of v that lie outside. The first features of v are the columns.
 func (f *far) add(v *table.Vectors) {
 	if f.rows == nil {
 		f.rows, f.outside, f.first = make([]int64, len(f.low)), make([]int64, len(f.low)), make([]float64, len(f.low))
@@ -64,7 +68,7 @@ func (f *far) add(v *table.Vectors) {
 	for i := 0; i < v.Len(); i += v.Width {
 		for j, low := range f.low {
 			x, high := v.Element(i+j), f.high[j]
-			beyond := max(low-x, x-high) / (high - low) // NaN of a missing cell, and infinite of samples that are all alike
+			beyond := max(low-x, x-high) / (high - low) // NaN for a missing cell, infinite where all samples are alike
 			if beyond > outsideRanges && !math.IsInf(beyond, 1) {
 				f.outside[j]++
 			}
@@ -77,7 +81,7 @@ func (f *far) add(v *table.Vectors) {
 	}
 }
 
-// tell says which columns have such rows, if any of so many was read.
+// tell passes each column with rows outside to say, if it is not nil. rows is the number of rows that were read.
 func (f *far) tell(columns []string, rows int64, say func(FarColumn)) {
 	least := f.leastOutside() * float64(rows)
 	for j, n := range f.rows {
@@ -91,8 +95,8 @@ func (f *far) tell(columns []string, rows int64, say func(FarColumn)) {
 	}
 }
 
-// leastOutside is the part of rows above which they are said to lie outside. Above the largest of n samples lies more than a part x of rows
-// like them with the probability (1 - x)^n.
+// leastOutside returns the fraction of rows from which on rows are reported as lying outside. More than a fraction x of
+// rows that are like the n samples lies above the largest of these with the probability (1 - x)^n.
 func (f *far) leastOutside() float64 {
 	if f.samples == 0 { // unknown
 		return math.Inf(1)

@@ -37,7 +37,7 @@ const (
 	modelsDir      = "models"
 )
 
-// StudyFile has the settings of a study, which package study reads and writes.
+// StudyFile holds the settings of a study. Package study reads and writes it.
 const StudyFile = "study.json"
 
 // The largest files that are read, in bytes.
@@ -47,13 +47,13 @@ const (
 	maxTensors = 4 << 30
 )
 
-// Hashes has the SHA-256 of files, in hexadecimal, by name.
+// Hashes maps the names of files to their SHA-256 in hexadecimal.
 type Hashes map[string]string
 
-// HashOf is the hash of the content of a file, as [Hashes] has it.
+// HashOf returns the hash of a file's content as [Hashes] holds it.
 func HashOf(content []byte) string { return fmt.Sprintf("%x", sha256.Sum256(content)) }
 
-// hashFile is the hash of a regular file, empty where there is none.
+// hashFile returns the hash of a regular file, "" where there is none.
 func hashFile(path string) (string, error) {
 	f, _, err := atomicfile.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -70,7 +70,7 @@ func hashFile(path string) (string, error) {
 	return fmt.Sprintf("%x", h.Sum(nil)), nil
 }
 
-// hashFiles hashes files of a folder; one that is not there has an empty hash.
+// hashFiles returns the hashes of files in a folder. A file that does not exist has the hash "".
 func hashFiles(dir string, names ...string) (hashes Hashes, err error) {
 	hashes = Hashes{}
 	for _, name := range names {
@@ -81,13 +81,13 @@ func hashFiles(dir string, names ...string) (hashes Hashes, err error) {
 	return hashes, nil
 }
 
-// File is a file of a folder.
+// File is the name and content of a file in a folder.
 type File struct {
 	Name    string
 	Content []byte
 }
 
-// WriteFiles writes files to the folder dir, which it makes, in their order, and returns their hashes.
+// WriteFiles writes files in turn to the folder dir, which it creates, and returns their hashes.
 func WriteFiles(dir string, files []File) (Hashes, error) {
 	if err := atomicfile.MkdirAll(dir); err != nil {
 		return nil, err
@@ -102,7 +102,8 @@ func WriteFiles(dir string, files []File) (Hashes, error) {
 	return hashes, nil
 }
 
-// writeAnew writes a file unless it has the content already, so that what is finished can be read where nothing can be written.
+// writeAnew writes a file unless it holds the content already, so that finished work can be read where nothing can be
+// written.
 func writeAnew(path string, content []byte) error {
 	switch there, err := atomicfile.ReadFile(path, maxResult); {
 	case err == nil && bytes.Equal(there, content):
@@ -113,15 +114,15 @@ func writeAnew(path string, content []byte) error {
 	return atomicfile.Write(path, content)
 }
 
-// EncodeCSV is a table as all CSV files of amtrl are written.
+// EncodeCSV returns a table in the form of all CSV files of amtrl.
 func EncodeCSV(rows [][]string) ([]byte, error) {
 	var out bytes.Buffer
 	err := csv.NewWriter(&out).WriteAll(rows)
 	return out.Bytes(), err
 }
 
-// timingLine is a line of timing.jsonl, the one file that differs between two
-// runs of the same work: what an epoch of a run, or a unit of a sweep, took.
+// timingLine is a line of timing.jsonl: the time that an epoch of a run, or a unit of a sweep, took. timing.jsonl is
+// the one file that differs between two runs of the same work.
 type timingLine struct {
 	Unit    string  `json:"unit,omitempty"`
 	Method  string  `json:"method,omitempty"`
@@ -133,8 +134,8 @@ func (l timingLine) append(dir string) error {
 	return jsonfile.Append(filepath.Join(dir, timingFile), l)
 }
 
-// WriteTable makes the table at path, whose ending tells the format, of what write writes. There must be no such file; it
-// appears whole or not at all.
+// WriteTable creates the table file at path with the rows that write writes. The ending of path selects the format. It
+// is an error if the file exists. The file appears whole or not at all.
 func WriteTable(path string, write func(table.Writer) error) error {
 	there := func() error { return fmt.Errorf("%s: expected no such file, found one; nothing was written", path) }
 	if _, err := os.Lstat(path); err == nil {
@@ -152,7 +153,7 @@ func WriteTable(path string, write func(table.Writer) error) error {
 		}
 		return cmp.Or(w.Close(), buffered.Flush())
 	})
-	if errors.Is(err, fs.ErrExist) { // of another process meanwhile
+	if errors.Is(err, fs.ErrExist) { // created by another process meanwhile
 		return there()
 	}
 	return err

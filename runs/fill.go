@@ -7,21 +7,21 @@ import (
 	"github.com/amtrl/amtrl/dataset/table"
 )
 
-// gaps are the missing features of rows, which become the means of the data of the run.
+// gaps replaces missing features of rows by the means over the data of the run, and counts them.
 type gaps struct {
-	means   []float64 // empty where all features must be there
+	means   []float64 // by feature; empty where no feature may be missing
 	columns []string
 	filled  []int64
 }
 
-// ask asks for features that are a column each with gaps, where these can be filled.
+// ask makes q accept missing cells in features that are a column each, if they can be filled.
 func (g *gaps) ask(q *table.Query) {
 	if q.Gaps = len(g.means) > 0; q.Gaps {
 		g.columns = q.Features
 	}
 }
 
-// hint says of an error of a missing feature what would fill it.
+// hint adds to the error of a missing feature what would fill it. It returns other errors as they are.
 func (g *gaps) hint(err error) error {
 	if _, is := errors.AsType[*table.MissingError](err); !is {
 		return err
@@ -42,10 +42,10 @@ func (g *gaps) fill(v *table.Vectors) {
 	}
 }
 
-// tell says what was filled.
+// tell calls f for each column with filled cells. rows is the number of rows that were read.
 func (g *gaps) tell(f func(column string, cells, rows int64), rows int64) {
 	for j, n := range g.filled {
-		if n > 0 && j < len(g.columns) && f != nil { // what knots add is of no column
+		if n > 0 && j < len(g.columns) && f != nil { // features that knots add belong to no column
 			f(g.columns[j], n, rows)
 		}
 	}

@@ -34,33 +34,33 @@ type Identity struct {
 	Backend BackendChoice   `json:"backend"`
 	Config  pipeline.Config `json:"config"`
 	Targets []string        `json:"targets"`
-	// Seeds are visited in turn, in the place of Config's own.
+	// Seeds are run in turn, each in place of Config's own.
 	Seeds []uint64 `json:"seeds"`
-	// Budgets are visited in turn; Config's own is then the first of them.
+	// Budgets are run in turn; Config's own is then the first of them.
 	Budgets []float64 `json:"budgets,omitempty"`
 
-	set *dataset.Set // that of NewIdentity, which need not be read again to tell that it is this one
+	set *dataset.Set // the set given to NewIdentity, which need not be read again to show that it is the same
 }
 
-// DataIdentity names the data and its content.
+// DataIdentity holds the name, the content hash and the size of the data.
 type DataIdentity struct {
 	Name   string `json:"name"`
 	SHA256 string `json:"sha256"`
 	Tasks  int    `json:"tasks"`
 	Pools  int    `json:"pools"`
 	Cols   int    `json:"cols"`
-	// Columns is the hash of the names, classes and units of tables. It is empty without such.
+	// Columns is the hash of the names, classes and units of tables, empty where the data are not tables.
 	Columns string `json:"columns,omitempty"`
 }
 
-// BackendChoice is the device and why it was chosen.
+// BackendChoice describes the device and why it was chosen.
 type BackendChoice struct {
 	backend.Info
 	Reason string `json:"reason"`
 }
 
-// NewIdentity describes work on a set with a chosen backend, with the settings complete and canonical, and with their seed. The
-// caller says of which targets, and of which Seeds and Budgets where there are several.
+// NewIdentity describes work on a set with a chosen backend. It completes cfg, brings it into canonical form, and takes
+// the seed from it. The caller sets Targets, and Seeds and Budgets where there are several.
 func NewIdentity(version string, set *dataset.Set, choice backend.Choice, cfg pipeline.Config) Identity {
 	return Identity{
 		Version: version,
@@ -72,7 +72,7 @@ func NewIdentity(version string, set *dataset.Set, choice backend.Choice, cfg pi
 	}
 }
 
-// checkData refuses data on a device that are not those of the identity, whatever they are called.
+// checkData returns an error where the data on a device differ from those of the identity in more than their name.
 func (i Identity) checkData(data *pipeline.Resident) error {
 	if i.set == data.Set {
 		return nil
@@ -91,7 +91,8 @@ func (d DataIdentity) String() string {
 	return fmt.Sprintf("%s (sha256 %.8s%s)", d.Name, d.SHA256, columns)
 }
 
-// Difference says how data differ from others, here, whatever they are called, or nothing where they are the same.
+// Difference describes how the data d, "there", differ from here in more than their name. It returns "" where they are
+// the same.
 func (d DataIdentity) Difference(here DataIdentity) string {
 	switch {
 	case d.SHA256 != here.SHA256:
@@ -102,14 +103,14 @@ func (d DataIdentity) Difference(here DataIdentity) string {
 	return ""
 }
 
-// DescribeData names the data of a set and its content.
+// DescribeData returns the name, the content hash and the size of a set.
 func DescribeData(set *dataset.Set) DataIdentity {
 	return DataIdentity{Name: set.Name, SHA256: set.Hash(), Tasks: len(set.Tasks), Pools: len(set.Pools), Cols: set.Pools[0].Cols,
 		Columns: set.Columns.Hash()}
 }
 
-// Digest is a hash of the identity without what [Identity.Difference] does not look at: the name of the data and the
-// reason of the backend's choice.
+// Digest returns a hash of the identity without what [Identity.Difference] ignores: the name of the data and the reason
+// for choosing the backend.
 func (i Identity) Digest() (string, error) {
 	i.Data.Name, i.Backend.Reason = "", ""
 	js, err := json.Marshal(i)
@@ -146,7 +147,7 @@ func (i Identity) validate(set *dataset.Set) error {
 	return once("budget", i.Budgets)
 }
 
-// Check reports the first thing about a sweep that makes no sense for the data.
+// Check returns the first reason why a sweep makes no sense for the data, nil where there is none.
 func (i Identity) Check(set *dataset.Set) error {
 	if err := i.validate(set); err != nil {
 		return err
@@ -181,9 +182,9 @@ func once[E comparable](what string, list []E) error {
 	return nil
 }
 
-// claim makes dir the folder of this work: it makes and locks it, and writes config.json, or compares it with the one
-// that is there and names the first difference. The work goes on under the identity that is returned: that of the
-// folder, whose data may have another name, with the seeds and budgets that join gives it.
+// claim makes dir the folder of this work. It creates and locks dir, and writes config.json, or compares the work with
+// the config.json that is there and returns the first difference as an error. The work goes on under the returned
+// identity: that of the folder, whose data may have another name, with the seeds and budgets that join gives it.
 func (i Identity) claim(dir string, join joining) (id Identity, unlock func(), err error) {
 	if err := atomicfile.MkdirAll(dir); err != nil {
 		return i, nil, err
@@ -206,7 +207,8 @@ func (i Identity) claimLocked(dir string, join joining) (Identity, error) {
 	return id, err
 }
 
-// resume is the identity under which the work goes on in dir, and whether it is there already. It refuses a folder of other work.
+// resume returns the identity under which the work goes on in dir, and whether config.json holds it already. It returns
+// an error where the folder belongs to other work.
 func (i Identity) resume(dir string, join joining) (id Identity, there bool, err error) {
 	found, err := ReadIdentity(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -226,10 +228,11 @@ func (i Identity) resume(dir string, join joining) (id Identity, there bool, err
 	return id, slices.Equal(found.Seeds, id.Seeds) && slices.Equal(found.Budgets, id.Budgets), nil
 }
 
-// CheckRunFolder refuses a folder of other work as [Run] does, and one that cannot be made or written to. It changes nothing.
+// CheckRunFolder returns an error for a folder of other work, as [Run] does, and for one that cannot be created or
+// written to. It changes nothing.
 func (i Identity) CheckRunFolder(dir string) error { return i.checkFolder(dir, asIs) }
 
-// CheckSweepFolder is [Identity.CheckRunFolder] of [Sweep], which adds seeds and budgets to those there.
+// CheckSweepFolder is [Identity.CheckRunFolder] for [Sweep], which adds seeds and budgets to those in the folder.
 func (i Identity) CheckSweepFolder(dir string) error { return i.checkFolder(dir, Identity.grow) }
 
 func (i Identity) checkFolder(dir string, join joining) error {
@@ -240,12 +243,13 @@ func (i Identity) checkFolder(dir string, join joining) error {
 	return err
 }
 
-// joining makes of what is there and what is asked for two identities that are to be the same.
+// joining turns the identity in a folder and the one asked for into two that must be equal for the work to go on.
 type joining func(there, here Identity) (Identity, Identity)
 
 func asIs(there, here Identity) (Identity, Identity) { return there, here }
 
-// completed adds to what is there where that is part of what is here.
+// completed adds the seeds and budgets of here to there, if here has all of those of there. Otherwise it changes
+// nothing.
 func completed(there, here Identity) (Identity, Identity) {
 	grown, same := there.grow(here)
 	if !slices.Equal(grown.Seeds, here.Seeds) || !slices.Equal(grown.Budgets, here.Budgets) {
@@ -255,15 +259,15 @@ func completed(there, here Identity) (Identity, Identity) {
 	return grown, same
 }
 
-// Join adds the seeds and budgets of other, and says where the two differ otherwise as [Identity.Difference] does.
+// Join adds the seeds and budgets of other, and describes where the two still differ as [Identity.Difference] does.
 func (i Identity) Join(other Identity) (joined Identity, where string, err error) {
 	joined, other = i.grow(other)
 	where, err = joined.Difference(other)
 	return joined, where, err
 }
 
-// grow gives both the seeds and budgets of both: those of other in its order where it has all, else those of i first.
-// Work with budgets and without cannot be joined.
+// grow returns both identities with the seeds and budgets of both: in the order of other where other has all of them,
+// else with those of i first. Budgets are joined only where both have them.
 func (i Identity) grow(other Identity) (Identity, Identity) {
 	i.Seeds = union(i.Seeds, other.Seeds)
 	if len(i.Budgets) > 0 && len(other.Budgets) > 0 {
@@ -275,7 +279,7 @@ func (i Identity) grow(other Identity) (Identity, Identity) {
 	return i, other
 }
 
-// union is b where it has all of a, else a and then what b has beside.
+// union returns b if it contains all of a, else a followed by the elements of b that are not in a.
 func union[E comparable](a, b []E) []E {
 	if !slices.ContainsFunc(a, func(e E) bool { return !slices.Contains(b, e) }) {
 		return b
@@ -296,7 +300,7 @@ func ReadIdentity(dir string) (i Identity, err error) {
 	return i, nil
 }
 
-// DecodeIdentity reads a config.json, refusing fields it does not know.
+// DecodeIdentity reads a config.json. A field that it does not know is an error.
 func DecodeIdentity(raw []byte) (Identity, error) {
 	var i Identity
 	if err := jsonfile.Decode(raw, &i); err != nil {

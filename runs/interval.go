@@ -6,11 +6,12 @@ import (
 	"github.com/amtrl/amtrl/pipeline"
 )
 
-// ScoreInterval is the 95 % interval of a score for other test rows, nil where the score is exact. losses are those of
-// the last round of the method. That of an error is Wilson's, which depends on the error and the number of rows alone, or
-// where they belong together on what [pipeline.Losses.Independent] says, so that earlier rounds, whose losses are not kept,
-// have one too; that of a mean squared error is [pipeline.Losses.MeanInterval], for the last round only. Where the rows are the target's
-// samples, each left out, it is for other samples too, and wider.
+// ScoreInterval returns the 95 % interval of a score for other test rows, nil where the score is exact. losses are
+// those of the last round of the method; last reports whether s is the score of that round. For an error it is Wilson's
+// interval, which depends only on the error and the number of rows, or where rows belong together on
+// [pipeline.Losses.Independent]. So earlier rounds, whose losses are not kept, have one too. For a mean squared error
+// it is [pipeline.Losses.MeanInterval], for the last round only. Where the rows are the target's samples, each left
+// out, the interval is for other samples too, and wider.
 func ScoreInterval(s pipeline.Score, losses *pipeline.Losses, last bool) *[2]float64 {
 	if losses == nil || losses.Rows == 0 {
 		return nil

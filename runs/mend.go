@@ -15,9 +15,9 @@ import (
 	"github.com/amtrl/amtrl/pipeline"
 )
 
-// finished returns the result of a folder in which nothing is left to do, and none where something is. Files that do
-// not have the hash that result.json lists are written anew where they follow from others; one that does not is an
-// error that says what to do.
+// finished returns the result of a folder in which nothing is left to do, and nil where work is left. A file whose hash
+// is not the one that result.json lists is written anew where its content follows from other files; otherwise the error
+// says what to do.
 func (f folder) finished(u Unit) (*Result, error) {
 	path := filepath.Join(f.dir, resultFile)
 	res, err := readResult(path, u, f.id.Config.Methods)
@@ -28,7 +28,7 @@ func (f folder) finished(u Unit) (*Result, error) {
 	if !slices.Equal(names, runFiles) && !slices.Equal(names, measuredFiles) {
 		return nil, fmt.Errorf("%s: files: expected %v, found %v", path, measuredFiles, names)
 	}
-	// Without a checkpoint, or with a damaged one, the hashes alone have to do.
+	// Without a checkpoint, or with a damaged one, the hashes alone must suffice.
 	st, err := f.point.load()
 	if err != nil || len(st.Epochs) != f.problem.Rounds() || f.problem.Check(st.Epochs) != nil {
 		st = pipeline.State{}
@@ -78,7 +78,7 @@ func (f folder) finished(u Unit) (*Result, error) {
 }
 
 // derive returns the content of a file that follows from the last state, from the settings or from the model of a
-// method, and nothing where it does not.
+// method, and nil where it follows from none of these.
 func (f folder) derive(res *Result, name string, st pipeline.State) ([]byte, error) {
 	switch {
 	case name == configFile:
@@ -99,7 +99,7 @@ func (f folder) derive(res *Result, name string, st pipeline.State) ([]byte, err
 	return jsonfile.EncodeLines(st.Epochs)
 }
 
-// readIfPresent returns the content of a file, nothing where there is none.
+// readIfPresent returns the content of a file, nil where there is no file.
 func readIfPresent(path string) ([]byte, error) {
 	raw, err := atomicfile.ReadFile(path, maxTensors)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -12,32 +12,36 @@ import (
 	"github.com/amtrl/amtrl/pipeline"
 )
 
-// metadata are those of model.safetensors. What is empty is not there.
+// metadata holds the metadata of model.safetensors. Empty fields are not written.
 type metadata struct {
 	target, method string
 	sources        []string
-	outputs        [][]string // the names of those of each source, and of the target, where sources are pools
-	// The columns of tables, which program with which representation made the model, and how high and wide images are.
+	outputs        [][]string // the names of the outputs of each source, then of the target, where sources are pools
+	// The column of ids in tables, the version of the program and the representation of the model, and "height,width"
+	// of images.
 	id, version, representation, image string
-	// sourceColumn says which source a row of a table is of, and own what it says of the target's.
+	// sourceColumn is the column that names the source of each row of a table, and own its value for the target.
 	sourceColumn, own string
 	features          []string
-	words             []table.Words // that the last features but those of knots stand for
-	knots             table.Knots   // of the first features, which the last ones stand for
-	codes             []table.Codes // that stand for none in columns
+	words             []table.Words // of the last features before those that knots add
+	knots             table.Knots   // of the first features; the features that they add are the last
+	codes             []table.Codes // numbers that stand for a missing cell, by column
 	labels            []OutputColumn
-	// means stand for missing features, spread is the standard deviation of each that was brought to a unit of its own, and centre is
-	// representation.centre in all its digits.
+	// means replace missing features, spread is the standard deviation of each feature that was scaled to a unit of its
+	// own, and centre is representation.centre before rounding to float32.
 	means, spread, centre []float64
-	// low to high is the range of each column of a table, but words, over the target's samples, where spread is there.
+	// low to high is the range of each column of a table, without words, over the target's samples, where there is a
+	// spread.
 	low, high []float64
-	// samples is how many samples of the target these ranges are of.
+	// samples is the number of the target's samples that these ranges are over.
 	samples int
-	// scale is what features of one byte are times where a program made the set, 0 for the usual: 1, and 1/255 where data are no tables.
+	// scale is the factor of features of one byte where a program made the set. 0 stands for the usual one: 1 for
+	// tables, 1/255 for other data.
 	scale float64
 }
 
-// fields are the keys of the metadata, and what is kept under each: text, or what is JSON there.
+// fields returns the keys of the metadata with a pointer to what is kept under each: a string as text, all else as
+// JSON.
 func (m *metadata) fields() map[string]any {
 	return map[string]any{"target": &m.target, "method": &m.method, "sources": &m.sources, "outputs": &m.outputs, "id": &m.id,
 		"version": &m.version, "representation": &m.representation, "image": &m.image, "features": &m.features, "words": &m.words,
@@ -65,7 +69,7 @@ func (m *metadata) encode() (map[string]string, error) {
 	return out, nil
 }
 
-// decodeTensors reads the tensors of a model and what its metadata say.
+// decodeTensors reads the tensors and the metadata of a model.
 func decodeTensors(raw []byte) (tensors []safetensors.Tensor, m metadata, err error) {
 	tensors, stored, err := safetensors.Decode(raw)
 	if err != nil {
@@ -83,10 +87,12 @@ func decodeTensors(raw []byte) (tensors []safetensors.Tensor, m metadata, err er
 	return tensors, m, nil
 }
 
-// describe takes up what predicting from somebody's tables needs, and the columns of labels where the data name them or the model is alone.
+// describe fills in what predicting from tables needs. It sets the columns of labels where the data name them, where
+// evaluation.jsonl does not list the classes, and where the model is alone, without the other files of a run.
 func (m *metadata) describe(p *pipeline.Problem, version string, alone bool) {
 	named := slices.ContainsFunc(p.Target.Tasks, func(t int) bool { return p.Set.Tasks[t].Output.Name != "" })
-	// Of data in the layout of MNIST-C evaluation.jsonl lists the classes, which preset paper and its prior are without.
+	// For data in the layout of MNIST-C, evaluation.jsonl lists the classes; with preset paper or its prior there is no
+	// such file.
 	unlisted := (p.Config.Preset == pipeline.PresetPaper || p.Config.Head.Prior == pipeline.PriorIdentity) && len(p.Target.Tasks) > 1
 	c := p.Set.Columns
 	if c != nil || named || unlisted || alone {
@@ -111,7 +117,7 @@ func (m *metadata) describe(p *pipeline.Problem, version string, alone bool) {
 	}
 }
 
-// byteScale is the scale of pools of bytes, 0 for 1/255, and 1 where there are no such pools.
+// byteScale returns the scale of the pools of bytes, 0 for 1/255, and 1 where there are no such pools.
 func byteScale(pools []*dataset.Pool) float64 {
 	i := slices.IndexFunc(pools, func(p *dataset.Pool) bool { return p.U8 != nil })
 	switch {

@@ -16,9 +16,10 @@ import (
 	"github.com/amtrl/amtrl/pipeline"
 )
 
-// WriteModel writes the model of a state that l left, such as after a round of a program's own, to the folder dir, which it makes:
-// [OpenPredictor], [Predict], [ReadModel] and `amtrl predict` take the folder as that of a run. There is nothing else in it. A
-// model that is there is replaced, unless the folder is that of a run, which is an error, as is a state without a round.
+// WriteModel writes the model of a state that l left, such as after a round of a program's own, to the folder dir,
+// which it creates. [OpenPredictor], [Predict], [ReadModel] and `amtrl predict` accept the folder in place of a run's.
+// It holds nothing else. A model that is there is replaced. It is an error if the folder is that of a run, or if the
+// state has no round.
 func WriteModel(dir, version string, l *pipeline.Learner, st pipeline.State) error {
 	if len(st.Epochs) == 0 {
 		return fmt.Errorf("%s: expected the state after a round, found that of the beginning, which has no model", dir)
@@ -38,9 +39,9 @@ func WriteModel(dir, version string, l *pipeline.Learner, st pipeline.State) err
 	return err
 }
 
-// encodeModel is model.safetensors: the tensors of a state, with the names of
-// target, method and sources in the metadata, and those of columns and classes
-// where the data have such, or where no file of a run is there to tell.
+// encodeModel returns the content of model.safetensors: the tensors of a state, with the names of the target, the
+// method and the sources in the metadata. The metadata also name columns and classes where the data have names, or
+// where alone says that no file of a run is there to tell.
 func encodeModel(l *pipeline.Learner, st pipeline.State, version string, alone bool) ([]byte, error) {
 	p := l.Problem()
 	m := metadata{target: p.TargetName(), method: st.Epochs[len(st.Epochs)-1].Method, sources: p.SourceNames()}
@@ -61,16 +62,17 @@ func encodeModel(l *pipeline.Learner, st pipeline.State, version string, alone b
 	return safetensors.Encode(out, meta)
 }
 
-// centreTensor is what features are less before all else, and scaleTensor what they are then divided by: one number, or one for each.
+// centreTensor is subtracted from the features first; scaleTensor then divides them, as one number or as one per
+// feature.
 const (
 	centreTensor = "representation.centre"
 	scaleTensor  = "representation.scale"
 )
 
-// inUnits takes the tensors of a linear model into the units that features had before they were scaled, so that the model
-// is of the columns as they are in somebody's table: with z = ((x - m) / s - c) / scale, W z is W / s times
-// (x - (m + s c)) / scale. Where each feature has its own scale, that becomes s times as large, and W stays. The centre, m + s c,
-// is returned as it was before it was rounded too, empty where features were not scaled.
+// inUnits converts the tensors of a linear model to the units that features had before they were scaled, so that the
+// model applies to the columns of a table as they are: with z = ((x - m) / s - c) / scale, W z is W / s times
+// (x - (m + s c)) / scale. Where each feature has its own scale, the scale becomes s times as large, and W stays. The
+// centre, m + s c, is also returned before rounding to float32; it is nil where features were not scaled.
 func inUnits(columns *dataset.Columns, tensors []pipeline.Tensor) ([]pipeline.Tensor, []float64) {
 	if columns == nil || len(columns.Centre) == 0 {
 		return tensors, nil
@@ -105,7 +107,8 @@ func inUnits(columns *dataset.Columns, tensors []pipeline.Tensor) ([]pipeline.Te
 	return append(out, pipeline.Tensor{Name: centreTensor, Shape: []int{d}, Data: rounded}), centre
 }
 
-// ReadMethodModel reads the model of a method of a run folder: that of the run, or the one in checkpoint or models.
+// ReadMethodModel reads the model of a method from a run folder: the run's own where it is of the method, else the one
+// in checkpoint or models.
 func ReadMethodModel(dir, method string) (*pipeline.Model, error) {
 	path, raw, err := findModel(dir, method)
 	if err != nil {
@@ -123,7 +126,8 @@ func ReadMethodModel(dir, method string) (*pipeline.Model, error) {
 	return m, nil
 }
 
-// findModel is the file of the model of a method of a run folder. The path is empty where there is none.
+// findModel returns the path and the content of the file with a method's model in a run folder. The path is empty where
+// there is none.
 func findModel(dir, method string) (path string, raw []byte, err error) {
 	own := method + ".safetensors"
 	for _, name := range []string{modelFile, filepath.Join(checkpointDir, own), filepath.Join(modelsDir, own)} {
@@ -146,7 +150,8 @@ func findModel(dir, method string) (path string, raw []byte, err error) {
 	return "", nil, nil
 }
 
-// chooseModel is the file of the model of a finished run, or that of one of its methods where one is named.
+// chooseModel returns the path and the content of the model of a finished run, or of a method's model where method is
+// not empty.
 func chooseModel(dir, method string) (path string, raw []byte, err error) {
 	path = filepath.Join(dir, modelFile)
 	if method == "" {

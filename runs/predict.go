@@ -18,63 +18,64 @@ import (
 	"github.com/amtrl/amtrl/pipeline"
 )
 
-// Prediction says what to predict with a model of a run.
+// Prediction describes what to predict with the model of a run.
 type Prediction struct {
-	// Dir is the folder of the run, Files are the tables of rows, Out is the file to write, which must not be there.
+	// Dir is the folder of the run, Files are the tables of rows, and Out is the file to write, which must not exist.
 	Dir   string
 	Files []string
 	Out   string
-	// Method is that of the run whose model predicts, the recommended one where it is empty.
+	// Method is the method of the run whose model predicts, the recommended one where it is empty.
 	Method string
-	// Vectors are the files that the features of Files are in, one for each, or one for all that are joined by id, or none;
-	// Join is how, table.JoinRow or table.JoinID.
+	// Vectors are the files that hold the features of Files: one for each, one for all, joined by id, or none. Join is
+	// table.JoinRow or table.JoinID.
 	Vectors []string
 	Join    string
-	// Features and ID are columns, Label that of a label to compare with; those that the run names where they are empty.
-	// Features may be patterns, as of a manifest.
-	// Features of one byte are pixels, v / 255, where the data of the run are in the layout of MNIST-C, and have the scale of the
-	// pools of bytes, or 1, where a program made the set and named its outputs.
+	// Features and ID are columns, and Label is the column of a label to compare with. Where they are empty, the
+	// columns are those that the run names. Features may be patterns, as in a manifest. Features of one byte are
+	// pixels, v / 255, where the data of the run are in the layout of MNIST-C. They have the scale of the pools of
+	// bytes, or 1, where a program made the set and named its outputs.
 	Features  []string
 	ID, Label string
 	// Embed writes phi in place of predictions.
 	Embed bool
-	// Filled, if not nil, is told each column of features in which cells were missing, and how many of how many rows.
+	// Filled, if not nil, is called for each column of features with missing cells, with the number of these cells and
+	// of all rows.
 	Filled func(column string, cells, rows int64)
-	// Far, if not nil, is told each column of a table that has rows far outside of the target's samples.
+	// Far, if not nil, is called for each column of a table that has rows far outside the target's samples.
 	Far func(FarColumn)
-	// Scaled, if not nil, is told how many times as large the vectors of the rows are as those that the model was fitted to, by the root of
-	// the mean of their squares, where that is more than 10 or less than 1/10: they are probably in other units.
+	// Scaled, if not nil, is called with the root mean square of the rows' vectors divided by that of the vectors that
+	// the model was fitted to, where it is above 10 or below 1/10: the vectors are probably in other units.
 	Scaled func(times float64)
-	// Strangers, if not nil, is told of rows that are of another source than the target.
+	// Strangers, if not nil, is called where rows belong to a source other than the target.
 	Strangers func(Strangers)
-	// Unknown, if not nil, is told each column of words in which rows have words that the data of the run have not: the first
-	// of them, and how many rows. In these no word of the column is 1.
+	// Unknown, if not nil, is called for each column of words in which rows have words that the data of the run do not
+	// have, with the first of these words and the number of rows. All features of the column are 0 in these rows.
 	Unknown func(column, word string, rows int64)
 }
 
-// predictor carries a Prediction out.
+// predictor carries out a Prediction.
 type predictor struct {
 	Prediction
 	storedModel
 	model  *pipeline.Predictor
-	found  []*Evaluation // of columns, nil for those without labels
+	found  []*Evaluation // by column of labels, nil where the rows have none
 	writer table.Writer
 	row    int64
 
 	y       []float32
 	unknown []unknownWord // by column of words
-	named   []string      // the features of a file, where Features names those that are no words
-	wide    table.Vectors // the features with what knots add
-	labels  []int         // the places of the labels among the scalars of a batch, -1 for none
+	named   []string      // the columns of all features in a file, where Features names those that are not words
+	wide    table.Vectors // the features with those that knots add
+	labels  []int         // the indices of the labels among the scalars of a batch, -1 for none
 	id      int
 	source  int
 	written []table.Cells
 }
 
-// Predict reads rows and writes for each its id and, for each label, the class with the highest score and the scores of
-// all classes, or the number; with Embed phi of the row. Where the label of rows is there, it is compared. Memory is
-// that of a few thousand rows. The file appears whole or not at all. progress, which may be nil, has how many bytes of how
-// many were read.
+// Predict reads rows and writes for each its id and, for each label, the predicted class and the scores of all classes,
+// or the number; with Embed it writes phi of the row instead. Where rows have labels, it compares the predictions with
+// them and returns an Evaluation for each column of labels. It holds a few thousand rows in memory. The file appears
+// whole or not at all. progress, which may be nil, is called with the number of bytes read so far and in total.
 func Predict(ctx context.Context, q backend.Queue, p Prediction, progress func(done, total int64)) ([]*Evaluation, error) {
 	if len(p.Vectors) == 1 && p.Join == table.JoinID {
 		p.Vectors = slices.Repeat(p.Vectors, len(p.Files))
@@ -160,7 +161,7 @@ func (r *predictor) files(ctx context.Context, progress func(done, total int64))
 	return nil
 }
 
-// open opens file i with its vectors.
+// open opens file i, joined with its vectors where there are any.
 func (r *predictor) open(i int) (table.Table, error) {
 	path := r.Files[i]
 	if len(r.Vectors) == 0 {
@@ -184,7 +185,7 @@ func (r *predictor) open(i int) (table.Table, error) {
 	return table.WithCodes(t, r.none), nil
 }
 
-// names are the columns of the features: those of Features, which may be patterns, or those of the run.
+// names returns the columns of the features: Features, which may be patterns, or those of the run.
 func (r *predictor) names() []string {
 	if len(r.Features) > 0 {
 		return r.Features
@@ -192,8 +193,8 @@ func (r *predictor) names() []string {
 	return r.storedModel.features
 }
 
-// columnsIn are the columns of features of the run in a file, other than words: those of Features, which need not name words, or those of
-// the same names. renamed says which.
+// columnsIn returns the columns in a file for the features of the run other than words: those that Features selects,
+// which need not include words, or those with the run's names. renamed reports that Features selects them.
 func (r *predictor) columnsIn(path string, columns []table.Column) (names []string, renamed bool, err error) {
 	count := r.width() - table.CountWords(r.words)
 	if len(r.Features) > 0 {
@@ -213,7 +214,7 @@ func (r *predictor) wrongCount(path string, want int, found []string) error {
 		found[0])
 }
 
-// derive adds to a table what the run made of its columns: words, and what is missing.
+// derive adds to a table the features that the run made of its columns: words, and missing indicators.
 func (r *predictor) derive(path string, t table.Table) (table.Table, error) {
 	names, renamed, err := r.columnsIn(path, t.Columns())
 	if err != nil {
@@ -243,7 +244,7 @@ func (r *predictor) derive(path string, t table.Table) (table.Table, error) {
 	return w, nil
 }
 
-// selected are the columns of a file that Features names, which may be patterns.
+// selected returns the columns of a file that Features selects, which may be patterns.
 func (r *predictor) selected(path string, columns []table.Column) ([]string, error) {
 	m := manifest.Manifest{Features: r.Features, ID: cmp.Or(r.ID, r.storedModel.id)}
 	for _, w := range r.words {
@@ -257,7 +258,7 @@ func (r *predictor) selected(path string, columns []table.Column) ([]string, err
 	return m.FeatureColumns(path, columns)
 }
 
-// query says what to read of a file, and where the id and the labels will be.
+// query returns what to read from a file, and sets the places of the id, the source and the labels among the scalars.
 func (r *predictor) query(path string, columns []table.Column) (q table.Query, err error) {
 	has := func(name string) bool {
 		return name != "" && slices.ContainsFunc(columns, func(c table.Column) bool { return c.Name == name })
@@ -270,7 +271,7 @@ func (r *predictor) query(path string, columns []table.Column) (q table.Query, e
 		r.id = add(cmp.Or(r.ID, r.storedModel.id))
 	}
 	ofSource := func(c table.Column) bool { return c.Name == r.strangers.Column && c.Kind.Scalar() }
-	if r.source = -1; r.strangers.Column != "" && slices.ContainsFunc(columns, ofSource) { // what only a note goes by stops no prediction
+	if r.source = -1; r.strangers.Column != "" && slices.ContainsFunc(columns, ofSource) { // a note must not stop a prediction
 		r.source = add(r.strangers.Column)
 	}
 	r.labels = nil
@@ -282,7 +283,7 @@ func (r *predictor) query(path string, columns []table.Column) (q table.Query, e
 		r.labels = append(r.labels, at)
 	}
 	q.Width = r.width()
-	if table.FormatOf(path) == table.NPY || len(r.Vectors) > 0 { // there is no other column that it could be
+	if table.FormatOf(path) == table.NPY || len(r.Vectors) > 0 { // no other column can hold the features
 		q.Features = []string{columns[len(columns)-1].Name}
 		return q, nil
 	}
@@ -352,7 +353,7 @@ func (r *predictor) batch(b *table.Batch) error {
 	return r.writer.Write(b.Rows, r.written)
 }
 
-// output adds the cells of label i, and compares them with labels.
+// output adds the cells for column i of labels, and compares the predictions with the labels of the rows.
 func (r *predictor) output(b *table.Batch, i int, p Predicted) {
 	c, prefix := r.columns[i], ""
 	if len(r.columns) > 1 {
@@ -388,7 +389,7 @@ func (r *predictor) output(b *table.Batch, i int, p Predicted) {
 	}
 }
 
-// labelColumn is the column that label i is compared with.
+// labelColumn returns the name of the column that the predictions for column i of labels are compared with.
 func (r *predictor) labelColumn(i int) string {
 	if i == 0 && r.Label != "" {
 		return r.Label

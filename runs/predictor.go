@@ -14,43 +14,46 @@ import (
 	"github.com/amtrl/amtrl/pipeline"
 )
 
-// storedModel is what model.safetensors has for predicting.
+// storedModel is what model.safetensors holds for predicting.
 type storedModel struct {
 	predictor *pipeline.Predictor
 	columns   []OutputColumn
 	features  []string
-	words     []table.Words // that the last features but those of knots stand for
+	words     []table.Words // of the last features before those that knots add
 	knots     table.Knots
-	none      [][]float64 // the codes of each feature
+	none      [][]float64 // by feature, the numbers that stand for a missing cell
 	id        string
 	gaps      gaps
 	far       far
 	scaled    *scaled
 	strangers Strangers
-	// centre, where it is not empty, is to be taken from rows before the predictor has them.
+	// centre, where it is not empty, must be subtracted from rows before the predictor gets them.
 	centre []float64
-	// scale is what stored features of one byte are times: those of data in the layout of MNIST-C are pixels.
+	// scale is the factor of features that are stored as one byte: those of data in the layout of MNIST-C are pixels.
 	scale float32
 }
 
 const pixelScale = 1. / 255
 
-// OpenPredictor uploads the model of a finished run, or of a round of a study, from its folder, for rows that a program
-// has in memory: of the features and in the units of the data of the run, pixels of bytes with the scale 1/255. The columns
-// say in turn which of its outputs are of which label, and what the classes are called; [PredictLabels] takes both. The caller
-// closes the predictor before the queue. Features are those that the set of the run has: with words and with what says where a cell is
-// missing, as 0 and 1, and with what knots add ([table.Knots.Expand]). [Predict] is for rows in files.
+// OpenPredictor uploads the model of a finished run, or of a round of a study, from its folder, to predict rows that a
+// program has in memory. The rows have the features of the run's set, in the units of its data, with the scale 1/255
+// for pixels of bytes: words and missing indicators are features of 0 and 1, and those that knots add are the last
+// ([table.Knots.Expand]). The columns say in turn which of the model's outputs belong to which label, and what its
+// classes are called; [PredictLabels] takes the predictor and the columns. The caller closes the predictor before the
+// queue. For rows in files there is [Predict].
 func OpenPredictor(q backend.Queue, dir string) (*pipeline.Predictor, []OutputColumn, error) {
 	return OpenMethodPredictor(q, dir, "")
 }
 
-// OpenMethodPredictor is [OpenPredictor] of the model of a method of the run, the recommended one where the name is empty.
+// OpenMethodPredictor is [OpenPredictor] for the model of one method of the run, the recommended one where the name is
+// empty.
 func OpenMethodPredictor(q backend.Queue, dir, method string) (*pipeline.Predictor, []OutputColumn, error) {
 	m, err := openModel(q, dir, method, false)
 	return m.predictor, m.columns, err
 }
 
-// openModel uploads a model for rows in memory, or for those of files, which become less its centre before they are rounded.
+// openModel uploads a model for rows in memory or, if files is set, for rows in files. From those the caller subtracts
+// m.centre before they are rounded.
 func openModel(q backend.Queue, dir, method string, files bool) (m storedModel, err error) {
 	path, raw, err := chooseModel(dir, method)
 	if err != nil {
@@ -73,7 +76,7 @@ func openModel(q backend.Queue, dir, method string, files bool) (m storedModel, 
 	return m, nil
 }
 
-// width is that of the rows to read, before what knots add.
+// width returns the number of features in the rows to read, without those that knots add.
 func (m *storedModel) width() int { return m.predictor.D - m.knots.Count() }
 
 func (m *storedModel) close() {
@@ -156,8 +159,9 @@ func (m *storedModel) checkColumns(path string) error {
 	return nil
 }
 
-// unnamed are the outputs of a model of data without names: the classes of one column as the evaluation of the run lists
-// them, which all methods have in common, or for each output classes 0 and 1, or a number, as its metric says.
+// unnamed returns the columns of labels of a model whose data have no names. With several outputs it is one column if
+// the evaluation of the run lists as many classes, which all methods have in common. Otherwise each output is a column:
+// of the classes 0 and 1, or of numbers, as the metric of the run says.
 func unnamed(dir string, outputs int) ([]OutputColumn, error) {
 	var res Result
 	err := jsonfile.Read(filepath.Join(dir, resultFile), maxResult, &res)

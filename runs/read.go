@@ -18,26 +18,26 @@ import (
 	"github.com/amtrl/amtrl/pipeline"
 )
 
-// Finished is what the folder of a finished run says.
+// Finished is the content of the folder of a finished run.
 type Finished struct {
 	Identity Identity
 	Result   Result
-	// Sources are in the order of the counts and nu of Epochs.
+	// Sources are the names of the sources, in the order of the counts and nu of Epochs.
 	Sources []string
 	Epochs  []pipeline.Epoch
-	// Available and Cost are, by source, the rows that it can give and what its samples cost in all.
+	// Available is, for each source, the number of rows that it can give, and Cost what its samples cost in all.
 	Available map[string]int
 	Cost      map[string]float64
-	// Evaluations say for each column of labels how the predictions of the model compare with them, on the rows that its
-	// score is of. There are none where the score is exact, and with preset paper.
+	// Evaluations compare the predictions of the model with the labels, for each column of labels, on the rows that the
+	// model's score is measured on. There are none where the score is exact, and with preset paper.
 	Evaluations []*Evaluation
 	// Coefficients are those of the model, nil where its features are not the columns of a table, and for networks.
 	Coefficients *Coefficients
-	// Seconds is what all epochs took, over all processes that carried out the run.
+	// Seconds is the time that all epochs took, over all processes that carried out the run.
 	Seconds float64
 }
 
-// Kind of a folder: what work lies in it.
+// Kind says what work a folder holds.
 type Kind string
 
 const (
@@ -46,7 +46,7 @@ const (
 	KindStudy Kind = "study"
 )
 
-// KindOf says what finished work lies in a folder.
+// KindOf returns the kind of the work in a folder. It is an error if a run or sweep is not finished.
 func KindOf(dir string) (Kind, error) {
 	for _, k := range []struct {
 		file string
@@ -69,7 +69,7 @@ func KindOf(dir string) (Kind, error) {
 		StudyFile)
 }
 
-// ReadRun reads the folder of a finished run. Files that are not those that result.json lists are refused.
+// ReadRun reads the folder of a finished run. It is an error if a file is not the one that result.json lists.
 func ReadRun(dir string) (*Finished, error) {
 	var f Finished
 	path := filepath.Join(dir, resultFile)
@@ -139,7 +139,7 @@ func ReadRun(dir string) (*Finished, error) {
 	})
 }
 
-// modelSources are the names of the sources in a model, in the order of its heads.
+// modelSources returns the names of the sources in a model, in the order of its heads.
 func modelSources(path string) (names []string, err error) {
 	raw, err := atomicfile.ReadFile(path, maxTensors)
 	if err != nil {
@@ -152,7 +152,7 @@ func modelSources(path string) (names []string, err error) {
 	return meta.sources, nil
 }
 
-// readRelevance reads what a source can give and has cost.
+// readRelevance reads the available rows and the cost of each source from relevance.csv.
 func (f *Finished) readRelevance(path string) error {
 	f.Available, f.Cost = map[string]int{}, map[string]float64{}
 	raw, err := atomicfile.ReadFile(path, maxResult)
@@ -195,7 +195,7 @@ func ReadSweep(dir string) (id Identity, s *Summary, err error) {
 	return id, s, err
 }
 
-// EachResult reads the results of a finished sweep one after the other, in unit order.
+// EachResult calls do with each result of a finished sweep, in unit order, and returns the first error.
 func EachResult(dir string, id Identity, s *Summary, do func(*Result) error) error {
 	for _, u := range id.Units() {
 		name := resultName(u)

@@ -10,14 +10,15 @@ import (
 	"github.com/amtrl/amtrl/pipeline"
 )
 
-// Criterion is what methods are compared by on the target's samples, each left out.
+// Criterion is the loss of the target's samples, each left out, by which methods are compared.
 type Criterion string
 
 const (
-	// ByLogLoss is MethodResult.LogLoss, of several outputs of classes.
+	// ByLogLoss compares MethodResult.LogLoss. It is for several outputs of classes.
 	ByLogLoss Criterion = "log-loss"
-	// BySquares is MethodResult.LeaveOneOut, of numbers, and of a class against the rest, where with few samples it tells methods
-	// apart better than the log-loss does. As likely as n normal labels of that variance are made, it counts n/2 log of it.
+	// BySquares compares MethodResult.LeaveOneOut. It is for numbers, and for a class against the rest, where with few
+	// samples it tells methods apart better than the log-loss does. The negative log-likelihood of n normal labels with
+	// this variance is n/2 times its logarithm.
 	BySquares Criterion = "squared error"
 )
 
@@ -28,7 +29,7 @@ func criterionOf(p *pipeline.Problem) Criterion {
 	return BySquares
 }
 
-// Of is the criterion's number of a method.
+// Of returns the value of the criterion for a method.
 func (c Criterion) Of(m *MethodResult) float64 {
 	if c == ByLogLoss {
 		return m.LogLoss
@@ -36,7 +37,8 @@ func (c Criterion) Of(m *MethodResult) float64 {
 	return m.LeaveOneOut
 }
 
-// nats is -log of how likely a method makes the labels of samples, but for what all methods have in common.
+// nats returns the negative log-likelihood of the labels of samples under a method, up to a constant that all methods
+// share.
 func (c Criterion) nats(m *MethodResult, of samples) float64 {
 	if c == ByLogLoss {
 		return of.evidence() * c.Of(m)
@@ -44,9 +46,9 @@ func (c Criterion) nats(m *MethodResult, of samples) float64 {
 	return of.effective / 2 * math.Log(c.Of(m))
 }
 
-// samples are n samples of the target in groups, 0 where each is on its own, that tell as much as effective ones on their own. How likely
-// the samples of a group are together is not the product of how likely each is, since what makes one of them unlikely makes the others
-// so: as far as that goes they count as one.
+// samples describes n samples of the target in groups, 0 where each is on its own. effective is the number of samples
+// on their own that tell as much. The likelihood of a group is not the product of the likelihoods of its samples, since
+// what makes one of them unlikely makes the others unlikely too: as far as that goes they count as one.
 type samples struct {
 	n, groups int
 	effective float64
@@ -57,7 +59,7 @@ func samplesOf(p *pipeline.Problem, in pipeline.Labelled) samples {
 	return samples{len(in.Rows), groups, effective}
 }
 
-// evidence is what the log-likelihood of one counts for.
+// evidence returns the weight of the log-likelihood of one sample.
 func (s samples) evidence() float64 {
 	if s.groups == 0 {
 		return 1
@@ -65,15 +67,16 @@ func (s samples) evidence() float64 {
 	return s.effective / float64(s.n)
 }
 
-// enough is how many nats less it takes that a method is recommended in the place of the first one: the labels e times as likely.
-// [pipeline.Target] takes enoughAlone, some twenty times: the heads of the others have a part of the target's own, and where sources say
-// nothing do as well as it, so that what it is better by is mostly chance.
+// enough is the number of nats by which a method must be better than the first one to be recommended in its place: it
+// makes the labels e times as likely. [pipeline.Target] needs enoughAlone, some twenty times: the heads of the other
+// methods have a part of the target's own and do as well as Target where sources say nothing, so that an advantage of
+// Target is mostly chance.
 const (
 	enough      = 1
 	enoughAlone = 3
 )
 
-// handicap is how many nats a method counts more by than the first one.
+// handicap returns the number of nats that are added to the loss of a method when it is compared with the first one.
 func (r *Result) handicap(m *MethodResult) float64 {
 	switch {
 	case m == r.first():
@@ -84,12 +87,13 @@ func (r *Result) handicap(m *MethodResult) float64 {
 	return enough
 }
 
-// ByLeaveOneOut says whether the target's samples, each left out, chose Recommended.
+// ByLeaveOneOut reports whether the target's samples, each left out, chose Recommended.
 func (r *Result) ByLeaveOneOut() bool { return r.Recommended != "" && !r.TooFew }
 
-// recommend chooses a method by samples of the target (see Recommended), whose labels may be several numbers, and the first of all where
-// few says why they tell nothing. Pooled, which for classes fits no head to the samples by least squares, is then
-// held against the chosen one by the log-loss.
+// recommend sets the recommended method by samples of the target (see Recommended), with the criterion by. If few is
+// not empty, it says why the samples tell nothing, and the first method is recommended. numbers says that the labels
+// are several numbers. Pooled, which for classes fits no head to the samples by least squares, is then compared with
+// the chosen method by the log-loss.
 func (r *Result) recommend(few string, by Criterion, of samples, numbers bool) {
 	if few != "" {
 		r.Recommended, r.Reason, r.TooFew = r.Methods[0].Method, few, true
@@ -135,12 +139,12 @@ func (r *Result) recommend(few string, by Criterion, of samples, numbers bool) {
 	}
 }
 
-// first is the first method that Criterion compares.
+// first returns the first method that Criterion compares.
 func (r *Result) first() *MethodResult {
 	return &r.Methods[slices.IndexFunc(r.Methods, func(m MethodResult) bool { return r.compares(&m) })]
 }
 
-// PooledApart is Pooled where the log-loss alone compares it with the others, or nil.
+// PooledApart returns the result of Pooled where the log-loss alone compares it with the others, else nil.
 func (r *Result) PooledApart() *MethodResult {
 	if pooled := r.Method(pipeline.Pooled); pooled != nil && !r.compares(pooled) {
 		return pooled
@@ -148,12 +152,12 @@ func (r *Result) PooledApart() *MethodResult {
 	return nil
 }
 
-// compares says whether Criterion has a number for a method that is like those of others.
+// compares reports whether the value of Criterion for a method can be compared with those of others.
 func (r *Result) compares(m *MethodResult) bool {
 	return m.Method != pipeline.Pooled || r.Criterion == ByLogLoss || m.LogLoss == 0
 }
 
-// Least is the method that Criterion says is best, the first of equals.
+// Least returns the method with the least value of Criterion, the first of equals.
 func (r *Result) Least() (least *MethodResult) {
 	for i := range r.Methods {
 		if m := &r.Methods[i]; r.compares(m) && (least == nil || r.Criterion.Of(m) < r.Criterion.Of(least)) {

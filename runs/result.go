@@ -26,42 +26,45 @@ type Result struct {
 	Budget float64 `json:"budget,omitempty"`
 	// Methods are in the order of Config.Methods.
 	Methods []MethodResult `json:"methods"`
-	// Recommended is the first method, unless another makes the labels of the target's samples, left out one at a time,
-	// e times as likely, or Target e^3 times: then the one that makes them likeliest. Reason says how well each does, by Criterion. Of too few
-	// samples it is the first method, and Reason says so. Model.safetensors is its model. All are empty,
-	// and the model that of the first method, where heads are fitted in a way that has
-	// no leave-one-out residuals.
+	// Recommended is the method whose model is model.safetensors. It is the first method, unless another makes the
+	// labels of the target's samples, left out one at a time, e times as likely, or Target e^3 times: then it is the
+	// one that makes them likeliest. Reason says how well each method does, by Criterion. With too few samples it is
+	// the first method, and Reason says so. All three are empty, and the model is the first method's, where heads are
+	// fitted in a way that has no leave-one-out residuals.
 	Recommended string    `json:"recommended,omitempty"`
 	Criterion   Criterion `json:"criterion,omitempty"`
 	Reason      string    `json:"reason,omitempty"`
-	// TooFew says that Recommended is the first method because the samples are too few.
+	// TooFew reports that Recommended is the first method because the samples are too few.
 	TooFew bool `json:"too_few,omitempty"`
-	// Contradicted compares the method that is best on the test rows, A, with Recommended, B,
-	// where the interval leaves out 0. Test rows choose nothing, or scores would be too good.
+	// Contradicted compares the method that is best on the test rows, A, with Recommended, B, where the interval leaves
+	// out 0. Test rows choose nothing, or scores would be too good.
 	Contradicted *pipeline.Comparison `json:"contradicted,omitempty"`
-	// Doubt says why Recommended may be no better than always predicting the same. It is empty where it is for sure.
+	// Doubt says why Recommended may be no better than a constant prediction. It is empty where it certainly is better.
 	Doubt string `json:"doubt,omitempty"`
-	// Earlier is a round of the first method before its last one that numbers of the target's samples speak for, nil for none.
+	// Earlier is a round of the first method before its last one that makes the target's samples much likelier. It is
+	// nil where there is none, and where labels are classes.
 	Earlier *EarlierRound `json:"earlier,omitempty"`
-	// ConvAdvised says that a network would probably err less. See [pipeline.Problem.AdvisesConv].
+	// ConvAdvised reports that a network would probably err less. See [pipeline.Problem.AdvisesConv].
 	ConvAdvised bool `json:"conv_advised,omitempty"`
-	// Warnings are what makes the data's results wrong, or errors look too small (see [dataset.Set.Warnings]): of a run, not of a unit.
+	// Warnings say what in the data makes results wrong, or errors look too small (see [dataset.Set.Warnings]). A run
+	// has them, a unit of a sweep does not.
 	Warnings []dataset.Oddity `json:"warnings,omitempty"`
-	// Groups is how many groups of rows that belong together the target's samples are of, 0 where each is on its own, and CountAs
-	// as how many samples on their own they count in the choice of Recommended. See [pipeline.Problem.Groups].
+	// Groups is the number of groups of rows that belong together among the target's samples, 0 where each is on its
+	// own. CountAs is the number of samples on their own that they count as in the choice of Recommended. See
+	// [pipeline.Problem.Groups].
 	Groups  int     `json:"groups,omitempty"`
 	CountAs float64 `json:"count_as,omitempty"`
-	// Comparisons are of the first method with each other one, over the test rows.
-	// There are none where the score is exact.
+	// Comparisons compare the first method with each other one over the test rows. There are none where the score is
+	// exact.
 	Comparisons []pipeline.Comparison `json:"comparisons,omitempty"`
-	// Sources are the sources in order of falling |nu| of the first method.
+	// Sources are the sources in descending order of |nu| of the first method.
 	Sources []SourceResult `json:"sources"`
-	// Files has the SHA-256 of each file of the folder of a run, timing.jsonl and
-	// the checkpoint left out. A unit of a sweep has none.
+	// Files holds the SHA-256 of config.json, epochs.jsonl, model.safetensors, relevance.csv, rows.csv and, where there
+	// is one, evaluation.jsonl in the folder of a run. A unit of a sweep has none.
 	Files Hashes `json:"files,omitempty"`
 }
 
-// MethodResult is the last epoch of a method; Iterations counts all epochs.
+// MethodResult describes the last epoch of a method; Iterations counts all epochs.
 type MethodResult struct {
 	Method     string  `json:"method"`
 	Samples    int     `json:"samples"`
@@ -70,18 +73,19 @@ type MethodResult struct {
 	Iterations int     `json:"iterations"`
 	Objective  float64 `json:"objective"`
 	TargetLoss float64 `json:"target_loss"`
-	// LeaveOneOut is the mean squared leave-one-out residual of the target's samples, of several numbers the geometric mean over these.
+	// LeaveOneOut is the mean squared leave-one-out residual of the target's samples. Over several columns of numbers
+	// it is the geometric mean.
 	LeaveOneOut float64 `json:"leave_one_out,omitempty"`
-	// LogLoss is that of the classes of all of the target's samples, each left out.
+	// LogLoss is the negative log-probability of the classes of all of the target's samples, each left out.
 	LogLoss float64        `json:"log_loss,omitempty"`
 	Score   pipeline.Score `json:"score"`
 	// Interval is the 95 % interval of Score for other rows like the Rows that it was measured on. There is none, and
 	// Rows is 0, where the score is exact. See [ScoreInterval].
 	Interval *[2]float64 `json:"interval,omitempty"`
 	Rows     int         `json:"rows,omitempty"`
-	// Groups is how many groups the Rows are of, 0 where each is on its own.
+	// Groups is the number of groups that the Rows belong to, 0 where each is on its own.
 	Groups int `json:"groups,omitempty"`
-	// Rounds are the rounds of a method that has several, where there are intervals.
+	// Rounds are the rounds of a method that has several. There are none where the score is exact.
 	Rounds []RoundResult `json:"rounds,omitempty"`
 }
 
@@ -93,34 +97,34 @@ type RoundResult struct {
 	Interval *[2]float64 `json:"interval,omitempty"`
 }
 
-// EarlierRound is a round that makes the target's samples, each left out, so much likelier than the last one does, e^3 times or more, that
-// the samples drawn since have hardly helped.
+// EarlierRound is a round that makes the target's samples, each left out, e^3 times as likely as the last round does,
+// or more: the samples drawn since have hardly helped.
 type EarlierRound struct {
 	Round   int `json:"round"`
 	Samples int `json:"samples"`
-	// LeaveOneOut is its mean squared leave-one-out residual, as MethodResult has that of the last round.
+	// LeaveOneOut is the mean squared leave-one-out residual of the round, as in MethodResult for the last round.
 	LeaveOneOut float64 `json:"leave_one_out"`
 }
 
-// SourceResult is what a run says about one source.
+// SourceResult is the outcome of a run for one source.
 type SourceResult struct {
 	Source string `json:"source"`
 	// Nu is the relevance after the last epoch.
 	Nu float64 `json:"nu"`
-	// Share is the fraction of the next epoch's budget that Nu would give it, had it rows enough.
+	// Share is the fraction of the next epoch's budget that the source would get if it had rows enough.
 	Share float64 `json:"share"`
-	// By is what most of Share is due to where that is not Nu: "exploration", or "even" where nothing tells the sources apart.
-	// See [pipeline.Allocation.DueTo].
+	// By is what most of Share is due to where that is not Nu: "exploration", or "even" where nothing distinguishes the
+	// sources. See [pipeline.Allocation.DueTo].
 	By string `json:"by,omitempty"`
-	// Samples is the number drawn by the last epoch.
+	// Samples is the number of samples drawn by the end of the last epoch.
 	Samples int `json:"samples"`
-	// AllDrawn says that these are all rows that it can give: its share goes to others.
+	// AllDrawn reports that these are all rows that the source can give, so that its share goes to others.
 	AllDrawn bool `json:"all_drawn,omitempty"`
 	*SourceIntervals
 }
 
-// SourceIntervals are 90 % intervals of a source's relevance and share, and the chance
-// that it is among the five most relevant. See [pipeline.Uncertainty].
+// SourceIntervals holds the 90 % intervals of a source's relevance and share, and the probability that the source is
+// among the five most relevant. See [pipeline.Uncertainty].
 type SourceIntervals struct {
 	NuLow     float64 `json:"nu_low"`
 	NuHigh    float64 `json:"nu_high"`
@@ -138,7 +142,7 @@ func (r *Result) Method(name string) *MethodResult {
 	return &r.Methods[i]
 }
 
-// Check refuses the result of another unit or of other methods.
+// Check returns an error for the result of another unit or of other methods.
 func (r *Result) Check(u Unit, methods []string) error {
 	if found := (Unit{r.Target, r.Seed, r.Budget}); found != u {
 		return fmt.Errorf("expected the result of %s, found that of %s", u.Name(), found.Name())
@@ -151,8 +155,9 @@ func (r *Result) Check(u Unit, methods []string) error {
 	return nil
 }
 
-// contradicted compares the last rounds of methods with the recommended one over the test rows. It is nil where none of
-// them is better for sure, or where the rows are the samples that recommended it.
+// contradicted compares the last round of each method with that of the recommended one over the test rows, and returns
+// the comparison with the largest difference. It returns nil where no method is certainly better, or where the rows are
+// the samples that chose the recommended one.
 func contradicted(recommended string, last []*pipeline.Epoch) (most *pipeline.Comparison) {
 	i := slices.IndexFunc(last, func(e *pipeline.Epoch) bool { return e.Method == recommended })
 	if i < 0 || last[i].Score.LeaveOneOut {
@@ -167,8 +172,8 @@ func contradicted(recommended string, last []*pipeline.Epoch) (most *pipeline.Co
 	return most
 }
 
-// readResult reads the finished result of a unit. There is none where the file
-// is absent, empty or cut short: then the unit is not finished.
+// readResult reads the finished result of a unit. It returns nil where the file is absent, empty or cut short: then the
+// unit is not finished.
 func readResult(path string, u Unit, methods []string) (*Result, error) {
 	raw, err := atomicfile.ReadFile(path, maxResult)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && !json.Valid(raw) {
@@ -187,14 +192,15 @@ func readResult(path string, u Unit, methods []string) (*Result, error) {
 	return &res, nil
 }
 
-// summarise condenses the records of a finished problem on data of a name, whose target's samples are in.
+// summarise condenses the epochs of a finished problem. data is the name of the data, and in holds the target's
+// samples.
 func summarise(p *pipeline.Problem, data string, in pipeline.Labelled, epochs []pipeline.Epoch) Result {
 	res := Result{Data: data, Target: p.TargetName(), Seed: p.Config.Seed}
 	if p.Config.Schedule.Kind == pipeline.ScheduleBudget {
 		res.Budget = p.Config.Schedule.Budget
 	}
 	var first *pipeline.Epoch
-	var last []*pipeline.Epoch // of each method
+	var last []*pipeline.Epoch // the last epoch of each method
 	for i := range epochs {
 		e := &epochs[i]
 		m := res.Method(e.Method)
@@ -261,8 +267,8 @@ func summarise(p *pipeline.Problem, data string, in pipeline.Labelled, epochs []
 	return res
 }
 
-// earlier is the likeliest round before the last one of a method, nil where it is not e^enoughAlone times as likely: the least of several
-// numbers is small by chance too.
+// earlier returns the likeliest round before the last one of a method. It returns nil where that round is not
+// e^enoughAlone times as likely as the last one: the least of several numbers is small by chance too.
 func earlier(epochs []pipeline.Epoch, last *pipeline.Epoch, of samples) *EarlierRound {
 	best := last
 	for i := range epochs {
@@ -276,12 +282,12 @@ func earlier(epochs []pipeline.Epoch, last *pipeline.Epoch, of samples) *Earlier
 	return &EarlierRound{best.Epoch, best.Samples, best.LeaveOneOut}
 }
 
-// relevanceHeader is the first line of relevance.csv.
+// relevanceHeader is the header row of relevance.csv.
 var relevanceHeader = []string{"source", "nu", "nu_low", "nu_high", "share", "share_low", "share_high", "top_five", "samples", "cost",
 	"available"}
 
-// encodeRelevance is relevance.csv. Cells of what was not computed are empty. The cost is that of the samples, available
-// the number of rows that the source can give.
+// encodeRelevance returns the content of relevance.csv. Cells of what was not computed are empty. The cost is that of
+// the samples, and available is the number of rows that the source can give.
 func encodeRelevance(p *pipeline.Problem, sources []SourceResult) ([]byte, error) {
 	costs, there, counts := map[string]float64{}, map[string]int{}, p.Available()
 	for i, name := range p.SourceNames() {
@@ -307,11 +313,12 @@ func encodeRelevance(p *pipeline.Problem, sources []SourceResult) ([]byte, error
 	return EncodeCSV(rows)
 }
 
-// RowsHeader is the first line of rows.csv.
+// RowsHeader is the header row of rows.csv.
 var RowsHeader = []string{"round", "source", "id", "row", "cost"}
 
-// encodeRows is rows.csv: the rows that the first method drew, in drawing order, with the id that the data give them
-// and their place in the data, counted from 0. Where rows have no place of their own in the data it is that in the pool.
+// encodeRows returns the content of rows.csv: the rows that the first method drew, in drawing order, each with the id
+// that the data give it and its place in the data, counted from 0. Where rows have no place of their own in the data,
+// it is the place in the pool.
 func encodeRows(p *pipeline.Problem, epochs []pipeline.Epoch) ([]byte, error) {
 	rows := [][]string{RowsHeader}
 	for i, e := range epochs {

@@ -16,26 +16,27 @@ const (
 	stateFile = "state.safetensors"
 )
 
-// RoundScore is score.json, what a round of a study found.
+// RoundScore is the content of score.json, what a round of a study found.
 type RoundScore struct {
-	// Round counts from 1. Upto is the line of the journal whose labels it had, and those before.
+	// Round counts from 1. Upto is the last line of the journal whose labels the round had.
 	Round int `json:"round"`
 	Upto  int `json:"upto"`
-	// Labelled are the rows of sources that it had, Target the target's samples, Test its held-out rows, and Cost what
-	// the rows of sources cost.
+	// Labelled is the number of labelled rows of sources that the round had, Target the number of the target's samples,
+	// Test that of its held-out rows, and Cost what the rows of sources cost.
 	Labelled int     `json:"labelled"`
 	Target   int     `json:"target"`
 	Test     int     `json:"test"`
 	Cost     float64 `json:"cost"`
-	// Result is that of the methods. Scores leave one of the target's samples out where the settings can do that.
+	// Result is the outcome of all methods. Scores are measured on the target's samples, each left out, where the
+	// settings allow that.
 	Result Result `json:"result"`
-	// Held are the scores on the held-out rows, in the order of the methods, empty without such rows.
+	// Held holds the scores on the held-out rows, in the order of the methods, empty without these rows.
 	Held []pipeline.Score `json:"held_out,omitempty"`
-	// Losses are those of Score of the first method, row by row.
+	// Losses are the losses of the first method's Score, row by row.
 	Losses *pipeline.Losses `json:"losses,omitempty"`
 }
 
-// After sets Earlier of the result by earlier rounds, those that left the same number of the target's samples out.
+// After sets Earlier of the result from earlier rounds that left out the same number of the target's samples.
 func (r *RoundScore) After(rounds []RoundScore) {
 	if r.Losses == nil || r.Result.TooFew || len(r.Result.Methods) == 0 || r.Result.Methods[0].Score.Metric != pipeline.MetricMSE {
 		return
@@ -56,10 +57,11 @@ func (r *RoundScore) After(rounds []RoundScore) {
 	r.Result.Earlier = earlier(epochs, last, of)
 }
 
-// LearnRound carries out the round of a study that is the last of problem p: from labelled rows that need not be those
-// that p would have drawn, and the state after the round before. The baselines of p without sources follow. It returns
-// the files of the round: those of a finished run, of which the caller gives rows.csv, score.json, and the state for the
-// next round, which belongs to id. of describes the study, score has what the caller knows of the round.
+// LearnRound carries out the round of a study that is the last of problem p. It learns from the labelled rows in, which
+// need not be those that p would have drawn, and goes on from st, the state after the round before. The baselines of p
+// without sources follow. It returns the files of the round: those of a finished run (rows is the content of rows.csv),
+// score.json, and the state for the next round, which belongs to id. of describes the study; score holds what the
+// caller knows of the round.
 func LearnRound(ctx context.Context, data *pipeline.Resident, p *pipeline.Problem, st pipeline.State, in pipeline.Round,
 	of Identity, rows []byte, score RoundScore, id string) ([]File, error) {
 	l, err := pipeline.NewLearner(data, p)
@@ -114,7 +116,7 @@ func LearnRound(ctx context.Context, data *pipeline.Resident, p *pipeline.Proble
 	if err != nil {
 		return nil, err
 	}
-	for i := range len(first.Epochs) - 1 { // their own rounds have these
+	for i := range len(first.Epochs) - 1 { // the files of their own rounds have these
 		first.Epochs[i].Uncertainty, first.Epochs[i].Losses = nil, nil
 	}
 	state, err := checkpoint{stateFile, id}.encode(first)
@@ -134,7 +136,7 @@ func LearnRound(ctx context.Context, data *pipeline.Resident, p *pipeline.Proble
 	return append(files, File{stateFile, state}, File{ScoreFile, scores}, File{resultFile, result}), err
 }
 
-// runContent is config.json, epochs.jsonl and relevance.csv of a run.
+// runContent returns config.json, epochs.jsonl and relevance.csv of a run.
 func runContent(p *pipeline.Problem, id Identity, epochs []pipeline.Epoch, res Result) ([]File, error) {
 	config, err := jsonfile.Encode(id)
 	if err != nil {
@@ -148,7 +150,7 @@ func runContent(p *pipeline.Problem, id Identity, epochs []pipeline.Epoch, res R
 	return []File{{configFile, config}, {epochsFile, lines}, {relevanceFile, relevance}}, err
 }
 
-// LoadRound reads the state that a round of a study left in the folder dir for the next.
+// LoadRound reads the state that a round of a study left in the folder dir for the next round.
 func LoadRound(dir, id string) (pipeline.State, error) {
 	path := filepath.Join(dir, stateFile)
 	raw, err := atomicfile.ReadFile(path, maxTensors)

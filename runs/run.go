@@ -14,12 +14,13 @@ import (
 	"github.com/amtrl/amtrl/pipeline"
 )
 
-// Run carries out one target with one seed in the folder dir, which it makes: all methods of id.Config in turn, with a
-// checkpoint after each of 128 epochs, then as soon as a 128th of all is new or ten seconds have gone, and at the end the files
-// that README lists. A folder that holds part of the same work is resumed from its checkpoint and ends in the same bytes (timing
-// apart). One that holds all of it is read: its files are compared with the hashes in result.json, and those that follow from
-// others are written anew where they do not have theirs. One process at a time can use the folder. data must be those of id:
-// where its set is not the one that NewIdentity took, all of it is read for the hash.
+// Run carries out one target with one seed in the folder dir, which it creates: all methods of id.Config in turn. It
+// saves a checkpoint after each of the first 128 epochs, later once 1/128 of all epochs so far are new or ten seconds
+// have passed, and at the end writes the files that README lists. A folder that holds part of the same work is resumed
+// from its checkpoint and ends in the same bytes (timing apart). One that holds all of it is read: its files are
+// compared with the hashes in result.json, and a file with another hash is written anew where it follows from others.
+// One process at a time can use the folder. data must be those of id: if their set is not the one that NewIdentity
+// took, all of it is read for the hash.
 func Run(ctx context.Context, data *pipeline.Resident, id Identity, dir string, progress func(pipeline.Step)) (*Result, error) {
 	if err := id.validate(data.Set); err != nil {
 		return nil, err
@@ -59,21 +60,21 @@ type folder struct {
 	point   checkpoint
 }
 
-// runFiles are the files whose hashes result.json has, in ascending order, measuredFiles those where the predictions of the
-// model were compared with labels.
+// runFiles are the files whose hashes result.json holds, in ascending order. measuredFiles has evaluation.jsonl too,
+// for runs whose predictions were compared with labels.
 var (
 	runFiles      = []string{configFile, epochsFile, modelFile, relevanceFile, rowsFile}
 	measuredFiles = slices.Insert(slices.Clone(runFiles), 2, evaluationFile)
 )
 
-// carryOn goes from the checkpoint to the end.
+// carryOn goes on from the checkpoint to the end of the run.
 func (f folder) carryOn(ctx context.Context, data *pipeline.Resident, progress func(pipeline.Step)) (*Result, error) {
 	st, err := f.point.load()
 	if err != nil {
 		return nil, err
 	}
 	for _, e := range f.lastRounds(st) {
-		// The parameters of its model are gone, and its predictions: without the files everything begins anew.
+		// The state no longer has the model and the predictions of this method: without its files the run begins anew.
 		model, err := readIfPresent(f.methodModel(e.Method))
 		if err != nil {
 			return nil, err
@@ -109,12 +110,12 @@ func (f folder) carryOn(ctx context.Context, data *pipeline.Resident, progress f
 	return f.finish(st)
 }
 
-// lastRounds are those of the methods that are finished.
+// lastRounds returns the last round of each finished method.
 func (f folder) lastRounds(st pipeline.State) []pipeline.Epoch {
 	return slices.DeleteFunc(slices.Clone(st.Epochs), func(e pipeline.Epoch) bool { return e.Epoch < f.problem.RoundsOf(e.Method) })
 }
 
-// keepMethod writes the model of a finished method, and how its predictions compare with labels.
+// keepMethod writes the model of a finished method, and the comparison of its predictions with labels.
 func (f folder) keepMethod(method string, l *pipeline.Learner, st pipeline.State) error {
 	model, err := encodeModel(l, st, f.id.Version, false)
 	if err != nil {
@@ -132,7 +133,7 @@ func (f folder) keepMethod(method string, l *pipeline.Learner, st pipeline.State
 	return err
 }
 
-// methodModel is where the model of a finished method is kept.
+// methodModel returns the path at which the model of a finished method is kept.
 func (f folder) methodModel(method string) string {
 	return filepath.Join(f.dir, checkpointDir, method+".safetensors")
 }
@@ -141,7 +142,7 @@ func (f folder) methodEvaluation(method string) string {
 	return filepath.Join(f.dir, checkpointDir, method+".jsonl")
 }
 
-// modelMethod is the method whose model is the run's: the recommended one, or the first where there is none.
+// modelMethod returns the method whose model is the run's: the recommended one, or the first where there is none.
 func (f folder) modelMethod(res *Result) string {
 	return cmp.Or(res.Recommended, f.id.Config.Methods[0])
 }
@@ -168,7 +169,7 @@ func (f folder) writeEpochs(st pipeline.State) error {
 	return atomicfile.Write(filepath.Join(f.dir, epochsFile), epochs)
 }
 
-// finish writes the files of the end; result.json is the last.
+// finish writes the files at the end of the run; result.json is the last.
 func (f folder) finish(st pipeline.State) (*Result, error) {
 	res := summarise(f.problem, f.id.Data.Name, f.problem.TargetSamples(), st.Epochs)
 	res.Warnings = f.problem.Set.Warnings(false)

@@ -8,30 +8,33 @@ import (
 )
 
 const (
-	// scaledTimes is from how many times their root mean square on, and down to what part of it, the vectors of rows are said to be of
-	// another size than those that the model was fitted to.
+	// scaledTimes is the factor by which the root mean square of vectors must be above or below that of the vectors
+	// that the model was fitted to, for the vectors to be reported.
 	scaledTimes = 10
-	// scaledLeast is the fewest rows that tell it.
+	// scaledLeast is the smallest number of rows that is judged.
 	scaledLeast = 10
 )
 
-// scaled holds vectors against those that a model was fitted to. Of these the model has the mean m_j and the spread s_j of each feature,
-// or the root s of the mean of s_j^2, so that the mean of their squares is that of m_j^2 + s_j^2.
+// scaled compares the size of vectors with that of the vectors that a model was fitted to. Of these the model has the
+// mean m_j and the standard deviation s_j of each feature, or the root s of the mean of s_j^2, so that the mean of
+// their squares is that of m_j^2 + s_j^2.
 //
-// A row like them is larger than 10 times the root of that with a chance of less than 1/100, however its features are
-// distributed (Markov's inequality), and rows are said to be larger where half of those that are not of zeros are, and all of them
-// together. They are said to be smaller where all of them together are.
+// A row like them is larger than 10 times the root of that with a probability below 1/100, however its features are
+// distributed (Markov's inequality). Rows are reported as larger where at least half of those that are not all zeros
+// exceed this size, and the root mean square over all rows does too. They are reported as smaller where the root mean
+// square over all rows is below 1/10 of the size that was expected.
 type scaled struct {
-	known  []bool // features whose spread is known: one that is the same in all rows has 1 in its place
+	known  []bool // features whose spread is known; a constant feature has a spread of 1 in the model
 	square float64
-	scale  float64 // what elements of one byte are times
+	scale  float64 // the factor of elements of one byte
 	rows   float64
 	zeros  float64 // rows of zeros
 	larger float64
 	sum    float64
 }
 
-// newScaled is nil where the features are no vectors, which are one column or none that has a name, or the units are not known.
+// newScaled returns nil where the features are not vectors, which are one column or have no names, and where the units
+// are not known.
 func newScaled(m *storedModel, tensors []pipeline.Tensor) *scaled {
 	var centre, spread []float32
 	for _, t := range tensors {
@@ -62,7 +65,7 @@ func newScaled(m *storedModel, tensors []pipeline.Tensor) *scaled {
 	return s
 }
 
-// add takes rows, of which missing elements are NaN.
+// add counts rows. Missing elements are NaN.
 func (s *scaled) add(v *table.Vectors) {
 	if s == nil {
 		return
@@ -93,7 +96,7 @@ func (s *scaled) add(v *table.Vectors) {
 	}
 }
 
-// tell says how many times as large the rows are, if they are of another size.
+// tell calls say with how many times as large the rows are, if they are of another size.
 func (s *scaled) tell(say func(times float64)) {
 	if s == nil || say == nil || s.rows < scaledLeast {
 		return

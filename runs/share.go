@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// share hands the units of a sweep to the workers of several devices. Where a device is lost, the units that were on it
-// go to the others.
+// share hands the units of a sweep to the workers of several devices. Where a device is lost, its units go to the
+// others.
 type share struct {
 	mu      sync.Mutex
 	change  *sync.Cond
@@ -22,7 +22,8 @@ func newShare(todo []int, devices int) *share {
 	return s
 }
 
-// next waits for a unit for a device and reports whether there is one: a unit that another device has may come back.
+// next waits for a unit for a device, and reports whether there is one. It waits while other devices have units, since
+// these may come back.
 func (s *share) next(device int) (unit int, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -44,7 +45,8 @@ func (s *share) done() {
 	s.change.Broadcast()
 }
 
-// giveBack returns a unit of a device that is lost. It reports whether that is news, and whether another one is left.
+// giveBack returns a unit of a device that is lost. It reports whether the loss is news, and whether another device is
+// left.
 func (s *share) giveBack(device, unit int) (news, left bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

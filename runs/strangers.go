@@ -5,15 +5,16 @@ import (
 	"github.com/amtrl/amtrl/internal/text"
 )
 
-// Strangers are rows of a table whose source is not the target that the model is for.
+// Strangers counts rows of a table that belong to a source other than the target of the model.
 type Strangers struct {
-	// Column says what a row is of, Target which of that the model is for, and First which the first such row is of.
+	// Column is the column that names the source of a row, Target its value for the target, and First the first other
+	// value that was found.
 	Column, Target, First string
-	// Rows is how many rows are, of All that name a source.
+	// Rows is the number of these rows, among All that name a source.
 	Rows, All int64
 }
 
-// add counts rows by the values of the column.
+// add counts rows by their cells in the column.
 func (s *Strangers) add(v *table.Values, rows int) {
 	for i := range rows {
 		if v.Lacks(i) {

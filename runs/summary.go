@@ -16,11 +16,12 @@ import (
 type Summary struct {
 	Data   string `json:"data"`
 	Metric string `json:"metric"`
-	// Methods has one row per budget and method, Comparisons one per budget and
-	// method after the first, which each is compared with.
+	// Methods has one entry per budget and method. Comparisons has one per budget and method after the first, which the
+	// first is compared with. Where each unit recommends a method, Methods has an entry for [Recommended], and
+	// Comparisons one of it with Target.
 	Methods     []MethodSummary    `json:"methods"`
 	Comparisons []BudgetComparison `json:"comparisons"`
-	// Files has the SHA-256 of each file of the folder of the sweep, summary.json and timing.jsonl left out.
+	// Files holds the SHA-256 of config.json, results.csv and each file of results in the folder of the sweep.
 	Files Hashes `json:"files,omitempty"`
 }
 
@@ -30,7 +31,7 @@ type BudgetComparison struct {
 	pipeline.Comparison
 }
 
-// average condenses the results of a sweep, which come in unit order.
+// average condenses the results of a sweep, which are in unit order.
 func average(id Identity, results []Result) Summary {
 	s := Summary{Data: id.Data.Name, Metric: results[0].Methods[0].Score.Metric}
 	methods := id.Config.Methods
@@ -62,8 +63,9 @@ func average(id Identity, results []Result) Summary {
 	return s
 }
 
-// comparisons are those that the units of a budget have of two methods over their rows, of which chosen names the first. Of several units
-// there are none where rows are held out: over seeds a difference is that of these rows.
+// comparisons returns the comparisons over rows, in the results with the given budget, of the method that chosen names
+// with the method second. A method differs from itself by 0. Several results with held-out rows give none: a difference
+// over seeds is for these rows.
 func comparisons(results []Result, budget float64, chosen func(*Result) string, second string) (out []pipeline.Comparison) {
 	for i := range results {
 		r := &results[i]
@@ -86,8 +88,8 @@ func comparisons(results []Result, budget float64, chosen func(*Result) string, 
 // Recommended is what a summary calls the method that each unit recommends.
 const Recommended = "recommended"
 
-// averageOf averages the scores of the method that chosen names of each result, by target and seed and in all; there are
-// none where a result has no such method.
+// averageOf averages, at a budget, the scores of the method that chosen names for each result: by target and seed, and
+// in all. byTarget is nil where a result lacks the method.
 func averageOf(name string, id Identity, results []Result, budget float64, chosen func(*Result) string) (
 	byTarget [][]float64, all MethodSummary) {
 	var values, samples []float64
@@ -107,7 +109,7 @@ func averageOf(name string, id Identity, results []Result, budget float64, chose
 	return byTarget, MethodSummary{name, budget, len(values), stat.Mean(samples, nil), stat.Mean(values, nil)}
 }
 
-// encodeResults is results.csv: one row per unit and method.
+// encodeResults returns the content of results.csv: one row per unit and method.
 func encodeResults(results []Result) ([]byte, error) {
 	rows := [][]string{{"target", "seed", "budget", "method", "samples", "cost", "iterations", "objective", "target_loss", "metric", "value"}}
 	for _, r := range results {
@@ -125,7 +127,7 @@ type MethodSummary struct {
 	Method string `json:"method"`
 	// Budget is the budget of the budget schedule, or 0.
 	Budget float64 `json:"budget,omitempty"`
-	// Runs is the number of results, Samples and Value their means.
+	// Runs is the number of results; Samples and Value are means over these.
 	Runs    int     `json:"runs"`
 	Samples float64 `json:"samples"`
 	Value   float64 `json:"value"`
@@ -141,9 +143,9 @@ type Needed struct {
 	Bound string `json:"bound,omitempty"`
 }
 
-// SamplesNeeded returns how many samples each method of a sweep over budgets
-// needs for a mean score of value: the first crossing in order of samples. What takes
-// none at some budget, as a baseline without sources, is not listed.
+// SamplesNeeded returns how many samples each method of a sweep over budgets needs for a mean score of value: the first
+// crossing in order of samples. A method that takes no samples at some budget, such as a baseline without sources, is
+// not listed.
 func (s *Summary) SamplesNeeded(value float64) []Needed {
 	var out []Needed
 	for i, m := range s.Methods {
@@ -164,7 +166,7 @@ func (s *Summary) SamplesNeeded(value float64) []Needed {
 				break
 			}
 			p := rows[i-1]
-			f := 1.0 // where the score falls to 0, its logarithm has no say
+			f := 1.0 // a score that falls to 0 has no logarithm
 			if r.Value > 0 && value > 0 {
 				f = math.Log(p.Value/value) / math.Log(p.Value/r.Value)
 			}

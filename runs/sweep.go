@@ -20,35 +20,36 @@ import (
 	"github.com/amtrl/amtrl/pipeline"
 )
 
-// sweepSpacing is that of the checkpoints of a sweep's units. Tests shorten it.
+// sweepSpacing spaces the checkpoints of a sweep's units. Tests shorten it.
 var sweepSpacing = spacing{every: checkpointEvery}
 
-// SweepStep tells a listener that a unit has finished.
+// SweepStep reports that a unit has finished.
 type SweepStep struct {
 	Unit        Unit
 	Result      *Result
 	Done, Total int
-	// Resumed says that an earlier process had finished it.
+	// Resumed reports whether an earlier process had finished the unit.
 	Resumed bool
-	// Passed is the number of rows of samples that its fits passed over, 0 where it was resumed:
-	// evaluations times samples, summed over the rounds of all methods. Evaluations is the sum of those alone.
+	// Passed is the number of rows of samples that the unit's fits passed over, evaluations times samples, summed over
+	// the rounds of all methods. Evaluations is the sum of the evaluations alone. Both are 0 where the unit was
+	// resumed.
 	Passed, Evaluations int
 }
 
-// Sweep carries out every unit of id in the folder dir, jobs at a time, each result in a file of its own that appears
-// whole, and condenses them. A folder that holds part of the same work is resumed: finished units are read, begun ones
-// go on from their last checkpoint. The files end in the same bytes (timing apart) whatever jobs is and however often
-// it was interrupted, which it is once ctx is done: the error is then that of ctx. Where the folder has finished units of
-// other seeds or budgets, they are kept and the outcome is that of all. progress, which may be nil, is called for one unit
-// at a time; jobs below 1 are 1.
+// Sweep carries out every unit of id in the folder dir, jobs at a time, and condenses the results. Each result has a
+// file of its own that appears whole. A folder that holds part of the same work is resumed: finished units are read,
+// begun ones go on from their last checkpoint. The files end in the same bytes (timing apart) whatever jobs is and
+// however often the sweep is interrupted. Once ctx is done, Sweep stops and returns the error of ctx. Where the folder
+// has finished units of other seeds or budgets, they are kept and the outcome is that of all. progress, which may be
+// nil, is called for one unit at a time; jobs below 1 are 1.
 func Sweep(ctx context.Context, data *pipeline.Resident, id Identity, dir string, jobs int, progress func(SweepStep)) (*Summary, error) {
 	return SweepAcross(ctx, []*pipeline.Resident{data}, id, dir, jobs, progress, nil)
 }
 
-// SweepAcross is [Sweep] on several devices at once, of one model so that they compute the same bytes, each of which
-// holds the data. There is at least one job for each. Where a device is lost ([backend.ErrLost]), lost is told its place
-// in devices and why, and the others go on with its units from their last checkpoints; where the last one is lost, that
-// is the error. progress and lost may be nil.
+// SweepAcross is [Sweep] on several devices at once. All are of one model, so that they compute the same bytes, and
+// each holds the data. Each has at least one job. Where a device is lost ([backend.ErrLost]), lost is called with its
+// index in devices and the error, and the others go on with its units from their last checkpoints; where the last
+// device is lost, its error is returned. progress and lost may be nil.
 func SweepAcross(ctx context.Context, devices []*pipeline.Resident, id Identity, dir string, jobs int, progress func(SweepStep),
 	lost func(device int, err error)) (*Summary, error) {
 	if len(devices) == 0 {
@@ -89,7 +90,7 @@ func SweepAcross(ctx context.Context, devices []*pipeline.Resident, id Identity,
 	return finishSweep(dir, id, w.results)
 }
 
-// sweepWork is what the jobs of a sweep share.
+// sweepWork holds what the jobs of a sweep share.
 type sweepWork struct {
 	devices  []*pipeline.Resident
 	id       Identity
@@ -104,7 +105,7 @@ type sweepWork struct {
 	done    int
 }
 
-// finished takes the result of a unit.
+// finished takes the result of unit i, and reports it to progress.
 func (w *sweepWork) finished(i int, res *Result, resumed bool, by fitted) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -115,7 +116,8 @@ func (w *sweepWork) finished(i int, res *Result, resumed bool, by fitted) {
 	}
 }
 
-// resume reads what earlier processes finished, and returns the units that are left, with folders for these.
+// resume takes the results that earlier processes finished, and returns the units that are left. It creates the folders
+// that these need.
 func (w *sweepWork) resume() (todo []int, err error) {
 	hashes, err := summaryHashes(w.dir)
 	if err != nil {
@@ -143,7 +145,7 @@ func (w *sweepWork) resume() (todo []int, err error) {
 	return todo, nil
 }
 
-// job carries out one unit after the other on a device, until there are none or the device is lost.
+// job carries out one unit after the other on a device, until none is left or the device is lost.
 func (w *sweepWork) job(ctx context.Context, device int) error {
 	for {
 		i, ok := w.todo.next(device)
@@ -173,8 +175,8 @@ func (w *sweepWork) job(ctx context.Context, device int) error {
 	}
 }
 
-// summaryHashes are the hashes in the summary of a finished sweep, none where
-// there is no such file or it is damaged: it is written anew in any case.
+// summaryHashes returns the hashes in the summary of a finished sweep. It returns nil where the file is absent or
+// damaged, since it is written anew in any case.
 func summaryHashes(dir string) (Hashes, error) {
 	raw, err := atomicfile.ReadFile(filepath.Join(dir, summaryFile), maxResult)
 	var sum Summary
@@ -184,8 +186,8 @@ func summaryHashes(dir string) (Hashes, error) {
 	return sum.Files, err
 }
 
-// finishedUnit returns the result that an earlier process left, none where it is not there, cut short, or not the one
-// that the finished sweep had.
+// finishedUnit returns the result that an earlier process left, and removes the checkpoint of the unit. It returns nil
+// where the result is absent, cut short, or not the one that the finished sweep had.
 func finishedUnit(dir string, u Unit, methods []string, hashes Hashes) (*Result, error) {
 	name := resultName(u)
 	path := filepath.Join(dir, name)
@@ -207,7 +209,8 @@ func checkpointName(dir string, u Unit) string {
 	return filepath.Join(dir, checkpointDir, u.Name()+".safetensors")
 }
 
-// finishSweep condenses the results, which come in unit order.
+// finishSweep writes results.csv and summary.json from the results, which are in unit order, and removes the
+// checkpoints.
 func finishSweep(dir string, id Identity, results []Result) (*Summary, error) {
 	table, err := encodeResults(results)
 	if err == nil {
@@ -249,7 +252,8 @@ func sweepUnit(ctx context.Context, data *pipeline.Resident, id Identity, dir st
 }
 
 // WriteSweep writes the files that Sweep leaves in the folder dir from the results of all units, in unit order, and the
-// seconds that each took. A folder that holds part of the same sweep, or one of fewer seeds and budgets, is completed.
+// seconds that each unit took. A folder that holds part of the same sweep, or one of fewer seeds and budgets, is
+// completed.
 func WriteSweep(dir string, id Identity, results []Result, seconds []float64) (*Summary, error) {
 	units := id.Units()
 	if len(results) != len(units) || len(seconds) != len(units) {

@@ -21,7 +21,7 @@ type Unit struct {
 	Budget float64 `json:"budget,omitempty"` // 0 outside the budget schedule
 }
 
-// Name identifies the unit within its sweep and is safe as a file name, with an ending of up to 12 bytes.
+// Name identifies the unit within its sweep and is safe as a file name, even with an ending of up to 12 bytes.
 func (u Unit) Name() string {
 	const most = maxFileName - len(".safetensors")
 	end := fmt.Sprintf("_seed%d", u.Seed)
@@ -31,11 +31,11 @@ func (u Unit) Name() string {
 	return FileName(u.Target, most-len(end)) + end
 }
 
-// maxFileName is how many bytes file systems take for a name.
+// maxFileName is the number of bytes that file systems take for a name.
 const maxFileName = 255
 
-// FileName is a name in at most room bytes, 20 or more, of the name of a file: each byte that is no plain letter is escaped, and what is
-// too long then ends in a hash of the name.
+// FileName returns a name, escaped as in the path of a URL, as a file name of at most room bytes, which must be 20 or
+// more. What is too long is cut and ends in a hash of the name.
 func FileName(name string, room int) string {
 	escaped := url.PathEscape(name)
 	if len(escaped) <= room {
@@ -62,7 +62,7 @@ func (i Identity) Units() []Unit {
 	return units
 }
 
-// budgets are the budgets to visit: 0 alone outside the budget schedule.
+// budgets returns the budgets to visit: 0 alone outside the budget schedule.
 func (i Identity) budgets() []float64 {
 	switch {
 	case len(i.Budgets) > 0:
@@ -82,13 +82,14 @@ func (i Identity) unitConfig(u Unit) pipeline.Config {
 	return cfg
 }
 
-// Of is the identity of one unit, whatever else the sweep has.
+// Of returns the identity of one unit, without the other units of the sweep.
 func (i Identity) Of(u Unit) Identity {
 	i.Config, i.Targets, i.Seeds, i.Budgets = i.unitConfig(u), []string{u.Target}, []uint64{u.Seed}, nil
 	return i
 }
 
-// problem is that of a unit, whose first round draws a sample, on data with labels.
+// problem returns the problem of a unit. It is an error if its first round draws no sample, or if the data have no
+// labels.
 func (i Identity) problem(set *dataset.Set, u Unit) (*pipeline.Problem, error) {
 	target, err := i.Config.FindSource(set, u.Target)
 	if err != nil {
@@ -104,9 +105,9 @@ func (i Identity) problem(set *dataset.Set, u Unit) (*pipeline.Problem, error) {
 	return p, err
 }
 
-// solve carries a problem on from st, which the checkpoint holds, to its end, with checkpoints after rounds in which one is due, and after
-// the last round before an error, such as that of ctx. finished, which may be nil, is called after each round, which counts once it has
-// returned.
+// solve carries a problem on from st, the state in the checkpoint, to its end. It saves a checkpoint after each round
+// in which one is due, and before it returns an error, such as that of ctx, after the last finished round. finished,
+// which may be nil, is called after each round; the round counts once finished has returned.
 func (c checkpoint) solve(ctx context.Context, data *pipeline.Resident, p *pipeline.Problem, st pipeline.State, spaced spacing,
 	progress func(pipeline.Step), finished func(*pipeline.Learner, pipeline.State) error) (pipeline.State, error) {
 	l, err := pipeline.NewLearner(data, p)
@@ -138,19 +139,20 @@ func (c checkpoint) solve(ctx context.Context, data *pipeline.Resident, p *pipel
 	return st, err
 }
 
-// RunUnit computes one unit of a sweep. It writes checkpoints to the file of that name, in a folder that it makes, after each
-// of 128 epochs, then as soon as a 128th of all is new or ten seconds have gone, and where it ends with an error. It begins from the one
-// that is there, which must be of the same identity and unit. The checkpoint stays for the caller to remove once the result is safe.
+// RunUnit computes one unit of a sweep. It begins from the checkpoint in the file of that name, if there is one, which
+// must be of the same identity and unit. It saves checkpoints there, in a folder that it creates: after each of the
+// first 128 epochs, later once 1/128 of all epochs so far are new or ten seconds have passed, and where it ends with an
+// error. The caller removes the file once the result is safe.
 func RunUnit(ctx context.Context, data *pipeline.Resident, id Identity, u Unit, checkpoint string,
 	progress func(pipeline.Step)) (*Result, error) {
 	res, _, err := runUnit(ctx, data, id, u, checkpoint, runSpacing, progress)
 	return res, err
 }
 
-// fitted are the evaluations of a unit's objectives, and the rows of samples that they passed over.
+// fitted counts the evaluations of a unit's objectives, and the rows of samples that they passed over.
 type fitted struct{ evaluations, passed int }
 
-// runUnit writes a checkpoint after a round where one is due.
+// runUnit is [RunUnit] with checkpoints as spaced says. It also returns the work of the fits.
 func runUnit(ctx context.Context, data *pipeline.Resident, id Identity, u Unit, path string, spaced spacing,
 	progress func(pipeline.Step)) (res *Result, w fitted, err error) {
 	key, err := id.Of(u).Digest()

@@ -2,7 +2,8 @@ package runs
 
 import "slices"
 
-// unknownWord is a word of a column that the data of the run have not, the first of those in so many rows.
+// unknownWord is the first word of a column that the data of the run do not have, with the number of rows with such
+// words.
 type unknownWord struct {
 	column, word string
 	rows         int64
