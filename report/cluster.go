@@ -9,16 +9,17 @@ import (
 	"github.com/amtrl/amtrl/report/chart"
 )
 
-// clusterOrder orders items so that those with like profiles stand together: clusters are joined by the mean distance of
-// their items (average linkage), the distance being 1 less the cosine of two profiles, and each joined pair is turned so
-// that its ends which meet are the nearest. It takes time of the third power of the number of items.
+// clusterOrder returns an order of items in which those with similar profiles stand together. It merges clusters by
+// average linkage: the distance of two clusters is the mean distance of their items, and that of two items is 1 minus
+// the cosine of their profiles. Each merged pair is turned so that the ends that meet are as near as possible. It takes
+// time in the third power of the number of items.
 func clusterOrder(profiles [][]float64) []int {
 	n := len(profiles)
 	norms := make([]float64, n)
 	for i, p := range profiles {
 		norms[i] = floats.Norm(p, 2)
 	}
-	between := make([][]float64, n) // items
+	between := make([][]float64, n) // distances of items
 	for i := range between {
 		between[i] = make([]float64, n)
 		for j := range i {
@@ -26,13 +27,13 @@ func clusterOrder(profiles [][]float64) []int {
 			if norms[i] > 0 && norms[j] > 0 {
 				d = 1 - floats.Dot(profiles[i], profiles[j])/(norms[i]*norms[j])
 			}
-			if math.IsNaN(d) { // of numbers whose squares are none
+			if math.IsNaN(d) { // where a product overflows
 				d = 1
 			}
 			between[i][j], between[j][i] = d, d
 		}
 	}
-	distance := make([][]float64, n) // clusters
+	distance := make([][]float64, n) // distances of clusters
 	clusters := make([][]int, n)
 	for i := range clusters {
 		clusters[i], distance[i] = []int{i}, slices.Clone(between[i])
@@ -61,7 +62,8 @@ func clusterOrder(profiles [][]float64) []int {
 	return nil
 }
 
-// join puts two ordered clusters together.
+// join concatenates two ordered clusters, of which it may reverse either, so that the ends that meet are as near as
+// possible.
 func join(a, b []int, between [][]float64) []int {
 	var best []int
 	least := math.Inf(1)
@@ -82,8 +84,9 @@ func join(a, b []int, between [][]float64) []int {
 	return best
 }
 
-// groups names the runs of an order: where names have two parts, those of neighbours with the same first or the same last
-// part, whichever makes fewer runs; else each name, or every so many where there are more than fit.
+// groups returns labels for items in an order. Where there are more names than fit and all have two parts, a label
+// stands for neighbours with the same first or the same last part, whichever makes fewer labels, and those of fewer
+// than least items are left out. Otherwise each name is a label, or one in every few where there are more than fit.
 func groups(names []string) []chart.Group {
 	const fit, least = 40, 3
 	var byPart [2][]chart.Group

@@ -7,13 +7,13 @@ import (
 	"github.com/amtrl/amtrl/runs"
 )
 
-// spreadEvenly says whether nothing tells the sources apart.
+// spreadEvenly reports whether nothing distinguishes the sources.
 func spreadEvenly(sources []runs.SourceResult) bool {
 	return len(sources) > 1 && !slices.ContainsFunc(sources, func(s runs.SourceResult) bool { return s.By != pipeline.ByEven })
 }
 
-// DueTo is a sentence that says what the shares of these sources of all are due to where that is not their relevance, or "": a table that
-// has both, and the chance of the largest relevances, would contradict itself without a word.
+// DueTo returns a sentence on what the shares of some of all sources are due to where that is not their relevance, or
+// "". Without it, a table that has both, and the chance of the largest relevances, would contradict itself.
 func DueTo(some, all []runs.SourceResult) string {
 	if spreadEvenly(all) {
 		return "Nothing tells the sources apart yet: the next budget is spread evenly, whatever nu is."

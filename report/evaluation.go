@@ -13,8 +13,8 @@ import (
 	"github.com/amtrl/amtrl/runs"
 )
 
-// Evaluation is how predictions compare with labels: the error, which classes were taken for which, and how often
-// predictions of a score are right; and which labels there is no such class or number for.
+// Evaluation renders how predictions compare with labels: the error, which classes were taken for which, and how often
+// predictions of a score are right. It also counts the labels for which the model has no class or number.
 func Evaluation(e *runs.Evaluation, f Format) string {
 	var parts []string
 	if e.Rows > 0 {
@@ -25,7 +25,7 @@ func Evaluation(e *runs.Evaluation, f Format) string {
 		switch {
 		case len(e.Classes) == 0:
 			what = "are not compared"
-		case len(e.Confusion) == len(e.Confusion[0]): // they are of the classes that the first stands for
+		case len(e.Confusion) == len(e.Confusion[0]): // they are among the classes that the first stands for
 			what = "count as " + e.Classes[0]
 		}
 		parts = append(parts, fmt.Sprintf("labels that %s: %d, the first at %s\n", what, u.Rows, u.First))
@@ -33,8 +33,8 @@ func Evaluation(e *runs.Evaluation, f Format) string {
 	return strings.Join(parts, "\n")
 }
 
-// ByColumn is a line with the error of the method's predictions for each column of labels, or the mean squared error of numbers,
-// where there are several.
+// ByColumn returns a line with the error of the method's predictions for each column of labels, or the mean squared
+// error of numbers. It returns "" for fewer than two columns.
 func ByColumn(method string, columns []*runs.Evaluation) string {
 	if len(columns) < 2 {
 		return ""
@@ -52,7 +52,7 @@ func ByColumn(method string, columns []*runs.Evaluation) string {
 	return fmt.Sprintf("%s by column: %s\n", method, strings.Join(each, ", "))
 }
 
-// comparison is of rows with labels, of which there are some.
+// comparison renders the rows of e with labels, at least one.
 func comparison(e *runs.Evaluation, f Format) string {
 	name := cmp.Or(e.Column, "label")
 	if n := e.Numbers; n != nil {
@@ -86,7 +86,7 @@ func comparison(e *runs.Evaluation, f Format) string {
 	return strings.Join([]string{confusion.Render(f), calibration.Render(f)}, "\n")
 }
 
-// wholeConfusion has a line for each class as the label, and a column for each as the prediction.
+// wholeConfusion returns a table with a row for each class as the label and a column for each as the prediction.
 func wholeConfusion(e *runs.Evaluation) Table {
 	confusion := Table{Header: []string{"label"}}
 	for i, c := range e.Classes[:len(e.Confusion[0])] {
@@ -103,7 +103,8 @@ func wholeConfusion(e *runs.Evaluation) Table {
 	return confusion
 }
 
-// shortConfusion has a line for each class that rows are of, with those that they are most often taken for.
+// shortConfusion returns a table with a row for each class that labels have, and the classes that it is most often
+// taken for.
 func shortConfusion(e *runs.Evaluation) Table {
 	const most = 3
 	t := Table{Header: []string{"label", "rows", "right", "most often taken for"}, Right: []int{1, 2}}

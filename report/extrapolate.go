@@ -9,10 +9,10 @@ import (
 	"github.com/amtrl/amtrl/runs"
 )
 
-// extrapolate continues the scores of rounds to twice the cost of the last: the line of least squares through their
-// logarithms over those of the cost, with its 95 % band by Student's t and the interval that the last round has for other
-// test rows together. Rounds share test rows and samples, so the band is no promise. There is none for fewer than three
-// rounds, or scores of 0.
+// extrapolate continues the scores of rounds to twice the cost of the last round. It fits the least-squares line to the
+// logarithms of the scores against those of the costs. The interval combines the line's 95 % band by Student's t and
+// the interval that the last round has for other test rows. Rounds share test rows and samples, so the band is no
+// promise. It returns nil for fewer than three rounds, for scores or costs of 0, and for costs that do not rise.
 func extrapolate(rounds []runs.RoundResult) []runs.RoundResult {
 	n := float64(len(rounds))
 	if len(rounds) < 3 {

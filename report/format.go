@@ -9,7 +9,7 @@ import (
 	"github.com/amtrl/amtrl/pipeline"
 )
 
-// Score writes a score: an error in percent, anything else with four digits.
+// Score formats a score: an error in percent, anything else with four digits.
 func Score(metric string, value float64) string {
 	if metric == pipeline.MetricError {
 		return fmt.Sprintf("%.2f %%", 100*value)
@@ -17,7 +17,7 @@ func Score(metric string, value float64) string {
 	return text.Digits(value)
 }
 
-// metricTitle names the column of a metric.
+// metricTitle returns the name of a metric for a column or an axis.
 func metricTitle(metric string) string {
 	switch metric {
 	case pipeline.MetricMSE:
@@ -28,7 +28,7 @@ func metricTitle(metric string) string {
 	return metric
 }
 
-// difference writes a difference of two scores with its sign, errors in points.
+// difference formats a difference of two scores with its sign, errors in points.
 func difference(metric string, value float64) string {
 	if metric == pipeline.MetricError {
 		return fmt.Sprintf("%+.2f points", 100*value)
@@ -36,7 +36,7 @@ func difference(metric string, value float64) string {
 	return text.Signed(value)
 }
 
-// interval writes the two ends of an interval of differences, and what it is over where that is not targets.
+// interval formats the ends of the interval of a difference, and what the interval is over where that is not targets.
 func interval(metric string, c pipeline.Comparison) string {
 	if c.Interval == nil {
 		return "none from one run"
@@ -58,7 +58,8 @@ func interval(metric string, c pipeline.Comparison) string {
 	return out
 }
 
-// inGroups says how many groups rows are of, where they belong together.
+// inGroups returns in how many groups rows that belong together are, as " in 12 groups", or "" where each is on its
+// own.
 func inGroups(groups int) string {
 	if groups == 0 {
 		return ""
@@ -66,7 +67,7 @@ func inGroups(groups int) string {
 	return " in " + text.Several(groups, "group")
 }
 
-// leftOut says how the target's samples are predicted that a score is of.
+// leftOut describes the target's samples that a score is measured on, and how they are left out.
 func leftOut(rows, groups int) string {
 	if groups == 0 {
 		return "the target's samples, each left out in turn"
@@ -74,7 +75,7 @@ func leftOut(rows, groups int) string {
 	return "the target's " + text.Several(rows, "sample") + inGroups(groups) + ", each group left out in turn"
 }
 
-// Count writes a number of samples, rounded, in groups of three digits; from 10^15 on in scientific notation.
+// Count formats a number of samples, rounded, in groups of three digits; from 10^15 on in scientific notation.
 func Count(v float64) string {
 	if !(math.Abs(v) < 1e15) {
 		return fmt.Sprintf("%.3g", v)

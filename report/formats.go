@@ -12,7 +12,7 @@ import (
 	"github.com/amtrl/amtrl/runs"
 )
 
-// sheets are all tables of the page, in the order of the page.
+// sheets returns all tables of the page, in the order of the page.
 func (p *Page) sheets() []Sheet {
 	out := []Sheet{p.Answer.sheet()}
 	for _, part := range p.Parts {
@@ -26,7 +26,7 @@ func (p *Page) sheets() []Sheet {
 	return out
 }
 
-// whole is all that is behind a figure.
+// whole returns all numbers behind a figure.
 func (f Figure) whole() Sheet {
 	if f.Full != nil {
 		return *f.Full
@@ -34,7 +34,7 @@ func (f Figure) whole() Sheet {
 	return f.Sheet
 }
 
-// sheet is the answer as a table.
+// sheet returns the answer as a table.
 func (a Answer) sheet() Sheet {
 	s := Sheet{ID: "answer", Title: "the answer", Columns: []string{"question", "answer", "difference", "95 % interval: from", "to"}}
 	for _, v := range a.Verdicts {
@@ -51,7 +51,7 @@ func (a Answer) sheet() Sheet {
 	return s
 }
 
-// Markdown is the page as a document without drawings.
+// Markdown renders the page as a document without drawings.
 func (p *Page) Markdown() string {
 	var out strings.Builder
 	escape := strings.NewReplacer(`\`, `\\`, "<", "&lt;", "&", "&amp;", "*", `\*`, "`", "\\`", "[", `\[`, "|", `\|`, "#", `\#`).Replace
@@ -111,7 +111,7 @@ func (p *Page) Markdown() string {
 	return strings.TrimRight(out.String(), "\n") + "\n"
 }
 
-// jsonPage is what JSON writes.
+// jsonPage is the structure that JSON encodes.
 type jsonPage struct {
 	Kind     string      `json:"kind"`
 	Title    string      `json:"title"`
@@ -124,12 +124,12 @@ type jsonTable struct {
 	ID      string   `json:"id"`
 	Title   string   `json:"title"`
 	Columns []string `json:"columns"`
-	// Rows have a number, a text or null for each column.
+	// Rows hold a number, a text or null for each column.
 	Rows [][]any `json:"rows"`
 	Note string  `json:"note,omitempty"`
 }
 
-// JSON is the content of the page for programs. Numbers are whole, not as the page rounds them.
+// JSON encodes the content of the page for programs. Numbers have all their digits, unlike on the page.
 func (p *Page) JSON() ([]byte, error) {
 	out := jsonPage{Kind: p.Kind, Title: p.Title, Headline: p.Answer.Headline.String(), Lines: []string{}}
 	for _, l := range p.Answer.Lines {
@@ -159,7 +159,7 @@ func (p *Page) JSON() ([]byte, error) {
 	return buf.Bytes(), err
 }
 
-// raw is a cell for programs.
+// raw returns the content of a cell for programs.
 func (c Cell) raw() string {
 	if c.Number {
 		return strconv.FormatFloat(c.Value, 'g', -1, 64)
@@ -167,7 +167,7 @@ func (c Cell) raw() string {
 	return c.Text
 }
 
-// CSV is all tables of the page as one: a line for each cell, with the table, the row, the column and the value.
+// CSV renders all tables of the page as one: a line for each cell, with the table, the row, the column and the value.
 func (p *Page) CSV() ([]byte, error) {
 	lines := [][]string{{"table", "row", "column", "value"}}
 	for _, s := range p.sheets() {
@@ -182,7 +182,7 @@ func (p *Page) CSV() ([]byte, error) {
 	return runs.EncodeCSV(lines)
 }
 
-// csv is a sheet as a file of its own.
+// csv renders a sheet as a file of its own.
 func (s Sheet) csv() ([]byte, error) {
 	lines := [][]string{s.Columns}
 	for _, r := range s.Rows {
@@ -195,7 +195,8 @@ func (s Sheet) csv() ([]byte, error) {
 	return runs.EncodeCSV(lines)
 }
 
-// WriteFigures writes each figure as ID.svg and ID.png, with its numbers as ID.csv, into the folder dir, which it makes.
+// WriteFigures writes each figure as ID.svg and ID.png, with its numbers as ID.csv, into the folder dir, which it
+// creates.
 func (p *Page) WriteFigures(dir string) error {
 	if err := atomicfile.MkdirAll(dir); err != nil {
 		return err

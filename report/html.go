@@ -21,7 +21,7 @@ var pageStyle string
 //go:embed page.js
 var pageScript string
 
-// htmlPage is parsed once. Its script and style are this package's own; all else is escaped.
+// htmlPage is the parsed template. Its script and style are this package's own; all else is escaped.
 var htmlPage = template.Must(template.New("page").Funcs(template.FuncMap{
 	"style":  func() template.CSS { return template.CSS(chart.Style + pageStyle) },
 	"script": func() template.JS { return template.JS(pageScript) },
@@ -32,14 +32,15 @@ var htmlPage = template.Must(template.New("page").Funcs(template.FuncMap{
 	"class":  func(answer string) string { return strings.ReplaceAll(answer, " ", "-") },
 }).Parse(pageTemplate))
 
-// policy lets the page run its own script, use its own style, and ask for nothing from anywhere.
+// policy returns the content security policy: the page may run its own script, use its own style, and load nothing
+// else.
 func policy() string {
 	sum := sha256.Sum256([]byte(pageScript))
 	return "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
 		"'; img-src data:; base-uri 'none'; form-action 'none'"
 }
 
-// rightAligned says whether a column holds numbers.
+// rightAligned reports whether a column holds numbers, by its first cell with text.
 func rightAligned(s Sheet, column int) bool {
 	for _, r := range s.Rows {
 		if column < len(r.Cells) && r.Cells[column].Text != "" {
@@ -49,7 +50,7 @@ func rightAligned(s Sheet, column int) bool {
 	return false
 }
 
-// HTML is the page as one file that needs nothing else.
+// HTML renders the page as one file that needs nothing else.
 func (p *Page) HTML() ([]byte, error) {
 	var out bytes.Buffer
 	err := htmlPage.Execute(&out, p)

@@ -8,15 +8,16 @@ import (
 	"github.com/amtrl/amtrl/runs"
 )
 
-// worthDrawing is the least part of a budget that relevance gives sources with rows left, for one to be advised.
+// worthDrawing is the least fraction of a budget that relevance must give to sources with rows left for one of them to
+// be advised.
 const worthDrawing = 0.1
 
 // noneLeft is the advice where no source with rows left is worth drawing.
 const noneLeft = "Label no more by relevance: no relevant source has rows left"
 
-// nextShares divides the next budget over the sources: those whose rows are all drawn get nothing, and the others by
-// their shares, as an allocation does; where these have next to nothing of it, they get nothing either. drawn is what relevance alone
-// would give sources without rows left.
+// nextShares divides the next budget over the sources. Those whose rows are all drawn get nothing; the others get it in
+// proportion to their shares, as from an allocation, or nothing where their shares sum to less than worthDrawing. drawn
+// is what relevance alone would give the sources without rows left.
 func nextShares(sources []runs.SourceResult) (next, drawn []float64) {
 	next, drawn = make([]float64, len(sources)), make([]float64, len(sources))
 	for i, s := range sources {
@@ -36,7 +37,7 @@ func nextShares(sources []runs.SourceResult) (next, drawn []float64) {
 	return next, drawn
 }
 
-// largest are the places of the at most n largest of shares that are not 0.
+// largest returns the indices of at most n of the largest shares, in descending order, without those that are 0.
 func largest(shares []float64, n int) []int {
 	order := falling(len(shares), func(i int) float64 { return shares[i] })
 	none := slices.IndexFunc(order, func(i int) bool { return !(shares[i] > 0) })
@@ -46,7 +47,7 @@ func largest(shares []float64, n int) []int {
 	return order[:min(n, none)]
 }
 
-// wanted are the n sources with the largest of shares.
+// wanted returns at most n sources with the largest shares.
 func wanted(sources []runs.SourceResult, shares []float64, n int) (out []runs.SourceResult) {
 	for _, at := range largest(shares, n) {
 		out = append(out, sources[at])
@@ -54,7 +55,7 @@ func wanted(sources []runs.SourceResult, shares []float64, n int) (out []runs.So
 	return out
 }
 
-// withShares names the n sources with the largest of shares.
+// withShares names at most n sources with the largest shares, and these shares.
 func withShares(sources []runs.SourceResult, shares []float64, n int) Sentence {
 	var out Sentence
 	for i, at := range largest(shares, n) {

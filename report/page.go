@@ -10,17 +10,17 @@ import (
 	"github.com/amtrl/amtrl/runs"
 )
 
-// Page is what a report says, whatever it is written as: [Page.HTML], [Page.Markdown], [Page.JSON], [Page.CSV], and its
-// figures as files by [Page.WriteFigures].
+// Page is the content of a report in every form: [Page.HTML], [Page.Markdown], [Page.JSON], [Page.CSV], and its figures
+// as files by [Page.WriteFigures].
 type Page struct {
-	// Kind is run or sweep, Title the name of what it is of, Under a line below it.
+	// Kind is run, sweep or study, Title the name of the target or of the data, and Under a line below it.
 	Kind, Title string
 	Under       Sentence
 	Answer      Answer
 	Parts       []Part
 }
 
-// Answer is what somebody reads who reads one thing.
+// Answer is the card at the top of a page, for those who read only one thing.
 type Answer struct {
 	Headline Sentence
 	Lines    []Sentence
@@ -34,7 +34,7 @@ type Verdict struct {
 	Detail   Sentence
 }
 
-// The answers of a verdict.
+// The answers to the question of a verdict.
 const (
 	Yes        = "yes"
 	No         = "no"
@@ -46,9 +46,9 @@ type Part struct {
 	ID, Title string
 	Text      []Sentence
 	Figures   []Figure
-	// Sheets are tables of their own; Open ones are shown at once.
+	// Sheets are the tables of the part that belong to no figure; those with Open are not folded.
 	Sheets []Sheet
-	// Wide parts have the whole width of the page, others may stand beside each other.
+	// Wide parts span the whole width of the page; others may stand beside each other.
 	Wide bool
 }
 
@@ -57,41 +57,41 @@ type Figure struct {
 	ID    string
 	Chart *chart.Figure
 	Sheet Sheet
-	// Wide figures have the whole width of the page.
+	// Wide figures span the whole width of the page.
 	Wide bool
-	// Full is what the CSV of the figure holds where the table has a part.
+	// Full is the table that the CSV of the figure holds, where Sheet is only a part of it.
 	Full *Sheet
-	// Cells is JSON of the cells of a large map, which the script of the page names where the pointer is.
+	// Cells is JSON with the cells of a large map, from which the script of the page names the cell under the pointer.
 	Cells string
 }
 
-// Sheet is a table whose numbers are known as numbers.
+// Sheet is a table that keeps its numbers as numbers.
 type Sheet struct {
 	ID, Title string
 	Columns   []string
 	Rows      []Row
 	Open      bool
-	// Note is a sentence below it.
+	// Note is a sentence below the table.
 	Note string
-	// Named says that the title is a name that the data gave.
+	// Named reports that the title is a name from the data.
 	Named bool
 }
 
 // Row is a row of a sheet.
 type Row struct{ Cells []Cell }
 
-// Sentence is text with numbers and names in it.
+// Sentence is text that may contain numbers and names.
 type Sentence []Cell
 
-// Cell is text, a name that the data gave, or a number and how it is written.
+// Cell is text, a name from the data, or a number with its text.
 type Cell struct {
 	Text   string
 	Value  float64
 	Number bool
 	Name   bool
-	// Link is the anchor of what the cell is of.
+	// Link is the anchor of what the cell is about.
 	Link string
-	// Code is text for machines, such as a hash.
+	// Code reports that the text is for machines, such as a hash.
 	Code bool
 }
 
@@ -99,7 +99,7 @@ func plain(s string) Cell { return Cell{Text: s} }
 func name(s string) Cell  { return Cell{Text: oneLine(s), Name: true} }
 func code(s string) Cell  { return Cell{Text: s, Code: true} }
 
-// number is a number and its text.
+// number returns a cell with a number and its text.
 func number(v float64, text string) Cell { return Cell{Text: text, Value: v, Number: true} }
 
 func whole(v int) Cell { return number(float64(v), Count(float64(v))) }
@@ -112,7 +112,7 @@ func score(metric string, v float64) Cell { return number(v, Score(metric, v)) }
 
 func places(v float64, n int) Cell { return number(v, signed(strconv.FormatFloat(v, 'f', n, 64))) }
 
-// signed writes a negative number with the sign of mathematics, and 0 without one.
+// signed replaces the hyphen of a negative number by a minus sign, and drops the sign of 0.
 func signed(s string) string {
 	if rest, negative := strings.CutPrefix(s, "-"); negative {
 		if strings.Trim(rest, "0.") == "" {
@@ -123,11 +123,11 @@ func signed(s string) string {
 	return s
 }
 
-// convLine is what runs and sweeps say that used the linear class for images, of which many were drawn.
+// convLine is the advice for runs and sweeps that fitted the linear class to images, of which many were drawn.
 var convLine = say("These are images: with this many source samples a network, ", code("--representation conv"),
 	", usually errs less, often by a third or more.")
 
-// say makes a sentence of strings and cells.
+// say makes a sentence of strings, cells and sentences.
 func say(words ...any) Sentence {
 	var s Sentence
 	for _, w := range words {
@@ -143,7 +143,7 @@ func say(words ...any) Sentence {
 	return s
 }
 
-// String is the sentence as plain text.
+// String returns the sentence as plain text.
 func (s Sentence) String() string {
 	var out strings.Builder
 	for _, c := range s {
@@ -152,7 +152,7 @@ func (s Sentence) String() string {
 	return out.String()
 }
 
-// oneLine is a name without what would break lines, speak to a terminal or be no text.
+// oneLine returns a name in which "�" replaces characters that break lines, control a terminal or are not valid text.
 func oneLine(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || r == '\ufffd' {
@@ -164,7 +164,7 @@ func oneLine(s string) string {
 
 func row1(cells ...Cell) Row { return Row{Cells: cells} }
 
-// span is an interval as words, with its ends as numbers, empty where there is none.
+// span returns an interval as words with its ends as numbers, nil where there is no interval.
 func span(i *[2]float64, write func(float64) string) Sentence {
 	if i == nil {
 		return nil
@@ -172,7 +172,7 @@ func span(i *[2]float64, write func(float64) string) Sentence {
 	return say(number(i[0], write(i[0])), " to ", number(i[1], write(i[1])))
 }
 
-// points writes a difference of scores.
+// points returns a function that formats a difference of scores, errors in points.
 func points(metric string) func(float64) string {
 	return func(v float64) string {
 		if metric == pipeline.MetricError {
@@ -182,7 +182,7 @@ func points(metric string) func(float64) string {
 	}
 }
 
-// plus writes the sign of a number that is not 0.
+// plus formats a number with its sign, 0 without one.
 func plus(s string) string {
 	s = signed(s)
 	if strings.Trim(s, "0.") == "" || strings.HasPrefix(s, "−") {
@@ -191,7 +191,7 @@ func plus(s string) string {
 	return "+" + s
 }
 
-// differenceUnit is the unit behind a difference of scores.
+// differenceUnit returns the unit that follows a difference of scores.
 func differenceUnit(metric string) string {
 	if metric == pipeline.MetricError {
 		return " points"
@@ -199,7 +199,7 @@ func differenceUnit(metric string) string {
 	return ""
 }
 
-// judge says whether the first method of a comparison is better.
+// judge returns whether the first method of a comparison is better.
 func judge(metric string, c pipeline.Comparison) Verdict {
 	write := points(metric)
 	v := Verdict{Question: say("Is ", methodWords(c.A), " better than ", methodWords(c.B), "?"), Answer: CannotTell,
@@ -218,7 +218,7 @@ func judge(metric string, c pipeline.Comparison) Verdict {
 	return v
 }
 
-// methodWords say what a method is.
+// methodWords returns words for what a method does.
 func methodWords(m string) string {
 	switch m {
 	case pipeline.Active:
@@ -239,7 +239,7 @@ func methodWords(m string) string {
 	return m
 }
 
-// methodColor is the colour of a method, the same in all figures.
+// methodColor returns the colour of a method, the same in all figures.
 func methodColor(m string) int {
 	for i, known := range []string{pipeline.Active, pipeline.Uniform, pipeline.Target, pipeline.Constant, pipeline.Pooled,
 		runs.Recommended, pipeline.Known} {
@@ -250,7 +250,7 @@ func methodColor(m string) int {
 	return chart.Series - 1
 }
 
-// scoreAxis is the axis of a score.
+// scoreAxis returns an axis of scores.
 func scoreAxis(metric, of string) chart.Axis {
 	a := chart.Axis{Name: of + metricTitle(metric), Text: func(v float64) string { return signed(strconv.FormatFloat(v, 'g', 3, 64)) }}
 	if metric == pipeline.MetricError {
@@ -260,20 +260,20 @@ func scoreAxis(metric, of string) chart.Axis {
 	return a
 }
 
-// roundTo rounds to what an axis can show.
+// roundTo rounds to four significant digits, which an axis can show.
 func roundTo(v float64) float64 {
 	r, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 4, 64), 64)
 	return r
 }
 
-// percentAxis is one of parts of a whole.
+// percentAxis returns an axis of fractions, in percent.
 func percentAxis(of string) chart.Axis {
 	return chart.Axis{Name: of + " (%)", Text: func(v float64) string {
 		return strings.TrimSuffix(signed(strconv.FormatFloat(100*v, 'f', 1, 64)), ".0")
 	}}
 }
 
-// countAxis is one of numbers of samples.
+// countAxis returns an axis of numbers of samples.
 func countAxis(of string) chart.Axis {
 	return chart.Axis{Name: of, Text: Count, Whole: true}
 }

@@ -14,10 +14,10 @@ func (r *runPage) answer() Answer {
 	return Answer{Headline: r.headline(m), Lines: append(lines, r.caveats(m)...), Verdicts: r.verdicts()}
 }
 
-// byRelevance says whether a method draws by relevance.
+// byRelevance reports whether a method draws by relevance.
 func byRelevance(method string) bool { return method == pipeline.Active || method == pipeline.Known }
 
-// headline says what to do by the method that is chosen.
+// headline returns what to do next, by the method whose model is saved.
 func (r *runPage) headline(m *runs.MethodResult) Sentence {
 	choice := " was not tried"
 	if slices.ContainsFunc(r.Result.Methods, func(m runs.MethodResult) bool { return byRelevance(m.Method) }) {
@@ -44,7 +44,7 @@ func (r *runPage) headline(m *runs.MethodResult) Sentence {
 	return say("Nothing learned here beats always predicting the same")
 }
 
-// stated is the error of the model that is saved.
+// stated returns the error of the saved model, and what it was measured on.
 func (r *runPage) stated(m *runs.MethodResult) Sentence {
 	line := say("The model that is saved is that of ", m.Method, ". Its ", metricTitle(r.metric), " is ", score(r.metric, m.Score.Value))
 	if m.Interval != nil {
@@ -59,7 +59,7 @@ func (r *runPage) stated(m *runs.MethodResult) Sentence {
 	return append(line, plain("."))
 }
 
-// nextLabels are lines on where the next labels would go, and why.
+// nextLabels returns lines on where the next labels would go, and why.
 func (r *runPage) nextLabels(m *runs.MethodResult) (lines []Sentence) {
 	next, drawn := nextShares(r.Result.Sources)
 	if due := DueTo(wanted(r.Result.Sources, next, 3), r.Result.Sources); due != "" && byRelevance(m.Method) {
@@ -74,7 +74,7 @@ func (r *runPage) nextLabels(m *runs.MethodResult) (lines []Sentence) {
 	return lines
 }
 
-// caveats are lines on why the method was chosen, and on what speaks against it.
+// caveats returns lines on why the method was chosen, and on what speaks against it.
 func (r *runPage) caveats(m *runs.MethodResult) (lines []Sentence) {
 	if r.Result.ByLeaveOneOut() {
 		lines = append(lines, r.choice(m))
@@ -105,7 +105,7 @@ func (r *runPage) caveats(m *runs.MethodResult) (lines []Sentence) {
 	return lines
 }
 
-// verdicts compare the first method with the others.
+// verdicts compares the first method with each other one.
 func (r *runPage) verdicts() (out []Verdict) {
 	first := r.Result.Methods[0]
 	for _, m := range compared(&r.Result) {

@@ -11,14 +11,15 @@ import (
 )
 
 const (
-	// mostFeatures is of how many columns and words a page lists the coefficients: the elements of an embedding that are columns each
-	// mean nothing one by one.
+	// mostFeatures is the largest number of columns and words of which a page lists the coefficients. The elements of
+	// an embedding, where each is a column, mean nothing one by one.
 	mostFeatures = 200
-	// mostOutputs is how many classes a map of them has room for.
+	// mostOutputs is the number of outputs that a map of coefficients has room for.
 	mostOutputs = 15
 )
 
-// coefficients is what the model that is saved goes by, nil where that is not known or nothing.
+// coefficients returns the part with the coefficients of the saved model. It returns nil where they are not known, are
+// all 0, or are of more than mostFeatures columns and words.
 func (r *runPage) coefficients() *Part {
 	c := r.Coefficients
 	if c == nil {
@@ -92,7 +93,7 @@ func (r *runPage) coefficients() *Part {
 	return p
 }
 
-// coefficientSheet has a row for each feature, in that order, and a column for each output.
+// coefficientSheet returns a table with a row for each feature, in the given order, and a column for each output.
 func coefficientSheet(c *runs.Coefficients, order []int) Sheet {
 	s := Sheet{ID: "coefficients-table", Columns: []string{"feature"}}
 	for _, o := range c.Outputs {
@@ -108,5 +109,5 @@ func coefficientSheet(c *runs.Coefficients, order []int) Sheet {
 	return s
 }
 
-// significant writes a number in three digits.
+// significant formats a number with three significant digits.
 func significant(v float64) string { return signed(strconv.FormatFloat(v, 'g', 3, 64)) }

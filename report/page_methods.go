@@ -9,7 +9,7 @@ import (
 
 func loss(v float64) Cell { return number(v, text.Digits(v)) }
 
-// choice is how the target's samples chose a method, with the numbers that decided.
+// choice returns how the target's samples chose method m, with the numbers that decided.
 func (r *runPage) choice(m *runs.MethodResult) Sentence {
 	by, least, pooled := r.Result.Criterion, r.Result.Least(), r.Result.PooledApart()
 	above, by1 := "is more than 1 above it", "by more than 1"

@@ -11,7 +11,7 @@ import (
 	"github.com/amtrl/amtrl/report/chart"
 )
 
-// movement is how the order of the sources changed.
+// movement returns the part on how the order of the sources changed over the rounds.
 func (r *runPage) movement() Part {
 	n := len(r.rounds)
 	sheet := Sheet{ID: "ranks-table", Columns: []string{"source"}}
@@ -54,7 +54,7 @@ func (r *runPage) movement() Part {
 			"round", "place by relevance", times, drawn)}}}
 }
 
-// rankOf are the places of sources by the size of nu, from 1; of equals the first comes first.
+// rankOf returns the rank of each source by |nu|, from 1; of equal ones the first comes first.
 func rankOf(nu []float64) []int {
 	places := make([]int, len(nu))
 	for place, m := range falling(len(nu), func(i int) float64 { return math.Abs(nu[i]) }) {
@@ -63,7 +63,7 @@ func rankOf(nu []float64) []int {
 	return places
 }
 
-// falling is the order of 0 to n - 1 by falling values, equals as they come.
+// falling returns the indices 0 to n - 1 by descending value, equal values as they come.
 func falling(n int, value func(i int) float64) []int {
 	order := make([]int, n)
 	for i := range order {
@@ -73,8 +73,8 @@ func falling(n int, value func(i int) float64) []int {
 	return order
 }
 
-// spearman is the correlation of the ranks of |a| and |b|, equals sharing the mean of their ranks; 0 where all of one are
-// equal.
+// spearman returns the correlation of the ranks of |a| and |b|, where equal values share the mean of their ranks, or 0
+// where all values of one are equal.
 func spearman(a, b []float64) float64 {
 	c := stat.Correlation(sharedRanks(a), sharedRanks(b), nil)
 	if math.IsNaN(c) {

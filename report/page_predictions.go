@@ -11,13 +11,14 @@ import (
 	"github.com/amtrl/amtrl/runs"
 )
 
-// mostClasses is how many classes a map of them has room for; mostPairs how many lines the table of pairs has on the page.
+// mostClasses is the number of classes that a map has room for; mostPairs is the largest number of rows that the page
+// shows of a table of pairs.
 const (
 	mostClasses = 15
 	mostPairs   = 200
 )
 
-// predictions is how the predictions of the model that is saved compare with labels.
+// predictions returns the part that compares the predictions of the saved model with the labels.
 func (r *runPage) predictions() Part {
 	p := Part{ID: "predictions", Title: "What it gets right and wrong", Wide: true}
 	m := r.chosen()
@@ -56,7 +57,8 @@ func (r *runPage) predictions() Part {
 	return p
 }
 
-// confusionFigure is a map of classes, or of more than it has room for the most frequent mistakes, where there are some.
+// confusionFigure returns a map of the classes. Where there are more than it has room for, it returns the most frequent
+// mistakes, without a chart where there are none.
 func confusionFigure(id string, title func(string) string, e *runs.Evaluation) Figure {
 	all := Sheet{ID: id + "-table", Columns: []string{"label", "predicted", "rows", "of the label's rows"}}
 	var names []string
@@ -118,7 +120,7 @@ func confusionFigure(id string, title func(string) string, e *runs.Evaluation) F
 	return f
 }
 
-// wholePercent writes a part without the sign of percent, for small cells.
+// wholePercent formats a fraction in percent without the percent sign, for small cells.
 func wholePercent(v float64) string {
 	if v > 0 && v < 0.005 {
 		return "<1"
@@ -126,7 +128,7 @@ func wholePercent(v float64) string {
 	return strconv.FormatFloat(100*v, 'f', 0, 64)
 }
 
-// calibrationFigure is how often predictions are right by their score.
+// calibrationFigure returns a figure of how often predictions are right, by their score.
 func calibrationFigure(id, title string, bins []runs.CalibrationBin) Figure {
 	sheet := Sheet{ID: id + "-table", Columns: []string{"score: from", "rows", "mean score", "right", "95 % interval: from", "to"}}
 	l := chart.Line{Name: "right", Color: 0}
@@ -142,7 +144,7 @@ func calibrationFigure(id, title string, bins []runs.CalibrationBin) Figure {
 		percentAxis("mean score of the predicted class"), percentAxis("right"), []chart.Line{l, equal("as their score says", ends)})}
 }
 
-// numberFigure is what labels are by their prediction.
+// numberFigure returns a figure of the labels by their prediction.
 func numberFigure(id, title string, bins []runs.NumberBin) Figure {
 	sheet := Sheet{ID: id + "-table", Columns: []string{"predicted: from", "to", "rows", "mean prediction", "mean label", "its spread"}}
 	l := chart.Line{Name: "mean of the labels", Color: 0}
@@ -161,7 +163,7 @@ func numberFigure(id, title string, bins []runs.NumberBin) Figure {
 		[]chart.Line{l, equal("as predicted", ends)})}
 }
 
-// equal is the line on which both axes have the same value.
+// equal returns the line on which both axes have the same value, through ends.
 func equal(name string, ends []float64) chart.Line {
 	l := chart.Line{Name: name, Color: 3, Guess: true}
 	for _, v := range ends {

@@ -17,20 +17,21 @@ import (
 	"github.com/amtrl/amtrl/runs/study"
 )
 
-// What a figure shows of a long list; the table behind it has all.
+// How much a figure shows of a long list; the table behind it has all.
 const (
 	mostBars  = 15
 	mostRanks = 8
-	// mostWarnings is how many of the warnings stand above all figures.
+	// mostWarnings is the number of warnings that stand above all figures.
 	mostWarnings = 4
 )
 
-// RunPage is the report of a run. The command is the one that repeats it.
+// RunPage returns the report of a run. The command is the one that repeats the run.
 func RunPage(f *runs.Finished, command Command) *Page {
 	return newRunPage(f).page(runs.KindRun, command)
 }
 
-// StudyPage is the report of a study, of what its rounds found. The command is the one that computes them again.
+// StudyPage returns the report of a study, on what its rounds found. The command is the one that computes the rounds
+// again.
 func StudyPage(l *study.Learned, command string) *Page {
 	r, last := newRunPage(l.Run), l.Rounds[len(l.Rounds)-1]
 	p := r.page(runs.KindStudy, Command{Line: command})
@@ -87,21 +88,21 @@ func (r *runPage) page(kind runs.Kind, command Command) *Page {
 type runPage struct {
 	*runs.Finished
 	metric string
-	// rounds are those of the first method.
+	// rounds are the rounds of the first method.
 	rounds []pipeline.Epoch
 }
 
-// chosen is the method whose model is saved.
+// chosen returns the result of the method whose model is saved.
 func (r *runPage) chosen() *runs.MethodResult {
 	return r.Result.Method(cmp.Or(r.Result.Recommended, r.Result.Methods[0].Method))
 }
 
-// costs says whether samples cost other than 1.
+// costs reports whether samples have costs other than 1.
 func (r *runPage) costs() bool {
 	return slices.ContainsFunc(r.Result.Methods, func(m runs.MethodResult) bool { return m.Cost != float64(m.Samples) })
 }
 
-// spend is the score of each method against what was spent.
+// spend returns a figure of the score of each method against what was spent.
 func (r *runPage) spend() Figure {
 	axis := "source samples"
 	if r.costs() {
@@ -151,7 +152,7 @@ func (r *runPage) spend() Figure {
 		Chart: chart.Lines(upper(metricTitle(r.metric))+" against spend", desc, countAxis(axis), scoreAxis(r.metric, ""), lines)}
 }
 
-// upper begins a title with a capital.
+// upper returns a title with its first letter in upper case.
 func upper(s string) string {
 	first := s[:min(1, len(s))]
 	return strings.ToUpper(first) + s[len(first):]
@@ -165,7 +166,8 @@ func point(x, y float64, i *[2]float64) chart.Point {
 	return p
 }
 
-// helped names the regressions that the last round of a method has the help of, where the one before has none.
+// helped names the regressions that help the predictions in the last round of a method but not in the round before, or
+// returns "".
 func (r *runPage) helped(m runs.MethodResult) string {
 	var was, is string
 	for _, e := range r.Epochs {
@@ -179,7 +181,7 @@ func (r *runPage) helped(m runs.MethodResult) string {
 	return is
 }
 
-// roundsOf are the rounds of a method: those of result.json, of epochs.jsonl where there are no intervals.
+// roundsOf returns the rounds of a method: from result.json, or from epochs.jsonl where that has none.
 func (r *runPage) roundsOf(m runs.MethodResult) []runs.RoundResult {
 	if len(m.Rounds) > 0 {
 		return m.Rounds
@@ -196,7 +198,7 @@ func (r *runPage) roundsOf(m runs.MethodResult) []runs.RoundResult {
 	return out
 }
 
-// withoutFar leaves out the levels that are more than twice as high as all lines.
+// withoutFar splits off the levels that are more than twice as high as all lines.
 func withoutFar(lines []chart.Line) (near, far []chart.Line) {
 	most := 0.0
 	for _, l := range lines {

@@ -12,7 +12,7 @@ import (
 	"github.com/amtrl/amtrl/report/chart"
 )
 
-// extremes are the samples of the sources for the target where the first method helped most and where it helped least.
+// extremes returns the part on the samples drawn for the two targets that the first method helped most and least.
 func (d *sweepData) extremes() Part {
 	p := Part{ID: "samples", Title: "Which sources were sampled", Wide: true}
 	best, worst := d.targets[0], d.targets[0]
@@ -61,7 +61,7 @@ func (d *sweepData) samplesOf(id, title string, t *targetData) Figure {
 	return f
 }
 
-// relevance is the large map of the shares that the relevance gives each source for each target.
+// relevance returns the part with the large map of the share that relevance gives each source for each target.
 func (d *sweepData) relevance() Part {
 	rowOrder, columnOrder := d.clustered()
 	values := make([][]float64, len(rowOrder))
@@ -113,10 +113,11 @@ func (d *sweepData) relevance() Part {
 			"mean over seeds", d.atBudget(), ". Targets and sources with like rows and columns stand together, so that blocks are families.")}}
 }
 
-// mostCells is how many cells a page can name.
+// mostCells is the largest number of cells that a page can name.
 const mostCells = 60_000
 
-// cellsOf is what the script of a page needs to name the cells of a map whose numbers are those of a sheet.
+// cellsOf returns the JSON with which the script of a page names the cells of a map whose numbers are those of s. It
+// returns "" where there are more than mostCells.
 func cellsOf(f *chart.Figure, s Sheet) string {
 	if len(s.Rows)*len(s.Columns) > mostCells {
 		return ""
@@ -125,7 +126,7 @@ func cellsOf(f *chart.Figure, s Sheet) string {
 		Width, Height float64
 		Area          [4]float64
 		Columns, Rows []string
-		Cells         []string // of each row, with blanks between
+		Cells         []string // for each row, separated by blanks
 	}{Width: f.Width, Height: f.Height, Area: f.Area, Columns: s.Columns[1:]}
 	for _, r := range s.Rows {
 		var texts []string
@@ -141,7 +142,8 @@ func cellsOf(f *chart.Figure, s Sheet) string {
 	return string(js)
 }
 
-// clustered is the order of targets and sources. Where all targets are sources too, both have one order.
+// clustered returns the order of the targets and of the sources. Where all targets are sources too, the targets have
+// the order of the sources.
 func (d *sweepData) clustered() (targets, sources []int) {
 	root := func(v float64) float64 {
 		if math.IsNaN(v) {
@@ -174,10 +176,10 @@ func (d *sweepData) clustered() (targets, sources []int) {
 	return falling(len(d.targets), func(i int) float64 { return -float64(slices.Index(sources, d.place[d.targets[i].name])) }), sources
 }
 
-// anchor is the name by which links find a target.
+// anchor returns the anchor that links to target i lead to.
 func anchor(i int) string { return fmt.Sprintf("target-%d", i+1) }
 
-// table has a line for each target.
+// table returns the part with a row for each target.
 func (d *sweepData) table() Part {
 	metric := d.summary.Metric
 	sheet := Sheet{ID: "targets-table", Title: "all targets", Open: true, Columns: []string{"target"}}
@@ -209,7 +211,7 @@ func (d *sweepData) table() Part {
 			"leads to its sources.")}}
 }
 
-// perTarget has a folded table of the strongest sources for each target.
+// perTarget returns the part with a folded table of the strongest sources for each target.
 func (d *sweepData) perTarget() Part {
 	const top = 10
 	p := Part{ID: "each", Title: "The sources of each target", Wide: true}

@@ -13,7 +13,8 @@ import (
 	"github.com/amtrl/amtrl/runs"
 )
 
-// SweepPage is the report of the sweep in a folder, with its identity and summary. The command is the one that repeats it.
+// SweepPage returns the report of the sweep in a folder, with its identity and summary. The command is the one that
+// repeats the sweep.
 func SweepPage(dir string, id *runs.Identity, s *runs.Summary, command Command) (*Page, error) {
 	d, err := readSweep(dir, id, s)
 	if err != nil {
@@ -51,7 +52,7 @@ func SweepPage(dir string, id *runs.Identity, s *runs.Summary, command Command) 
 	return p, nil
 }
 
-// several is a number of things.
+// several returns a number with the noun in its form.
 func several(n int, what string) Sentence {
 	return say(whole(n), " ", text.Form(n, what, what+"s"))
 }
@@ -60,7 +61,7 @@ func (d *sweepData) anyDrawn() bool {
 	return slices.ContainsFunc(d.targets, func(t *targetData) bool { return t.drawn > 0 })
 }
 
-// atBudget says at which budget, where there are several.
+// atBudget returns words for the budget, "at the largest" where there are several, and nil where there is none.
 func (d *sweepData) atBudget() Sentence {
 	if d.budget == 0 {
 		return nil
@@ -123,7 +124,7 @@ func (d *sweepData) answer() Answer {
 	return a
 }
 
-// differenceAxis is the axis of a difference of scores.
+// differenceAxis returns an axis of differences of scores.
 func differenceAxis(metric string) chart.Axis {
 	a := scoreAxis(metric, "")
 	a.Name = "difference of " + metricTitle(metric)
@@ -135,7 +136,7 @@ func differenceAxis(metric string) chart.Axis {
 	return a
 }
 
-// differences is the paper's map: the difference of each target, by corruption and digit.
+// differences returns the part with the paper's map: the difference for each target, by corruption and digit.
 func (d *sweepData) differences() Part {
 	a, b := d.methods[0], d.methods[1]
 	metric := d.summary.Metric
@@ -177,7 +178,7 @@ func lines1(names []string) []string {
 	return out
 }
 
-// extremesOf are the rows with the largest and the smallest values, n in all, in falling order.
+// extremesOf returns bars for the largest and the smallest values, n in all, in descending order.
 func extremesOf(names []string, values []float64, n int) []chart.Bar {
 	var bars []chart.Bar
 	for i, v := range values {
@@ -190,7 +191,7 @@ func extremesOf(names []string, values []float64, n int) []chart.Bar {
 	return bars
 }
 
-// histogram counts the targets by their scores.
+// histogram returns the part that counts the targets by their scores.
 func (d *sweepData) histogram() Part {
 	metric := d.summary.Metric
 	var all []float64
@@ -226,7 +227,7 @@ func binOf(edges []float64, v float64) int {
 	return min(max(i, 0), len(edges)-2)
 }
 
-// curves are the means of the methods over the budgets.
+// curves returns the part with the mean score of each method over the budgets.
 func (d *sweepData) curves() Part {
 	metric := d.summary.Metric
 	sheet := Sheet{ID: "curves-table", Columns: []string{"method", "budget", "source samples", "mean " + metricTitle(metric), "runs"}}
@@ -259,7 +260,7 @@ func (d *sweepData) curves() Part {
 			fmt.Sprintf("A line for each method through its mean %s at each budget.", metricTitle(metric)), x, scoreAxis(metric, "mean "), lines)}}}
 }
 
-// comparisons are all pairs with their intervals.
+// comparisons returns the part with all pairs of methods that were compared, and their intervals.
 func (d *sweepData) comparisons() Part {
 	metric := d.summary.Metric
 	write := points(metric)
@@ -298,7 +299,7 @@ func (d *sweepData) comparisons() Part {
 			"A point with an interval for each pair of methods and budget.", "methods", differenceAxis(metric), near, "worse", "better")}}}
 }
 
-// whatIsCertain says of what an interval of a difference is.
+// whatIsCertain returns a sentence on what the interval of a difference is over.
 func (d *sweepData) whatIsCertain() string {
 	const other = "An interval that leaves out zero is a difference that "
 	if len(d.id.Targets) > 1 {
@@ -314,7 +315,7 @@ func (d *sweepData) whatIsCertain() string {
 	return other + "other rows of this target would show with this seed too; other seeds and other targets may differ."
 }
 
-// nearest is the scale of the smaller differences.
+// nearest returns a scale for the smaller differences: the median of their sizes, at least 1e-12.
 func nearest(bars []chart.Bar) float64 {
 	var sizes []float64
 	for _, b := range bars {

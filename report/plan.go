@@ -7,7 +7,7 @@ import (
 	"github.com/amtrl/amtrl/pipeline"
 )
 
-// Plan is a table of what a schedule asks of each epoch.
+// Plan renders a table of what a schedule asks of each epoch.
 func Plan(title string, plans []pipeline.EpochPlan, f Format) string {
 	t := Table{
 		Title:  title,

@@ -10,10 +10,10 @@ import (
 	"github.com/amtrl/amtrl/runs"
 )
 
-// Command is what repeats the work of a folder, and what it lacks to do so, empty for nothing.
+// Command is the command that repeats the work of a folder, and what it lacks to do so, empty for nothing.
 type Command struct{ Line, Lacks string }
 
-// provenance says where a result is from. The rows of config.json that are settings come one to a line.
+// provenance returns the part on where a result is from. Each setting in config.json has a row.
 func provenance(id *runs.Identity, command Command, seconds float64, files runs.Hashes) Part {
 	p := Part{ID: "provenance", Title: "Where this is from", Wide: true}
 	sheet := Sheet{ID: "provenance-table", Title: "run", Open: true, Columns: []string{"what", "value"}}
@@ -63,7 +63,7 @@ func provenance(id *runs.Identity, command Command, seconds float64, files runs.
 	return p
 }
 
-// flatten lists the leaves of settings in the order of their names.
+// flatten appends the leaves of a tree of settings to out, in the order of their names.
 func flatten(path string, tree map[string]any, out []Row) []Row {
 	for _, k := range slices.Sorted(maps.Keys(tree)) {
 		full := k

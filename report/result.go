@@ -14,7 +14,8 @@ import (
 	"github.com/amtrl/amtrl/runs"
 )
 
-// compared are the methods that the first one is compared with: none where a single sample of the target is left out.
+// compared returns the methods that the first one is compared with. There are none where the samples are too few to
+// choose a method and no rows compare the methods, as where the target's single sample is left out.
 func compared(r *runs.Result) []runs.MethodResult {
 	if r.TooFew && len(r.Comparisons) == 0 {
 		return nil
@@ -22,7 +23,7 @@ func compared(r *runs.Result) []runs.MethodResult {
 	return r.Methods[1:]
 }
 
-// Result is what a run found: the score of each method, how they compare, and the top most relevant sources.
+// Result renders what a run found: the score of each method, how they compare, and the top most relevant sources.
 func Result(r *runs.Result, top int, f Format) string {
 	parts, metric := []string{methodTable(r).Render(f)}, metricOf(r)
 	if len(r.Methods) > 1 {
@@ -108,7 +109,7 @@ func metricOf(r *runs.Result) string {
 	return metric
 }
 
-// methodTable has what each method scored, with its 95 % interval where there is one, and what it drew.
+// methodTable returns a table of what each method scored, with its 95 % interval where there is one, and what it drew.
 func methodTable(r *runs.Result) Table {
 	metric := metricOf(r)
 	costs := slices.ContainsFunc(r.Methods, func(m runs.MethodResult) bool { return m.Cost != float64(m.Samples) })
@@ -138,7 +139,7 @@ func methodTable(r *runs.Result) Table {
 	return t
 }
 
-// Ends are those of the interval of a score, nothing for none.
+// Ends formats the ends of the interval of a score, "" for nil.
 func Ends(metric string, i *[2]float64) string {
 	switch {
 	case i == nil:
@@ -149,7 +150,7 @@ func Ends(metric string, i *[2]float64) string {
 	return Score(metric, i[0]) + " to " + Score(metric, i[1])
 }
 
-// bar draws a part of a whole with block characters, in eighths of one: at least one of these for what is not 0.
+// bar draws a fraction with block characters, in eighths of a block. Anything above 0 has at least one eighth.
 func bar(part float64) string {
 	const width = 12
 	eighths := int(math.Round(min(1, max(0, part)) * width * 8))
@@ -163,8 +164,8 @@ func bar(part float64) string {
 	return out
 }
 
-// verdict compares the scores of two methods; less is better. The interval is turned so that it holds the number
-// before it.
+// verdict compares the scores of two methods; less is better. Where the first is worse, the interval changes its sign
+// with the difference, so that it holds the number that is printed before it.
 func verdict(metric string, a, b runs.MethodResult, all []pipeline.Comparison) string {
 	d := b.Score.Value - a.Score.Value
 	c := pipeline.Comparison{}
@@ -188,7 +189,7 @@ func verdict(metric string, a, b runs.MethodResult, all []pipeline.Comparison) s
 	return fmt.Sprintf("%s is %s %s than %s%s", a.Method, strings.TrimPrefix(difference(metric, d), "+"), word, b.Method, over)
 }
 
-// Earlier says that an earlier round was better than the last one, nothing where none was.
+// Earlier returns a sentence that an earlier round was better than the last one, "" where none was.
 func Earlier(r *runs.Result) string {
 	e := r.Earlier
 	if e == nil {
@@ -200,7 +201,7 @@ func Earlier(r *runs.Result) string {
 		Count(float64(last.Samples)), text.Digits(e.LeaveOneOut), text.Digits(last.LeaveOneOut))
 }
 
-// Contradiction says that on held-out rows a method is better than the recommended one.
+// Contradiction returns a sentence that a method is better than the recommended one on held-out rows.
 func Contradiction(metric string, c *pipeline.Comparison) string {
 	bare, rows, in := *c, Count(float64(c.Rows)), inGroups(c.Groups)
 	bare.Rows = 0
@@ -215,7 +216,7 @@ func firstMethod(r *runs.Result) string {
 	return r.Methods[0].Method
 }
 
-// Relevance is a table of the nu and the share of the most relevant sources of one model, at most top of them.
+// Relevance renders a table of nu and share of the most relevant sources of one model, at most top of them.
 func Relevance(title string, sources []runs.SourceResult, top int, f Format) string {
 	t := Table{Title: title, Header: []string{"source", "nu", "share"}, Right: []int{1, 2}}
 	for _, s := range sources[:min(top, len(sources))] {

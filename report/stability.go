@@ -8,16 +8,16 @@ import (
 	"github.com/amtrl/amtrl/runs"
 )
 
-// leastSeeds is how many seeds say how much shares differ from one to the next.
+// leastSeeds is the smallest number of seeds that shows how much shares differ from seed to seed.
 const leastSeeds = 3
 
 func (d *sweepData) moves() bool { return len(d.id.Seeds) >= leastSeeds }
 
-// SourceStability is how much the share of a source differs between the seeds of the sweep of one target.
+// SourceStability describes how much the share of a source differs between the seeds of a sweep with one target.
 type SourceStability struct {
 	Source string `json:"source"`
-	// Share and Samples are means over the seeds, Least and Most the ends of the shares, InFirstFive in how many of
-	// Seeds the source has one of the five largest.
+	// Share and Samples are means over the seeds, Least and Most are the extremes of the share, and InFirstFive is the
+	// number of Seeds in which the source has one of the five largest shares.
 	Share       float64 `json:"share"`
 	Least       float64 `json:"least"`
 	Most        float64 `json:"most"`
@@ -26,8 +26,9 @@ type SourceStability struct {
 	Samples     float64 `json:"samples"`
 }
 
-// Stability has the at most top sources with the largest mean shares over the seeds of the sweep of one target in a folder, at its largest
-// budget. There are none of fewer than three seeds, of several targets, and where nothing is drawn. It returns them as a table too.
+// Stability returns at most top sources with the largest mean shares over the seeds of a sweep with one target in the
+// folder dir, at its largest budget, and a table of them. It returns nothing for fewer than three seeds, for several
+// targets, and where nothing is drawn.
 func Stability(dir string, id *runs.Identity, s *runs.Summary, top int, f Format) ([]SourceStability, string, error) {
 	if len(id.Targets) != 1 || len(id.Seeds) < leastSeeds {
 		return nil, "", nil
@@ -47,7 +48,7 @@ func Stability(dir string, id *runs.Identity, s *runs.Summary, top int, f Format
 		Header: []string{"source", "share", "least to largest", "in the first five", "samples"},
 		Right:  []int{1, 2, 3, 4},
 	}
-	all := len(d.sources) <= firstFive // which says nothing
+	all := len(d.sources) <= firstFive // the column of the first five then says nothing
 	if all {
 		table.Header, table.Right = slices.Delete(table.Header, 3, 4), table.Right[:3]
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/amtrl/amtrl/runs"
 )
 
-// Summary is what a sweep found: the mean of each method and the paired comparisons.
+// Summary renders what a sweep found: the mean of each method and the paired comparisons.
 func Summary(s *runs.Summary, f Format) string {
 	budgets := slices.ContainsFunc(s.Methods, func(m runs.MethodSummary) bool { return m.Budget > 0 })
 	methods := Table{
@@ -44,7 +44,7 @@ func Summary(s *runs.Summary, f Format) string {
 	return strings.Join(parts, "\n")
 }
 
-// lead puts a cell before row i; with the first row the column is made.
+// lead puts a cell before the others of row i. Called for row 0, it adds the column.
 func (t *Table) lead(i int, name, cell string) {
 	if i == 0 {
 		t.Header = slices.Insert(t.Header, 0, name)
@@ -56,7 +56,7 @@ func (t *Table) lead(i int, name, cell string) {
 	t.Rows[i] = slices.Insert(t.Rows[i], 0, cell)
 }
 
-// Needed is a table of the source samples that each method needs for a mean score.
+// Needed renders a table of the source samples that each method needs for a mean score.
 func Needed(metric string, value float64, needed []runs.Needed, f Format) string {
 	t := Table{
 		Title:  fmt.Sprintf("source samples needed for a mean %s of %s", metricTitle(metric), Score(metric, value)),

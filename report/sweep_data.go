@@ -11,8 +11,8 @@ import (
 	"github.com/amtrl/amtrl/runs"
 )
 
-// sweepData is what the page of a sweep needs of its results, which are read one after the other: means over the seeds of
-// each target at the largest budget.
+// sweepData holds what the page of a sweep needs of its results, which are read one after the other: means over the
+// seeds of each target at the largest budget.
 type sweepData struct {
 	id      *runs.Identity
 	summary *runs.Summary
@@ -20,24 +20,25 @@ type sweepData struct {
 	budgets []float64
 	budget  float64 // the largest
 	targets []*targetData
-	// sources are all that occur, in the order in which they do first.
+	// sources are the names of all sources, in the order in which they first occur.
 	sources []string
 	place   map[string]int
-	advised bool // a network, by any result
+	advised bool // whether a result advises a network
 }
 
 type targetData struct {
 	name  string
 	seeds int
-	// values are of the methods, samples and shares of the sources, each a sum until finish makes it a mean. A source that
-	// the target does not have has NaN.
+	// values are the scores of the methods; samples and shares are those of the sources. Each is a sum until finish
+	// makes it a mean, and NaN for a source that the target does not have.
 	values, samples, shares []float64
 	drawn                   float64
-	// least and most are the ends of the shares over the seeds, and five is in how many a source has one of the firstFive largest.
+	// least and most are the extremes of the shares over the seeds; five is the number of seeds in which a source has
+	// one of the firstFive largest shares.
 	least, most, five []float64
 }
 
-// firstFive is how many sources a seed has first.
+// firstFive is the number of largest shares that count as first in a seed.
 const firstFive = 5
 
 func readSweep(dir string, id *runs.Identity, s *runs.Summary) (*sweepData, error) {
@@ -115,17 +116,17 @@ func (t *targetData) finish(sources int) {
 	t.drawn /= n
 }
 
-// gain is how much better the first method is than the second.
+// gain returns by how much the first method is better than the second.
 func (t *targetData) gain() float64 { return pipeline.Gain(t.values[0], t.values[1]) }
 
-// strongest are the places of the n sources with the largest shares.
+// strongest returns the indices of at most n sources with the largest shares.
 func (t *targetData) strongest(n int) []int { return largest(t.shares, n) }
 
-// grid lays names such as fog_2 out by what stands before and behind their last underscore, where that fills at least half
-// of a table of a few columns.
+// grid lays out names such as fog_2 by what stands before and behind their last underscore, where they fill at least
+// half of a table of at most 16 columns.
 type grid struct {
 	rows, columns []string
-	// row and column are the place of each name.
+	// row and column hold the index of each name's row and column.
 	row, column []int
 }
 
@@ -141,13 +142,13 @@ func gridOf(names []string) *grid {
 	if len(g.rows) < 2 || len(g.columns) < 2 || len(g.columns) > 16 || 2*len(names) < len(g.rows)*len(g.columns) {
 		return nil
 	}
-	// Both ascend, as numbers where they are such.
+	// Both ascend, as numbers where labels are numbers.
 	ascend(g.rows, g.row)
 	ascend(g.columns, g.column)
 	return g
 }
 
-// ascend sorts labels and renumbers what refers to them.
+// ascend sorts labels and renumbers the places that refer to them.
 func ascend(labels []string, places []int) {
 	sorted := slices.Clone(labels)
 	slices.SortFunc(sorted, func(a, b string) int {

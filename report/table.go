@@ -17,7 +17,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 )
 
-// Format is how tables are written.
+// Format is the form in which tables are written.
 type Format string
 
 // The formats.
@@ -42,7 +42,8 @@ type Table struct {
 	Rows   [][]string
 	// Right marks the columns, from 0, that are aligned right.
 	Right []int
-	// Wrap marks the columns whose cells are broken into lines, in [Text], where the table is wider than Width. A Width of 0 is any.
+	// Wrap marks the columns whose cells are broken into lines, in [Text], where the table is wider than Width. A Width
+	// of 0 is no limit.
 	Wrap  []int
 	Width int
 }
@@ -74,8 +75,8 @@ func (t Table) Render(f Format) string {
 	return heading(title, "", "\n") + trailing.ReplaceAllString(w.Render(), "") + "\n"
 }
 
-// wrapped shares what the other columns leave of the width evenly among those that are broken into lines, of which each gets what it needs
-// at most.
+// wrapped divides the width that the other columns leave evenly among the columns that are broken into lines. Each gets
+// at most the width that it needs.
 func (t Table) wrapped() (configs []table.ColumnConfig) {
 	const gap, least = 2, 8
 	if t.Width == 0 {
@@ -101,7 +102,7 @@ func (t Table) wrapped() (configs []table.ColumnConfig) {
 	return configs
 }
 
-// trailing are the blanks that end a line.
+// trailing matches the blanks at the end of a line.
 var trailing = regexp.MustCompile(`(?m) +$`)
 
 func heading(title, before, after string) string {
