@@ -5,27 +5,27 @@ import (
 	"slices"
 )
 
-// Axis is what an axis measures.
+// Axis describes an axis.
 type Axis struct {
-	// Name has the unit in it, as in "error (%)".
+	// Name includes the unit, as in "error (%)".
 	Name string
-	// Text writes a number of the axis.
+	// Text formats a value of the axis.
 	Text func(float64) string
-	// Log makes steps of equal ratio equally long, for values above 0. Zero says that an axis without it begins at 0.
+	// Log makes the axis logarithmic, for values above 0. Zero makes an axis that is not logarithmic include 0.
 	Log, Zero bool
-	// Whole says that only whole numbers mean something.
+	// Whole reports that only whole numbers mean something.
 	Whole bool
 }
 
-// scale takes values to coordinates.
+// scale maps values in [lo, hi] to coordinates in [from, to].
 type scale struct {
 	lo, hi, from, to float64
 	log              bool
-	// step is that between ticks, 0 for one that fits.
+	// step is the distance between ticks, 0 for one that is chosen to fit.
 	step float64
 }
 
-// newScale is that of values which lie in lo to hi, with ends at ticks where that leaves little empty.
+// newScale returns a scale for values from lo to hi. Its ends are at ticks, unless the scale is logarithmic.
 func (a Axis) newScale(lo, hi, from, to float64) scale {
 	if a.Log {
 		if hi <= lo*(1+1e-9) {
@@ -36,7 +36,7 @@ func (a Axis) newScale(lo, hi, from, to float64) scale {
 	if a.Zero {
 		lo, hi = min(lo, 0), max(hi, 0)
 	}
-	// Rounding is no difference.
+	// Differences due to rounding do not count.
 	if hi-lo <= 1e-9*max(math.Abs(lo), math.Abs(hi)) {
 		pad := math.Abs(lo) * 0.1
 		switch {
@@ -62,7 +62,7 @@ func (s scale) at(v float64) float64 {
 	return s.from + (s.to-s.from)*(v-lo)/(hi-lo)
 }
 
-// tickStep is 1, 2 or 5 times a power of ten, about a want-th of the way.
+// tickStep returns 1, 2 or 5 times a power of ten, about the distance from lo to hi divided by want.
 func tickStep(lo, hi float64, want int, whole bool) float64 {
 	raw := (hi - lo) / float64(want)
 	power := math.Pow(10, math.Floor(math.Log10(raw)))
@@ -79,7 +79,7 @@ func tickStep(lo, hi float64, want int, whole bool) float64 {
 	return step
 }
 
-// ticks are the values at which the scale has a mark.
+// ticks returns the values at which the scale has a mark.
 func (s scale) ticks(want int, whole bool) []float64 {
 	if !s.log {
 		step := s.step
@@ -94,7 +94,7 @@ func (s scale) ticks(want int, whole bool) []float64 {
 		return out
 	}
 	first, last := math.Floor(math.Log10(s.lo)), math.Ceil(math.Log10(s.hi))
-	// The densest that leaves room, of some for each power of ten, or of every so many powers.
+	// The densest ticks that leave room: some for each power of ten, or one for every few powers.
 	for _, digits := range [][]float64{{1, 2, 3, 4, 5, 6, 7, 8, 9}, {1, 2, 5}, {1, 3}, {1}} {
 		var out []float64
 		stride := 1.0
@@ -115,10 +115,10 @@ func (s scale) ticks(want int, whole bool) []float64 {
 	return scale{s.lo, s.hi, s.from, s.to, false, 0}.ticks(want, whole)
 }
 
-// plot is the area between axes.
+// plot is the area between the axes.
 type plot struct{ left, top, right, bottom float64 }
 
-// yAxis draws the marks, the grid and the name of the vertical axis.
+// yAxis draws the numbers, the grid and the name of the vertical axis.
 func (f *Figure) yAxis(p plot, a Axis, s scale) {
 	for _, v := range s.ticks(5, a.Whole) {
 		y := s.at(v)
@@ -128,13 +128,14 @@ func (f *Figure) yAxis(p plot, a Axis, s scale) {
 	f.yName(p, a.Name)
 }
 
-// yName writes the name of the vertical axis along it.
+// yName draws the name of the vertical axis along it.
 func (f *Figure) yName(p plot, name string) {
 	f.printf(`<text transform="translate(13 %s)rotate(-90)" class="mute" text-anchor="middle">%s</text>`,
 		num((p.top+p.bottom)/2), escape(name))
 }
 
-// xAxis draws those of the horizontal axis, leaving out numbers that would touch.
+// xAxis draws the ticks, the numbers and the name of the horizontal axis, and the grid if asked. It leaves out numbers
+// that would touch.
 func (f *Figure) xAxis(p plot, a Axis, s scale, grid bool) {
 	f.line(p.left, p.bottom, p.right, p.bottom, "axis")
 	end := math.Inf(-1)
@@ -154,7 +155,7 @@ func (f *Figure) xAxis(p plot, a Axis, s scale, grid bool) {
 	f.text((p.left+p.right)/2, p.bottom+35, "mute", "middle", a.Name)
 }
 
-// labelRoom is the width that the numbers of a vertical axis need.
+// labelRoom returns the width that the numbers and the name of a vertical axis need.
 func (a Axis) labelRoom(s scale) float64 {
 	var texts []string
 	for _, v := range s.ticks(5, a.Whole) {
@@ -163,7 +164,7 @@ func (a Axis) labelRoom(s scale) float64 {
 	return widest(texts, 90) + 28
 }
 
-// bounds are the least and the greatest of the values that are finite.
+// bounds returns the least and the greatest finite value, 0 and 1 where there is none.
 func bounds(values []float64) (lo, hi float64) {
 	values = slices.DeleteFunc(slices.Clone(values), func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) })
 	if len(values) == 0 {

@@ -5,10 +5,10 @@ import (
 	"fmt"
 )
 
-// Bar is a bar with a name, its value and, where Band says so, an interval.
+// Bar is a bar with a name and a value. If Band is set, Low to High is its interval.
 type Bar struct {
 	Name string
-	// Short stands before the bar in place of the name, which is where the pointer rests on it.
+	// Short, if not empty, stands before the bar in place of the name, which shows where the pointer rests on the bar.
 	Short            string
 	Value, Low, High float64
 	Band             bool
@@ -16,13 +16,13 @@ type Bar struct {
 
 const barHeight = 20
 
-// frame begins a figure of rows, a name before each; yName says what the names are of.
+// frame begins a figure of rows with a name before each. yName says what the names are.
 func frame(title, desc, yName string, names []string, nameRoom, top, noteRoom float64) (*Figure, plot) {
 	f := &Figure{Title: title, Desc: desc, Width: width}
 	return f, f.rows(yName, names, nameRoom, top, noteRoom)
 }
 
-// rows makes room for rows below top and says what their names are of.
+// rows makes room for rows below top, and draws yName, which says what their names are.
 func (f *Figure) rows(yName string, names []string, nameRoom, top, noteRoom float64) plot {
 	p := plot{widest(names, nameRoom) + 34, top, width - 14 - noteRoom, top + float64(len(names))*barHeight}
 	f.Height = p.bottom + 44
@@ -34,7 +34,7 @@ func (f *Figure) rowName(p plot, i int, name string) {
 	f.label(p.left-8, p.top+float64(i)*barHeight+14, "", "end", name, p.left-30)
 }
 
-// Bars draws a bar for each row, with its number behind it.
+// Bars draws a bar for each row, with its number at the right edge.
 func Bars(title, desc, yName string, x Axis, bars []Bar) *Figure {
 	var names, texts []string
 	var values []float64
@@ -66,15 +66,15 @@ func Bars(title, desc, yName string, x Axis, bars []Bar) *Figure {
 	return f
 }
 
-// Stack is a bar of several parts; Full marks it at its end.
+// Stack is a bar of several parts. Full puts a mark at its end.
 type Stack struct {
 	Name  string
 	Parts []float64
 	Full  bool
 }
 
-// Stacks draws rows of parts, of which part i has the name parts[i] and is the darker the later it is. Rows that are full
-// have the sign "●" behind them, which fullText explains.
+// Stacks draws bars of parts. Part i has the name parts[i], and later parts are darker. Rows that are full have the
+// sign "●" at their end, which fullText explains.
 func Stacks(title, desc, yName string, x Axis, parts []string, rows []Stack, fullText string) *Figure {
 	var names []string
 	most, anyFull := 0.0, false
@@ -120,7 +120,8 @@ func Stacks(title, desc, yName string, x Axis, parts []string, rows []Stack, ful
 	return f
 }
 
-// legendParts are the parts that a legend names: all of a few, else the first, some between and the last.
+// legendParts returns the names and indices of the parts that a legend names: all of a few, else the first, some
+// between and the last.
 func legendParts(parts []string) (names []string, at []int) {
 	step := max(1, (len(parts)+4)/5)
 	for i := range parts {

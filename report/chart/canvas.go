@@ -13,26 +13,26 @@ import (
 
 type point struct{ x, y float64 }
 
-// near says whether a point can be one of an image.
+// near reports whether a point can lie in an image.
 func (p point) near() bool { return math.Abs(p.x) < 1e6 && math.Abs(p.y) < 1e6 }
 
-// mid is the point at a part t of the way from a to b.
+// mid returns the point at a fraction t of the way from a to b.
 func mid(a, b point, t float64) point { return point{a.x + t*(b.x-a.x), a.y + t*(b.y-a.y)} }
 
-// line is a chain of straight lines.
+// line is a polyline.
 type line struct {
 	points []point
 	closed bool
 }
 
-// affine takes a point to (a x + c y + e, b x + d y + f).
+// affine maps a point (x, y) to (a x + c y + e, b x + d y + f).
 type affine [6]float64
 
 func (m affine) of(p point) point {
 	return point{m[0]*p.x + m[2]*p.y + m[4], m[1]*p.x + m[3]*p.y + m[5]}
 }
 
-// then is n first, then m.
+// then returns the map that applies n first, then m.
 func (m affine) then(n affine) affine {
 	x, y, o := m.of(point{n[0], n[1]}), m.of(point{n[2], n[3]}), m.of(point{n[4], n[5]})
 	return affine{x.x - m[4], x.y - m[5], y.x - m[4], y.y - m[5], o.x, o.y}
@@ -40,7 +40,7 @@ func (m affine) then(n affine) affine {
 
 var transforms = regexp.MustCompile(`(translate|scale|rotate)\(([^)]*)\)`)
 
-// transform adds what an attribute says, of which figures use these.
+// transform returns m preceded by the transformations of an SVG attribute, of which figures use these three.
 func (m affine) transform(s string) affine {
 	for _, t := range transforms.FindAllStringSubmatch(s, -1) {
 		v := append(numbers(t[2]), 0, 0)
@@ -63,7 +63,7 @@ type canvas struct {
 	z     vector.Rasterizer
 }
 
-// shape fills lines and draws along them.
+// shape fills the area within lines and strokes the lines, as the style says.
 func (c *canvas) shape(lines []line, s style, at affine) {
 	for _, l := range lines {
 		if slices.ContainsFunc(l.points, func(p point) bool { return !p.near() }) {
@@ -85,7 +85,7 @@ func (c *canvas) shape(lines []line, s style, at affine) {
 	c.fill(strokes, s.stroke, s.opacity, at)
 }
 
-// fill fills what lies within lines. What lies within two of one direction counts once.
+// fill fills the area within lines. An area within two lines of the same direction is filled once.
 func (c *canvas) fill(lines []line, with color.Color, opacity float64, at affine) {
 	lo, hi := point{math.Inf(1), math.Inf(1)}, point{math.Inf(-1), math.Inf(-1)}
 	moved := make([][]point, len(lines))
@@ -123,7 +123,7 @@ func (c *canvas) fill(lines []line, with color.Color, opacity float64, at affine
 	c.z.Draw(c.image, r, image.NewUniform(color.NRGBA64{uint16(red), uint16(green), uint16(blue), uint16(opacity * 0xffff)}), image.Point{})
 }
 
-// dashed cuts a line into the dashes of a pattern of lengths that are drawn and left out in turn.
+// dashed cuts a line into dashes. The lengths in pattern are drawn and left out in turn.
 func (l line) dashed(pattern []float64) []line {
 	if l.closed {
 		l.points = append(slices.Clone(l.points), l.points[0])
@@ -153,7 +153,7 @@ func (l line) dashed(pattern []float64) []line {
 	return out
 }
 
-// outline is what a pen of a radius covers on its way along a line, as pieces of one direction.
+// outline returns the area that a pen of the given radius covers along a line, in pieces of one direction.
 func (l line) outline(radius float64) (pieces []line) {
 	for i, b := range l.points[1:] {
 		a := l.points[i]
@@ -170,7 +170,7 @@ func (l line) outline(radius float64) (pieces []line) {
 	return pieces
 }
 
-// disc is a polygon about a point.
+// disc returns a regular polygon about a point.
 func disc(at point, radius float64, sides int) (points []point) {
 	for i := range sides {
 		sin, cos := math.Sincos(2 * math.Pi * float64(i) / float64(sides))

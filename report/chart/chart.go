@@ -1,7 +1,7 @@
-// Package chart draws figures as SVG. It knows nothing of what is drawn: labels come as text, numbers with a function that
-// writes them. Every figure has a title and a description for those who do not see it, names on its axes, and colours that
-// can be told apart without colour vision: those of Okabe and Ito (2008) for series, which also differ in their marks,
-// a single blue from light to dark for amounts, and blue against vermilion for differences.
+// Package chart draws figures as SVG and PNG. It knows nothing about what is drawn: labels come as text, numbers with a
+// function that formats them. Every figure has a title and a description for those who do not see it, names on its
+// axes, and colours that can be told apart without colour vision: those of Okabe and Ito (2008) for series, which also
+// differ in their marks, a single blue from light to dark for amounts, and blue against vermilion for differences.
 //
 //	chart.go   a figure, its elements, its style
 //	axis.go    scales, ticks, axes
@@ -11,6 +11,7 @@
 //	points.go  differences with intervals
 //	counts.go  histograms
 //	heat.go    a map with numbers, a large map without
+//	png.go     a figure as PNG, drawn by canvas.go
 package chart
 
 import (
@@ -22,34 +23,34 @@ import (
 	"github.com/mattn/go-runewidth"
 )
 
-// Figure is a drawing in units of about a pixel.
+// Figure is a drawing whose unit is about a pixel.
 type Figure struct {
 	Title string
 	// Desc says in a sentence what the figure shows.
 	Desc          string
 	Width, Height float64
-	// Area is where a large map has its cells: left, top, right and bottom.
+	// Area is the area of the cells in a large map: left, top, right and bottom.
 	Area [4]float64
 	body strings.Builder
 }
 
-// width is that of a figure beside its neighbours; on a telephone it shrinks to about three quarters.
+// width is the width of a figure beside its neighbours; on a telephone it shrinks to about three quarters.
 const width = 460
 
 // letter is the width of a letter of the text size in a wide font.
 const letter = 7.4
 
-// cells counts the letters of a text, twice those that are wide, the same in every locale.
+// cells measures the width of a text in letters, where wide letters count twice. It is the same in every locale.
 var cells = &runewidth.Condition{StrictEmojiNeutral: true}
 
-// SVG returns the drawing as an element of a page, whose style has [Style].
+// SVG returns the drawing as an element of a page whose style sheet includes [Style].
 func (f *Figure) SVG(id string) string {
 	return fmt.Sprintf(`<svg class="chart" viewBox="0 0 %s %s" role="img" aria-labelledby="%s-t %s-d">`+
 		`<title id="%s-t">%s</title><desc id="%s-d">%s</desc>%s</svg>`, num(f.Width), num(f.Height), id, id,
 		id, escape(f.Title), id, escape(f.Desc), f.body.String())
 }
 
-// Standalone returns the drawing as a file of its own, light or dark as the viewer has it.
+// Standalone returns the drawing as an SVG file of its own, light or dark as the viewer prefers.
 func (f *Figure) Standalone() string {
 	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" class="chart" width="%s" height="%s" viewBox="0 0 %s %s" role="img" `+
 		`aria-labelledby="t d">`+"\n<title id=\"t\">%s</title>\n<desc id=\"d\">%s</desc>\n<style>%s</style>\n"+
@@ -57,7 +58,7 @@ func (f *Figure) Standalone() string {
 		escape(f.Title), escape(f.Desc), Style, strings.ReplaceAll(f.body.String(), "><", ">\n<"))
 }
 
-// Style is the style sheet of figures. It has no variables, so that other programs than browsers read it too.
+// Style is the style sheet of figures. It has no variables, so that programs other than browsers can read it too.
 const Style = `
 .chart{font:12px system-ui,"Segoe UI","Noto Sans","DejaVu Sans",sans-serif}
 .chart text{fill:#1f2328}.chart .mute{fill:#59636e}.chart .tick{font-size:11px;fill:#59636e}
@@ -78,18 +79,18 @@ const Style = `
 .chart .s2{stroke:#1fbf92}.chart .f5{fill:#f0813a}.chart .s5{stroke:#f0813a}.chart .f7{fill:#c9a24a}.chart .s7{stroke:#c9a24a}
 }`
 
-// Series is the number of colours of series.
+// Series is the number of colours for series.
 const Series = 8
 
 func escape(s string) string { return html.EscapeString(s) }
 
-// num writes a coordinate.
+// num formats a coordinate.
 func num(v float64) string {
 	s := strconv.FormatFloat(v, 'f', 1, 64)
 	return strings.TrimSuffix(s, ".0")
 }
 
-// Isolate keeps a name that is written from right to left from turning the words around it.
+// Isolate keeps a name that is written from right to left from changing the order of the words around it.
 func Isolate(name string) string {
 	for _, r := range name {
 		if r >= 0x590 && r <= 0x8ff || r == 0x200e || r == 0x200f || r >= 0x202a && r <= 0x202e || r >= 0xfb1d && r <= 0xfefc ||
@@ -102,7 +103,7 @@ func Isolate(name string) string {
 
 func (f *Figure) printf(format string, args ...any) { fmt.Fprintf(&f.body, format, args...) }
 
-// tip is what is shown where the pointer rests on an element.
+// tip returns an element with the text that shows where the pointer rests on its parent.
 func tip(text string) string {
 	if text == "" {
 		return ""
@@ -120,7 +121,8 @@ func (f *Figure) text(x, y float64, class, anchor, s string) {
 	f.printf(`<text x="%s" y="%s"%s%s>%s</text>`, num(x), num(y), class, anchor, escape(s))
 }
 
-// label writes a name, cut in its middle where it is longer than room, and whole where the pointer rests on it.
+// label draws a name, cut in its middle where it is wider than room. The whole name shows where the pointer rests on
+// it.
 func (f *Figure) label(x, y float64, class, anchor, name string, room float64) {
 	short := Fit(name, room)
 	if short == name {
@@ -141,10 +143,10 @@ func Fit(name string, room float64) string {
 	return cells.Truncate(name, head, "") + "…" + strings.TrimLeft(cells.TruncateLeft(name, cells.StringWidth(name)-tail, ""), " ")
 }
 
-// textWidth is about the width of a text.
+// textWidth returns the approximate width of a text.
 func textWidth(s string) float64 { return letter * float64(cells.StringWidth(s)) }
 
-// widest is the width of the widest name, at most most.
+// widest returns the width of the widest name, at most most.
 func widest(names []string, most float64) float64 {
 	w := 0.0
 	for _, n := range names {
@@ -162,7 +164,7 @@ func (f *Figure) line(x1, y1, x2, y2 float64, class string) {
 	f.printf(`<path d="M%s %sL%s %s" class="%s"/>`, num(x1), num(y1), num(x2), num(y2), class)
 }
 
-// mark is the mark of a series: a disc, a square, a diamond, a triangle.
+// mark draws the mark of a series: a disc, a square, a diamond or a triangle.
 func (f *Figure) mark(x, y float64, series int, title string) {
 	const r = 4.0
 	class := fmt.Sprintf("f%d edge", series%Series)
@@ -178,7 +180,8 @@ func (f *Figure) mark(x, y float64, series int, title string) {
 	}
 }
 
-// legend writes the names of series from the left edge on and returns the y below it.
+// legend draws the names of series from the left edge on, each after its symbol, which sign draws, and returns the y
+// below them.
 func (f *Figure) legend(y float64, names []string, sign func(x, y float64, i int)) float64 {
 	const left, gap = 4.0, 26.0
 	x := left

@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// Counts are how many values of a series lie in each of a row of bins of one width.
+// Counts holds the number of values of a series in each of several adjacent bins.
 type Counts struct {
 	Name   string
 	Counts []int
 }
 
-// Bins are the edges of about want bins of a round width that hold all values.
+// Bins returns the edges of about want bins that hold all values. Their common width is round.
 func Bins(values []float64, want int) []float64 {
 	lo, hi := bounds(values)
 	if hi-lo <= 1e-9*max(math.Abs(lo), math.Abs(hi)) {
@@ -28,8 +28,8 @@ func Bins(values []float64, want int) []float64 {
 	return edges
 }
 
-// Histogram draws the outlines of series over each other: the first is filled, the others are lines. The bins begin at
-// edges[i] and end at edges[i+1].
+// Histogram draws series over each other: the first as filled bars, the others as outlines. Bin i reaches from edges[i]
+// to edges[i+1].
 func Histogram(title, desc string, x, y Axis, edges []float64, series []Counts) *Figure {
 	f := &Figure{Title: title, Desc: desc, Width: width}
 	var names []string

@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// ramp is a blue from nearly white at 0 to dark at 1 (the Blues of ColorBrewer, by Cynthia Brewer).
+// ramp returns a blue from nearly white at 0 to dark at 1 (the Blues of ColorBrewer, by Cynthia Brewer).
 func ramp(v float64) string {
 	return mix(v, [][3]float64{{247, 251, 255}, {222, 235, 247}, {198, 219, 239}, {158, 202, 225}, {107, 174, 214}, {66, 146, 198},
 		{33, 113, 181}, {8, 81, 156}, {8, 48, 107}})
 }
 
-// split is vermilion at -1, nearly white at 0, blue at 1.
+// split returns vermilion at -1, nearly white at 0 and blue at 1.
 func split(v float64) string {
 	return mix((v+1)/2, [][3]float64{{176, 70, 0}, {222, 120, 50}, {245, 190, 140}, {247, 247, 247}, {150, 200, 232}, {60, 145, 200},
 		{0, 92, 150}})
@@ -32,16 +32,16 @@ func mix(v float64, stops [][3]float64) string {
 	return fmt.Sprintf("#%02x%02x%02x", c[0], c[1], c[2])
 }
 
-// Map is a table of numbers as colours. NaN is a cell without one.
+// Map is a table of numbers that are drawn as colours. A NaN is a cell without a colour.
 type Map struct {
 	Title, Desc      string
 	XName, YName     string
 	Columns, Rows    []string
 	Values           [][]float64
 	Text, LegendText func(float64) string
-	// Legend says what the colours mean, with its unit.
+	// Legend says what the colours mean, with the unit.
 	Legend string
-	// Split is for differences: 0 is the middle.
+	// Split is set for differences: 0 is then the middle of the colours.
 	Split bool
 }
 
@@ -75,7 +75,7 @@ func Heat(m Map) *Figure {
 		}
 	}
 	room := 15.0
-	const enough = 70 // of a cell for the ends of its name
+	const enough = 70 // the cell width in which the ends of a name fit
 	if cell < enough && widest(m.Columns, width) > cell {
 		room = 0
 		for j, name := range m.Columns {
@@ -92,7 +92,7 @@ func Heat(m Map) *Figure {
 	return f
 }
 
-// slanted writes a name up to a place from below, and returns how far it reaches down from there.
+// slanted draws a name that rises to a point, and returns how far it reaches below the point.
 func (f *Figure) slanted(x, y float64, name string) float64 {
 	short := Fit(name, 150)
 	note := ""
@@ -103,7 +103,7 @@ func (f *Figure) slanted(x, y float64, name string) float64 {
 	return textWidth(short)*0.87 + 12
 }
 
-// colors is the colour of a value, and the value of the strongest colour.
+// colors returns the colour of a value, and the value with the strongest colour.
 func (m Map) colors() (color func(float64) string, most float64) {
 	for _, row := range m.Values {
 		for _, v := range row {
@@ -121,7 +121,7 @@ func (m Map) colors() (color func(float64) string, most float64) {
 	return func(v float64) string { return ramp(v / most) }, most
 }
 
-// colorLegend draws the colours with the numbers at their ends.
+// colorLegend draws the scale of colours with the numbers at its ends.
 func (f *Figure) colorLegend(m Map, color func(float64) string, most float64) {
 	const steps, w, y = 24, 130.0, 18.0
 	lo := 0.0
@@ -142,14 +142,14 @@ func (f *Figure) colorLegend(m Map, color func(float64) string, most float64) {
 	f.text(4, y, "mute", "", Fit(m.Legend, x-6-textWidth(text(lo))-12))
 }
 
-// Group is a run of rows or columns with something in common.
+// Group is a range of adjacent rows or columns with something in common.
 type Group struct {
 	Name     string
 	From, To int
 }
 
-// Large draws a map of many cells without numbers: values of one colour are one path. Columns and rows are named by groups
-// of neighbours, or each where there are few.
+// Large draws a map of many cells without numbers. Cells of one colour are one path. Groups of neighbours name the
+// columns and rows, or each has a name where there are few.
 func Large(m Map, columns, rows []Group) *Figure {
 	f := &Figure{Title: m.Title, Desc: m.Desc, Width: 2 * width}
 	var names []string
@@ -166,7 +166,7 @@ func Large(m Map, columns, rows []Group) *Figure {
 	f.Area = [4]float64{p.left, p.top, p.right, p.bottom}
 	_, most := m.colors()
 	const levels = 24
-	// The root spreads small values over more colours.
+	// The square root spreads small values over more colours.
 	color := func(v float64) string { return ramp(math.Sqrt(v / most)) }
 	f.colorLegend(m, color, most)
 	f.printf(`<rect x="%s" y="%s" width="%s" height="%s" fill="%s"/>`, num(p.left), num(p.top), num(p.right-p.left),

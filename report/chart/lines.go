@@ -5,23 +5,25 @@ import (
 	"strings"
 )
 
-// Point is a point of a line; Band says that Low and High are the ends of its interval.
+// Point is a point of a line. If Band is set, Low to High is its interval.
 type Point struct {
 	X, Y, Low, High float64
 	Band            bool
 }
 
-// Line is a series of points.
+// Line is a series of points with a name.
 type Line struct {
 	Name   string
 	Points []Point
-	// Color is a colour of series, and the mark.
+	// Color is the index of the colour and of the mark.
 	Color int
-	// Level is a line across the figure at the one point's Y, dotted. Guess is a line dashed, without marks.
+	// Level draws a dotted line across the figure at the Y of the single point. Guess draws a dashed line without
+	// marks.
 	Level, Guess bool
 }
 
-// Lines draws lines with their bands. The levels reach over the whole width; the band of a guess ends at the figure's edge.
+// Lines draws lines with their bands. Levels span the whole width; the band of a guess is cut off at the edge of the
+// figure.
 func Lines(title, desc string, x, y Axis, lines []Line) *Figure {
 	f := &Figure{Title: title, Desc: desc, Width: width}
 	var xs, ys []float64
@@ -73,7 +75,7 @@ func Lines(title, desc string, x, y Axis, lines []Line) *Figure {
 		}
 		for _, q := range l.Points {
 			at := sx.at(q.X)
-			if len(l.Points) == 1 { // beside what has the same place
+			if len(l.Points) == 1 { // beside others at the same place
 				aside += 9
 				at = min(at+aside, p.right-4)
 			}
@@ -134,7 +136,7 @@ func (f *Figure) band(points []Point, color int, sx, sy scale) {
 	f.printf(`<path d="%s%sz" class="band f%d"/>`, over.String(), under.String(), color%Series)
 }
 
-// whisker draws an interval with its ends.
+// whisker draws an interval with its two ends.
 func (f *Figure) whisker(x1, y1, x2, y2 float64, color string) {
 	const e = 3.5
 	dx, dy := 0.0, e

@@ -24,14 +24,15 @@ import (
 	"golang.org/x/image/math/fixed"
 )
 
-// The most pixels of an image for each unit of its figure, and in all.
+// The largest number of pixels per unit of a figure, and in an image.
 const (
 	pixelsPerUnit = 3
 	mostPixels    = 20_000_000
 )
 
-// PNG returns the drawing on white paper, three pixels for a unit, or fewer for a very large one. It reads the elements that
-// figures are made of and their style. Letters are those of the Go font: Latin, Greek and Cyrillic; others become boxes.
+// PNG returns the drawing on white paper with three pixels per unit, or fewer for a very large one. It reads the
+// elements and styles that figures are made of. Letters are those of the Go font: Latin, Greek and Cyrillic; others
+// become boxes.
 func (f *Figure) PNG() ([]byte, error) {
 	scale, size := f.pixels()
 	c := &canvas{image: image.NewRGBA(size)}
@@ -44,13 +45,13 @@ func (f *Figure) PNG() ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// pixels are the pixels for a unit, and those of the image.
+// pixels returns the number of pixels per unit, and the size of the image.
 func (f *Figure) pixels() (scale float64, size image.Rectangle) {
 	scale = min(pixelsPerUnit, math.Sqrt(mostPixels/(f.Width*f.Height)))
 	return scale, image.Rect(0, 0, max(1, int(f.Width*scale)), max(1, int(f.Height*scale)))
 }
 
-// elements draws elements up to the end of the one that they are in.
+// elements draws elements up to the end of their parent.
 func (c *canvas) elements(d *xml.Decoder, at affine) error {
 	for {
 		token, err := d.Token()
@@ -71,7 +72,7 @@ func (c *canvas) elements(d *xml.Decoder, at affine) error {
 	}
 }
 
-// element draws one element and what is in it.
+// element draws one element and the elements in it.
 func (c *canvas) element(d *xml.Decoder, e xml.StartElement, at affine) error {
 	attr := map[string]string{}
 	for _, a := range e.Attr {
@@ -104,7 +105,7 @@ func (c *canvas) element(d *xml.Decoder, e xml.StartElement, at affine) error {
 	return c.elements(d, at)
 }
 
-// textOf reads the text of an element up to its end, without that of elements in it.
+// textOf reads the text of an element up to its end, without the text of elements in it.
 func textOf(d *xml.Decoder) (string, error) {
 	var out strings.Builder
 	for {
@@ -125,14 +126,14 @@ func textOf(d *xml.Decoder) (string, error) {
 	}
 }
 
-// style is how an element is drawn; colours that are nil are none.
+// style is how an element is drawn. A nil colour is none.
 type style struct {
 	fill, stroke           color.Color
 	width, opacity, letter float64
 	dash                   []float64
 }
 
-// rules are those of [Style] on light paper, in its order.
+// rules returns the name and the properties of each rule of [Style] for light paper, in order.
 var rules = sync.OnceValue(func() [][2]string {
 	light, _, _ := strings.Cut(Style, "@media")
 	var out [][2]string
@@ -142,7 +143,7 @@ var rules = sync.OnceValue(func() [][2]string {
 	return out
 })
 
-// styleOf is the style of an element: its attributes, which rules of its name and its classes replace.
+// styleOf returns the style of an element: its attributes, overridden by the rules for its name and its classes.
 func styleOf(name string, attr map[string]string) style {
 	s := style{fill: color.Black, width: 1, opacity: 1, letter: 12}
 	for _, key := range []string{"fill", "stroke", "font-size"} {
@@ -183,7 +184,7 @@ func (s *style) set(key, value string) {
 	}
 }
 
-// parseColor reads #rgb and #rrggbb; all else is none.
+// parseColor reads #rgb and #rrggbb, and returns nil for all else.
 func parseColor(s string) color.Color {
 	s = strings.TrimPrefix(s, "#")
 	if len(s) == 3 {
@@ -206,7 +207,7 @@ func numbers(s string) (out []float64) {
 	return out
 }
 
-// parsePath reads the straight lines of a path, which is all that figures have.
+// parsePath reads a path of straight lines, which are all that figures have.
 func parsePath(d string) (lines []line) {
 	words := pathWords.FindAllString(d, -1)
 	next := func() (v float64) {
@@ -250,10 +251,10 @@ func parsePath(d string) (lines []line) {
 	return lines
 }
 
-// goFont is read once.
+// goFont returns the Go font, which it parses once.
 var goFont = sync.OnceValues(func() (*sfnt.Font, error) { return sfnt.Parse(goregular.TTF) })
 
-// text writes text that begins, has its middle or ends at a place.
+// text draws text that begins, is centred or ends at p.
 func (c *canvas) text(s string, p point, anchor string, st style, at affine) {
 	f, err := goFont()
 	if err != nil || st.fill == nil {
@@ -291,7 +292,7 @@ func (c *canvas) text(s string, p point, anchor string, st style, at affine) {
 	c.fill(outlines, st.fill, st.opacity, at)
 }
 
-// flatten replaces the curves of a glyph by short lines.
+// flatten returns the outlines of a glyph, with short lines in place of curves.
 func flatten(segments sfnt.Segments, at point, size float64) (lines []line) {
 	place := func(p fixed.Point26_6) point { return point{at.x + float64(p.X)/64*size, at.y + float64(p.Y)/64*size} }
 	for _, s := range segments {

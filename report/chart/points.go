@@ -2,8 +2,8 @@ package chart
 
 import "fmt"
 
-// Differences draws a point with an interval for each row, and a line at 0 between less and more, the words for the two
-// sides.
+// Differences draws a point with an interval for each row, and a line at 0. less and more are words for the two sides
+// of it.
 func Differences(title, desc, yName string, x Axis, rows []Bar, less, more string) *Figure {
 	var names []string
 	values, banded := []float64{0}, false
@@ -34,7 +34,7 @@ func Differences(title, desc, yName string, x Axis, rows []Bar, less, more strin
 			note += fmt.Sprintf(" (%s to %s)", x.Text(r.Low), x.Text(r.High))
 			f.whisker(s.at(r.Low), y, s.at(r.High), y, "ink")
 		}
-		// Where there are intervals the colour is of what is certain.
+		// Where there are intervals, the colour shows only differences that are certain.
 		switch lo, hi := r.ends(banded); {
 		case lo > 0:
 			color = 0
@@ -46,7 +46,7 @@ func Differences(title, desc, yName string, x Axis, rows []Bar, less, more strin
 	return f
 }
 
-// ends are those of the interval, or the value itself where no row has an interval.
+// ends returns the ends of the interval, or the value itself where no row has an interval.
 func (b Bar) ends(banded bool) (lo, hi float64) {
 	switch {
 	case b.Band:

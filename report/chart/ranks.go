@@ -5,14 +5,14 @@ import (
 	"strconv"
 )
 
-// Rank is a row whose place, from 1, is known at several times.
+// Rank holds the places of a row, from 1, at several times.
 type Rank struct {
 	Name   string
 	Places []int
 }
 
-// Ranks draws how places changed: a column for each time, a line for each row, which should be in the order of their last
-// places. Places behind the number of rows share a lane at the bottom.
+// Ranks draws how places changed: a column for each time and a line for each row. The rows should be in the order of
+// their last places. Places beyond the number of rows share a lane at the bottom.
 func Ranks(title, desc, xName, yName string, times []string, rows []Rank) *Figure {
 	var names []string
 	for _, r := range rows {
