@@ -14,29 +14,29 @@ import (
 	"github.com/amtrl/amtrl/internal/text"
 )
 
-// arrayTable is a file of arrays of one length, each a column: of one value per
-// row, or of a vector per row where the array has more dimensions. Any of its rows
-// can be read at once.
+// arrayTable is a table whose columns are arrays, as in NPY and safetensors files. The first dimension of each array is the rows of the
+// table: a column has one value per row, or a vector per row where its array has more dimensions. Rows can be read in any order.
 type arrayTable struct {
 	base
-	arrays []array // those of columns
+	arrays []array // one for each of columns
 	raw    []byte
 }
 
-// array is where and how the elements of a column lie.
+// array says where the elements of a column lie in the file, and in which form.
 type array struct {
-	at   int64 // byte of the first
-	kind byte  // 'u', 'i', 'b', 'f', 'B' for bfloat16, 'U' for text of UTF-32, 'S' for bytes of text
-	size int   // bytes of an element
-	cols int   // elements of a row
-	// byColumn says that the elements of a column follow each other, as in Fortran.
+	at   int64 // byte of the file at which the first element begins
+	kind byte  // 'u', 'i', 'b', 'f', 'B' for bfloat16, 'U' for text as UTF-32, 'S' for text as bytes
+	size int   // bytes per element
+	cols int   // elements per row
+	// byColumn says that elements are stored column by column (Fortran order).
 	byColumn bool
 }
 
-// maxText bounds the bytes of a text in an array.
+// maxText bounds the length of a text in an array, in bytes for 'S' and in characters for 'U'.
 const maxText = 1 << 16
 
-// newArray makes an array and its column, of shape rows by the rest.
+// newArray returns an array and its column. The first dimension of shape is the rows of the table; the others together are the elements of
+// a row.
 func newArray(name string, kind byte, size int, shape []int, at int64) (array, Column) {
 	a := array{at: at, kind: kind, size: size, cols: 1}
 	c := Column{Name: name}
@@ -75,7 +75,7 @@ func (t *arrayTable) Scan(q Query, f func(*Batch) error) error {
 		return err
 	}
 	var of []Column
-	each := int64(0) // bytes of a row
+	each := int64(0) // bytes per row
 	for _, c := range append(scalars, features...) {
 		each += int64(t.arrays[c].size) * int64(t.arrays[c].cols)
 	}
@@ -122,7 +122,7 @@ func (t *arrayTable) Scan(q Query, f func(*Batch) error) error {
 	}
 }
 
-// checkWidth holds the width of features, of that many columns, against a query.
+// checkWidth returns an error where features from this number of columns do not have the width that q asks for.
 func checkWidth(path string, q Query, width, columns int) error {
 	switch {
 	case q.Width == 0 || columns == 0 || width == q.Width:
@@ -133,7 +133,7 @@ func checkWidth(path string, q Query, width, columns int) error {
 	return fmt.Errorf("%s: expected %d columns of features, found %d", path, q.Width, width)
 }
 
-// read reads n rows of column c, until the next call.
+// read returns the bytes of n rows of column c, row by row. They are valid until the next call.
 func (t *arrayTable) read(c int, first int64, n int) ([]byte, error) {
 	a := &t.arrays[c]
 	t.raw = resize(t.raw, n*a.cols*a.size)
@@ -164,7 +164,7 @@ func (t *arrayTable) readError(err error) error {
 	return fmt.Errorf("%s: %w", t.path, err)
 }
 
-// scalars appends the values of the rows of a batch in column c.
+// scalars appends the values of column c in the rows of the batch to v.
 func (t *arrayTable) scalars(c int, b *Batch, v *Values) error {
 	raw, err := t.read(c, b.First, b.Rows)
 	if err != nil {
@@ -195,7 +195,7 @@ func (t *arrayTable) scalars(c int, b *Batch, v *Values) error {
 	return nil
 }
 
-// text is an element without the zeros that fill it up.
+// text returns the text of an element without the zeros that pad it, and false where it is not valid Unicode.
 func (a *array) text(e []byte) (string, bool) {
 	if a.kind == 'S' {
 		s := strings.TrimRight(string(e), "\x00")
@@ -215,7 +215,7 @@ func (a *array) text(e []byte) (string, bool) {
 	return string(s), true
 }
 
-// integer is an element that is an integer or a boolean.
+// integer returns an element that is an integer or a boolean. A uint64 beyond int64 comes out negative.
 func (a *array) integer(e []byte) int64 {
 	signed := a.kind == 'i'
 	switch {
@@ -235,7 +235,7 @@ func (a *array) integer(e []byte) int64 {
 	return int64(binary.LittleEndian.Uint64(e))
 }
 
-// number is an element that is a number of any kind.
+// number returns an element of any numeric kind as a float64.
 func (a *array) number(e []byte) float64 {
 	switch {
 	case a.kind == 'B':
@@ -252,8 +252,7 @@ func (a *array) number(e []byte) float64 {
 	return math.Float64frombits(binary.LittleEndian.Uint64(e))
 }
 
-// vectors writes n rows of column c, from row first on, to dst, from its row to on, where they begin
-// at element at of each row.
+// vectors writes n rows of column c, from row first on, to the rows of dst from row to on. In each row of dst they begin at element at.
 func (t *arrayTable) vectors(c int, first int64, n int, dst *Vectors, to, at int) error {
 	raw, err := t.read(c, first, n)
 	if err != nil {

@@ -8,13 +8,14 @@ import (
 	"github.com/amtrl/amtrl/internal/text"
 )
 
-// Codes are numbers that stand for none in a column of features, such as -999.
+// Codes are the numbers that stand for a missing value in a column of features, such as -999.
 type Codes struct {
 	Column string    `json:"column"`
 	Values []float64 `json:"values"`
 }
 
-// CodesOf are the codes of each of some features, in their order, nil where there are none at all. Each column with codes must be one.
+// CodesOf returns the codes of each of the features, in their order, or nil where there are no codes at all. A column with codes that is
+// not among the features is an error.
 func CodesOf(codes []Codes, features []string) ([][]float64, error) {
 	if len(codes) == 0 {
 		return nil, nil
@@ -30,14 +31,14 @@ func CodesOf(codes []Codes, features []string) ([][]float64, error) {
 	return none, nil
 }
 
-// codedTable is a table with codes in some of its features.
+// codedTable is a table in which the codes of features are read as missing values.
 type codedTable struct {
 	Table
 	none [][]float64
 }
 
-// WithCodes is an open table whose features, the first of which have these codes in turn, are missing where they are one of them. To
-// close it closes t.
+// WithCodes returns t with float32 features set to NaN where they are one of their codes. none[j] holds the codes of feature j; features
+// beyond the end of none have no codes. Closing the returned table closes t.
 func WithCodes(t Table, none [][]float64) Table {
 	if len(none) == 0 {
 		return t
@@ -52,7 +53,7 @@ func (t *codedTable) Scan(q Query, f func(*Batch) error) error {
 	})
 }
 
-// blank makes NaN of what is, by feature, one of the numbers that stand for none, of features of float32.
+// blank sets each float32 element of feature j to NaN where it is one of the numbers none[j].
 func (v *Vectors) blank(none [][]float64) {
 	for i := range v.F32 {
 		if j := i % v.Width; j < len(none) && slices.Contains(none[j], v.Element(i)) {
@@ -61,9 +62,10 @@ func (v *Vectors) blank(none [][]float64) {
 	}
 }
 
-// CodeOf finds in sorted values one that is there three times or more, but not in half of them, and lies further from all others than twice
-// their range, as -999 for none does: how many have it, and where the others are. It finds none among fewer than 20, or beside fewer than
-// five other values.
+// CodeOf finds a number that probably stands for a missing value, such as -999, in sorted values. It is the smallest or the largest value,
+// three values or more but fewer than half are equal to it, and it lies further from all others than twice their range. CodeOf returns this
+// number, how many values equal it, and the range of the others. It returns zeros where there is no such number, fewer than 20 values, or
+// fewer than five distinct other values.
 func CodeOf(sorted []float64) (code float64, count int, from, to float64) {
 	const least, several, others = 20, 3, 5
 	n := len(sorted)
@@ -87,7 +89,7 @@ func CodeOf(sorted []float64) (code float64, count int, from, to float64) {
 	return 0, 0, 0, 0
 }
 
-// Nines says whether a number is 99, 999 and so on, or -99 and so on, which stand for none where [CodeOf] finds them.
+// Nines reports whether x is 99, 999 and so on, or -99 and so on. These stand for a missing value where [CodeOf] finds them.
 func Nines(x float64) bool {
 	x = math.Abs(x)
 	for of := 99.; of <= 999_999_999; of = 10*of + 9 {

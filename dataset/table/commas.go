@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// Numbers whose thousands stand apart, with a comma for the decimal sign and with a point.
+// grouped matches numbers with points between thousands and a decimal comma, thousands those with commas between thousands and possibly a
+// decimal point.
 var (
 	grouped   = regexp.MustCompile(`^[-+]?[1-9]\d{0,2}(\.\d{3})+,\d+$`)
 	thousands = regexp.MustCompile(`^[-+]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?$`)
 )
 
-// HasDecimalComma tells whether a text is a number but for a comma in the place of the point,
-// such as 0,5 or 1.359,50.
+// HasDecimalComma reports whether s is a number with a decimal comma in place of the point, such as 0,5 or 1.359,50.
 func HasDecimalComma(s string) bool {
 	whole, part, has := strings.Cut(s, ",")
 	if !has || whole == "" || part == "" || !isDigit(whole[len(whole)-1]) || !isDigit(part[0]) {
@@ -24,11 +24,11 @@ func HasDecimalComma(s string) bool {
 	return err == nil || grouped.MatchString(s)
 }
 
-// HasThousands tells whether a text is a number but for commas between thousands, such as 2,757,000.
-// So is 1,359, which can have a decimal comma as well.
+// HasThousands reports whether s is a number with commas between thousands, such as 2,757,000. It is true of 1,359 too, whose comma may
+// also be a decimal comma.
 func HasThousands(s string) bool { return thousands.MatchString(s) }
 
-// PlainNumber says what is expected in the place of a text that is no number.
+// PlainNumber says, for an error message, what was expected in place of s, which is not a plain number.
 func PlainNumber(s string) string {
 	switch decimal, apart := HasDecimalComma(s), HasThousands(s); {
 	case decimal && apart:
@@ -46,10 +46,11 @@ func PlainNumber(s string) string {
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
-// separator is the first line with which spreadsheets say what separates the cells.
+// separator matches the first line by which spreadsheets name the separator of cells, such as "sep=;".
 var separator = regexp.MustCompile(`^(?i:"?sep=)([\t !#-~])"?\r?\n`)
 
-// separatorOf reads that line, and returns 0 and reads nothing where there is none.
+// separatorOf returns the separator that the first line names, and consumes this line. Where the first line names none it returns 0 and
+// consumes nothing.
 func separatorOf(r *bufio.Reader) rune {
 	line, _ := r.Peek(len("\"sep=;\"\r\n"))
 	m := separator.FindSubmatch(line)
@@ -60,9 +61,10 @@ func separatorOf(r *bufio.Reader) rune {
 	return rune(m[1][0])
 }
 
-// commaOf is what separates the cells of a CSV file: a comma, or a semicolon or a tab, as spreadsheets write where numbers have
-// a decimal comma. It is what the header has and the first row has as often; of several the most frequent in the header, and of
-// none the first that the header has.
+// commaOf returns the separator of the cells of a CSV file, without consuming anything: a comma, or a semicolon or a tab, as spreadsheets
+// write where numbers have a decimal comma. It is the separator that occurs equally often in the header row and in the first row, and of
+// several the most frequent one; else the first of the three that the header row contains, or a comma. Separators within quotes do not
+// count.
 func commaOf(r *bufio.Reader) rune {
 	const longest, commas = 1 << 15, ",;\t"
 	text, _ := r.Peek(longest)

@@ -6,10 +6,9 @@ import (
 	"errors"
 )
 
-// checkCompact walks over a struct in Thrift's compact protocol, which Parquet
-// files describe themselves in, and refuses lengths that the bytes cannot hold
-// and more than most values in lists, before anything is allocated for them. It
-// returns the length of the struct.
+// checkCompact walks over a struct in Thrift's compact protocol, in which Parquet files describe themselves, and returns the length of the
+// struct in bytes. Before anything is allocated for the struct, it refuses lengths that the bytes cannot hold, and lists of more than most
+// values together.
 // https://github.com/apache/thrift/blob/master/doc/specs/thrift-compact-protocol.md
 func checkCompact(raw []byte, most int) (int, error) {
 	w := compactWalk{raw: raw, left: most}
@@ -17,11 +16,11 @@ func checkCompact(raw []byte, most int) (int, error) {
 	return w.pos, w.err
 }
 
-// compactWalk goes no further once there is an error.
+// compactWalk is the state of a walk over raw. The walk stops at the first error.
 type compactWalk struct {
 	raw  []byte
 	pos  int
-	left int // values that lists may still have
+	left int // how many more values lists may have
 	err  error
 }
 
@@ -32,7 +31,7 @@ var (
 	errType  = errors.New("a description with an unknown type in it")
 )
 
-// skip passes n bytes and returns the first.
+// skip advances by n bytes and returns the first of them, or 0 after an error.
 func (w *compactWalk) skip(n uint64) (first byte) {
 	if n > uint64(len(w.raw)-w.pos) {
 		w.err = cmp.Or(w.err, errShort)
@@ -61,10 +60,10 @@ func (w *compactWalk) structure(depth int) {
 		w.err = errDeep
 	}
 	for head := w.skip(1); head != 0; head = w.skip(1) {
-		if head>>4 == 0 { // the field's number in full
+		if head>>4 == 0 { // the field's number follows in full
 			w.varint()
 		}
-		if kind := head & 15; kind > 2 { // 1 and 2 are booleans in themselves
+		if kind := head & 15; kind > 2 { // types 1 and 2 are true and false, without a value
 			w.value(kind, depth)
 		}
 	}
@@ -85,7 +84,7 @@ func (w *compactWalk) value(kind byte, depth int) {
 	case 12:
 		w.structure(depth + 1)
 	default:
-		w.err = cmp.Or(w.err, errType) // maps, which Parquet has none of, too
+		w.err = cmp.Or(w.err, errType) // maps too, which Parquet does not use
 	}
 }
 

@@ -14,13 +14,13 @@ import (
 	"github.com/amtrl/amtrl/internal/text"
 )
 
-// csvTable is a CSV file with a header. All cells are text.
+// csvTable is a CSV file with a header row. All cells are text.
 type csvTable struct {
 	base
 	comma rune
 }
 
-// maxRecord bounds the bytes of a row of a text format.
+// maxRecord bounds the bytes of a row in text formats.
 const maxRecord = 64 << 20
 
 func openCSV(b base, comma rune) (*csvTable, error) {
@@ -36,20 +36,20 @@ func openCSV(b base, comma rune) (*csvTable, error) {
 	return t, nil
 }
 
-// records are those of the file behind its header.
+// records reads the rows of a CSV file after its header row.
 type records struct {
 	*csv.Reader
-	in     *bufio.Reader // what it reads
+	in     *bufio.Reader // what Reader reads from
 	path   string
 	header []string
 	count  *counter
 	limit  *recordLimit
 	close  func() error
-	// before is the number of lines before the header and of those that were passed over.
+	// before counts the lines before the header row and the lines that skip passed over.
 	before int
 }
 
-// recordLimit ends a record that is too long, which an open quote makes of the
+// recordLimit is a reader that fails after left bytes. left is set anew before each row, so that an open quote cannot make one row of the
 // rest of the file.
 type recordLimit struct {
 	r    io.Reader
@@ -66,7 +66,7 @@ func (l *recordLimit) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// records opens the file and reads the header.
+// records opens the file and reads the header row.
 func (t *csvTable) records() (*records, error) {
 	in, count, err := t.reader()
 	if err != nil {
@@ -117,7 +117,8 @@ func (t *csvTable) records() (*records, error) {
 	return r, nil
 }
 
-// skip passes over rows, as many as there are up to n. The quotes of a row are an even number.
+// skip passes over up to n rows and returns how many there were. A row ends at the first line break at which the number of its quotes is
+// even; blank lines do not count.
 func (r *records) skip(n int64) (passed int64, err error) {
 	for quotes, length := 0, 0; passed < n; {
 		if length == 0 {
@@ -143,7 +144,7 @@ func (r *records) skip(n int64) (passed int64, err error) {
 	return passed, nil
 }
 
-// fault names the file and the line of an error, that of a record of some cells.
+// fault adds the file and the line to an error of a row, which has this number of cells.
 func (r *records) fault(err error, cells int) error {
 	if e, ok := errors.AsType[*csv.ParseError](err); ok {
 		if errors.Is(e.Err, csv.ErrFieldCount) {
@@ -207,8 +208,7 @@ func (t *csvTable) Scan(q Query, f func(*Batch) error) error {
 	}
 }
 
-// features appends the vector of a record: of one cell that holds a list, or of
-// one cell for each element.
+// features appends the vector of a record to the batch, from one cell that holds a list or from one cell for each element.
 func (t *csvTable) features(b *Batch, record []string, features []int) error {
 	v := &b.Features
 	before := len(v.F32)
@@ -241,7 +241,7 @@ func (t *csvTable) features(b *Batch, record []string, features []int) error {
 	return v.closeVector(t.columns[features[0]].Name, before)
 }
 
-// NoNumbers tells whether the list in a cell begins with something else than a number, such as a text.
+// NoNumbers reports whether the list in a cell begins with something other than a number, such as a text.
 func NoNumbers(cell string) bool {
 	first := strings.TrimLeft(cell[1:], " \t\r\n")
 	return first != "" && strings.IndexByte("\"'[{(", first[0]) >= 0

@@ -12,21 +12,21 @@ import (
 
 // The ways to find the vector of a row in another file.
 const (
-	// JoinRow: the rows of both files follow each other in the same order.
+	// JoinRow takes vector i for row i: both files have their rows in the same order.
 	JoinRow = "row"
-	// JoinID: the vector of a row has its id.
+	// JoinID takes the vector that has the row's id.
 	JoinID = "id"
 )
 
-// VectorFile says where the vectors of the rows of a table are.
+// VectorFile says where the vectors of a table's rows are.
 type VectorFile struct {
 	Path, Format string
 	// Join is JoinRow or JoinID.
 	Join string
-	// ID is the column of the ids of the rows for JoinID. A safetensors file has a tensor of that name, or one
-	// called id; in an NPY file the id is the number of the row, counted from 0.
+	// ID is the table's column of ids, for JoinID. A safetensors file has its ids in a tensor of that name or one called id; in an NPY file
+	// the id of a vector is its row number, counted from 0.
 	ID string
-	// Column is the tensor of the vectors, empty where there is one alone.
+	// Column is the tensor of the vectors. It may be empty where only one tensor holds vectors.
 	Column string
 }
 
@@ -38,12 +38,12 @@ type joined struct {
 	id      string
 	vectors *arrayTable
 	column  int
-	ids     []idRow // sorted by hash, empty where ids are numbers of rows
+	ids     []idRow // sorted by hash, empty where ids are row numbers
 	seeds   [2]maphash.Seed
 	batch   Batch
 }
 
-// idRow is a row with the hash of its id, of 128 bits: two ids that differ do not have the same.
+// idRow is a row of the vectors with the 128-bit hash of its id. Two different ids are taken never to have the same hash.
 type idRow struct {
 	hash [2]uint64
 	row  int64
@@ -84,7 +84,7 @@ func join(path string, rows Table, v VectorFile) (*joined, error) {
 	return t, nil
 }
 
-// findColumn finds the vectors.
+// findColumn finds the column of the vectors by its name, or the only one where the name is empty.
 func (t *joined) findColumn(name string) (err error) {
 	v := t.vectors
 	if name != "" {
@@ -112,7 +112,7 @@ func (t *joined) findColumn(name string) (err error) {
 	return nil
 }
 
-// findIDs finds the rows of the vectors by their ids.
+// findIDs sorts the rows of the vectors by the hashes of their ids. In an NPY file ids are row numbers, and there is nothing to do.
 func (t *joined) findIDs(of VectorFile) error {
 	v := t.vectors
 	if of.Format == NPY {
@@ -218,7 +218,7 @@ func (t *joined) countFault(rows int64) error {
 	return fmt.Errorf("%s: expected %s%d vectors, one for each row of %s, found %d", t.vectors.path, at, rows, t.path, t.vectors.rows)
 }
 
-// part makes p rows lo to hi of b, without features, in the memory of what p was.
+// part sets p to rows lo to hi of b, without features. Values are shared with b; the memory of p is used again.
 func (b *Batch) part(p *Batch, lo, hi int) {
 	p.path, p.First, p.Rows, p.lines = b.path, b.First+int64(lo), hi-lo, cut(b.lines, lo, hi)
 	p.Scalars = p.Scalars[:0]
@@ -229,7 +229,7 @@ func (b *Batch) part(p *Batch, lo, hi int) {
 	}
 }
 
-// cut is elements lo to hi of what has an element for each row or none at all.
+// cut returns elements lo to hi of v, which has an element for each row or none at all.
 func cut[E any](v []E, lo, hi int) []E {
 	if len(v) == 0 {
 		return v
@@ -237,7 +237,8 @@ func cut[E any](v []E, lo, hi int) []E {
 	return v[lo:hi]
 }
 
-// fill reads the vectors of a batch. id is the place of the ids among its scalars.
+// fill reads the vectors of a batch's rows into its features. The ids of the rows are scalar id of the batch; where id is negative, vectors
+// are in the order of the rows.
 func (t *joined) fill(b *Batch, id int) error {
 	dst := &b.Features
 	dst.Width = t.vectors.columns[t.column].Width
@@ -250,7 +251,7 @@ func (t *joined) fill(b *Batch, id int) error {
 		if err != nil {
 			return err
 		}
-		n := 1 // vectors that follow each other are read at once
+		n := 1 // consecutive vectors are read at once
 		for ; i+n < b.Rows; n++ {
 			if next, err := t.find(b, &b.Scalars[id], i+n); err != nil || next != row+int64(n) {
 				break
@@ -264,7 +265,7 @@ func (t *joined) fill(b *Batch, id int) error {
 	return nil
 }
 
-// find is the row of the vectors that row i of a batch has.
+// find returns the row of the vector that belongs to row i of a batch. A missing id, or one without a vector, is an error.
 func (t *joined) find(b *Batch, ids *Values, i int) (int64, error) {
 	if ids.IsMissing(i) {
 		return 0, b.Fault(i, t.id, "an id, found none")

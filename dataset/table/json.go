@@ -7,7 +7,8 @@ import (
 	"slices"
 )
 
-// elements are the objects of a list, one at a time in memory.
+// elements calls f for each element of a JSON list, with its row counted from 0 and the bytes of the file read so far. It keeps one element
+// at a time in memory.
 func (t *jsonlTable) elements(r io.Reader, count *counter, f func(row int, raw []byte, read int64) error) error {
 	limit := &recordLimit{r: r, left: maxRecord}
 	dec := json.NewDecoder(limit)
@@ -37,7 +38,7 @@ func (t *jsonlTable) elements(r io.Reader, count *counter, f func(row int, raw [
 	return nil
 }
 
-// turned refuses an object of columns, as pandas writes where nothing else is said, which is one row alone.
+// turned refuses a file whose only row is an object of columns, as pandas writes by default.
 func (t *jsonlTable) turned(rows int) error {
 	if rows != 1 || t.list || len(t.columns) == 0 || slices.ContainsFunc(t.columns, func(c Column) bool { return c.Kind != Other }) {
 		return nil

@@ -13,16 +13,16 @@ import (
 	"github.com/amtrl/amtrl/internal/text"
 )
 
-// jsonlTable is a file with a JSON object on each line, or with a list of objects. Single values are text, a
-// key that is absent or null being a missing one; lists of numbers are vectors.
+// jsonlTable is a file with a JSON object on each line, or with one list of objects. Single values are text, and missing where the key is
+// absent or null; lists of numbers are vectors.
 type jsonlTable struct {
 	base
 	list bool
-	// seen has the place of each key among the columns.
+	// seen maps each key to the index of its column.
 	seen map[string]int
 }
 
-// keyRows is how many rows are read for the names of the columns.
+// keyRows is the number of rows that are read first to find the names of the columns.
 const keyRows = 1000
 
 func openJSONL(b base) (*jsonlTable, error) {
@@ -33,8 +33,8 @@ func openJSONL(b base) (*jsonlTable, error) {
 
 var errDone = errors.New("done")
 
-// findKeys adds the keys of the first rows to the columns, or of all rows until
-// all wanted ones are there. It returns how many rows it has seen.
+// findKeys adds the keys of the first rows to the columns or, where rows is 0, reads on until all wanted keys are found. It returns the
+// number of rows that it has seen.
 func (t *jsonlTable) findKeys(rows int, wanted []string) (n int, err error) {
 	err = t.objects(func(line int, raw []byte, _ int64) error {
 		if n++; n > rows && rows > 0 {
@@ -77,8 +77,8 @@ func (t *jsonlTable) unseen(key string) bool {
 	return !seen
 }
 
-// addKey adds a column where it is new. The first value that is not null says
-// what it holds.
+// addKey adds a column for a new key, whose kind follows from this first value. A column of text, which nulls are too, becomes one of
+// vectors at the first list of numbers.
 func (t *jsonlTable) addKey(line int, key string, value json.RawMessage) error {
 	const most = 1 << 16
 	kind := Text
@@ -99,7 +99,7 @@ func (t *jsonlTable) addKey(line int, key string, value json.RawMessage) error {
 		return nil
 	}
 	if kind == Vector && t.columns[at].Kind == Text {
-		t.columns[at].Kind = Vector // it was null so far
+		t.columns[at].Kind = Vector // such as one that was null so far
 	}
 	return nil
 }
@@ -107,7 +107,7 @@ func (t *jsonlTable) addKey(line int, key string, value json.RawMessage) error {
 var errObject = errors.New("expected a JSON object on each line, or a list of objects, such as " +
 	`{"label": "good", "embedding": [0.5, 2]}`)
 
-// fault names the line, or the row of a list.
+// fault adds the file and the line, or the row of a list, to an error.
 func (t *jsonlTable) fault(line int, err error) error {
 	if t.list {
 		return fmt.Errorf("%s: row %d: %w", t.path, line, err)
@@ -115,7 +115,8 @@ func (t *jsonlTable) fault(line int, err error) error {
 	return fmt.Errorf("%s: line %d: %w", t.path, line, err)
 }
 
-// objects hands what should be objects to f, each with its line, or its row in a list, and with how much of the file was read.
+// objects calls f for each line that is not blank, or for each element of a list, all of which should be objects. f gets the line, counted
+// from 1, or the row in the list, counted from 0, and the bytes of the file read so far.
 func (t *jsonlTable) objects(f func(line int, raw []byte, read int64) error) error {
 	in, count, err := t.reader()
 	if err != nil {
@@ -134,7 +135,7 @@ func (t *jsonlTable) objects(f func(line int, raw []byte, read int64) error) err
 	return t.lines(r, count, f)
 }
 
-// lines are the objects on lines, of which some may be blank.
+// lines calls f for each line that is not blank.
 func (t *jsonlTable) lines(r *bufio.Reader, count *counter, f func(line int, raw []byte, read int64) error) error {
 	var long []byte
 	for line := 1; ; line++ {
@@ -224,8 +225,8 @@ func (t *jsonlTable) Scan(q Query, f func(*Batch) error) error {
 	return flush()
 }
 
-// addValue appends a single value: a text without its quotes, or what is neither
-// as it is written.
+// addValue appends a single value: a string without its quotes, a number or a boolean as it is written, or a missing value. A list or an
+// object is an error.
 func addValue(v *Values, raw json.RawMessage) error {
 	missing, s := raw == nil || string(raw) == "null", ""
 	switch {
@@ -243,7 +244,7 @@ func addValue(v *Values, raw json.RawMessage) error {
 	return nil
 }
 
-// addVector appends the features of a row.
+// addVector appends the vector of a row, from one list or from one number for each name.
 func addVector(b *Batch, names []string, row map[string]json.RawMessage) error {
 	if len(names) == 0 {
 		return nil

@@ -9,12 +9,13 @@ import (
 	"github.com/amtrl/amtrl/internal/text"
 )
 
-// Knots are, for each of the first features of a row, the values at which its effect may bend, ascending: for each knot t of feature j,
-// |x_j - t| is a feature too. What is linear in all of these is linear in x_j from knot to knot and has no jumps (linear splines; Hastie,
-// Tibshirani and Friedman 2009, section 5.2), and a penalty on these is the same for x_j and -x_j, other than one on max(0, x_j - t).
+// Knots holds, for each of the first features of a row, the values at which its effect may bend, in ascending order. For each knot t of
+// feature j, |x_j - t| is a further feature. A function that is linear in all of these is continuous in x_j and linear from knot to knot
+// (linear splines; Hastie, Tibshirani and Friedman 2009, section 5.2). A penalty on these features is the same for x_j and -x_j, unlike one
+// on max(0, x_j - t).
 type Knots [][]float64
 
-// Count is the number of knots, and so of the features that they add.
+// Count returns the number of knots, which is the number of features that they add.
 func (k Knots) Count() (n int) {
 	for _, of := range k {
 		n += len(of)
@@ -22,7 +23,7 @@ func (k Knots) Count() (n int) {
 	return n
 }
 
-// Names are those of the features that are added, such as "|depth - 61.8|".
+// Names returns the names of the features that the knots add, such as "|depth - 61.8|".
 func (k Knots) Names(features []string) (names []string) {
 	for j, of := range k {
 		for _, t := range of {
@@ -36,7 +37,8 @@ func (k Knots) Names(features []string) (names []string) {
 	return names
 }
 
-// Check refuses knots that are not those of features, which are in this order those that are read and those that the knots add.
+// Check returns an error unless the knots are finite and ascend, and features are the names of the features that are read, followed by
+// those of the features that the knots add.
 func (k Knots) Check(features []string) error {
 	read := len(features) - k.Count()
 	if read < len(k) {
@@ -57,7 +59,7 @@ func (k Knots) Check(features []string) error {
 	return nil
 }
 
-// number writes a knot in as many digits as tell it from others.
+// number formats a knot with as many digits as distinguish it from all other numbers.
 func number(t float64) string {
 	if t == math.Trunc(t) && math.Abs(t) < 1<<53 {
 		return strconv.FormatFloat(t, 'f', -1, 64)
@@ -65,8 +67,8 @@ func number(t float64) string {
 	return strconv.FormatFloat(t, 'g', -1, 64)
 }
 
-// Expand overwrites dst with the features of v, and behind those of each row what the knots add, in their order; of a missing feature it
-// is missing. All are float32.
+// Expand overwrites dst with the features of v, followed in each row by the features that the knots add, in their order. The added features
+// of a missing feature are missing too. All are float32.
 func (k Knots) Expand(dst, v *Vectors) {
 	rows := v.Len() / v.Width
 	dst.Width = v.Width + k.Count()
@@ -87,11 +89,11 @@ func (k Knots) Expand(dst, v *Vectors) {
 	}
 }
 
-// KnotsOf are up to n knots of a feature: the quantiles 1/(n+1), 2/(n+1), ... of its values, of which the least and the largest count once
-// however often they are there, as the zeros of counts are. Knots lie between these, each once, and a feature of two values has none. It
-// sorts values, which are of some rows that have it. Those of -x are minus those of x.
+// KnotsOf returns up to n knots of a feature: the quantiles 1/(n+1), 2/(n+1), ... of its values. For these the least and the largest value
+// count once, however often they occur, as zeros do among counts. Knots lie strictly between the two and differ from each other; a feature
+// of two values has none. values are from some rows that have the feature; KnotsOf sorts them. The knots of -x are minus those of x.
 func KnotsOf(values []float64, n int) []float64 {
-	knots := []float64{} // as JSON a list
+	knots := []float64{} // not nil, so that it is a list in JSON
 	if len(values) == 0 {
 		return knots
 	}
@@ -109,7 +111,7 @@ func KnotsOf(values []float64, n int) []float64 {
 	}
 	for q := 1; q <= n; q++ {
 		low := q * last / (n + 1)
-		high := last - (n+1-q)*last/(n+1) // that below or above, where it lies between two
+		high := last - (n+1-q)*last/(n+1) // the quantile lies between values[low] and values[high]
 		t := values[low]
 		switch {
 		case 2*q < n+1: // the one nearer to the middle
@@ -121,6 +123,6 @@ func KnotsOf(values []float64, n int) []float64 {
 			knots = append(knots, t)
 		}
 	}
-	slices.Sort(knots) // of few values the one in the middle may lie before that of a quantile below
+	slices.Sort(knots) // with few values, the median of two may lie before the knot of a lower quantile
 	return knots
 }

@@ -9,12 +9,13 @@ import (
 
 var nan = math.NaN()
 
-// MissingError says that a cell of a feature has no number, which [Query.Gaps] allows.
+// MissingError is the error of a cell of a feature that holds no number. [Query.Gaps] allows such cells.
 type MissingError struct{ found string }
 
 func (e *MissingError) Error() string { return "expected a number, found " + e.found }
 
-// gap refuses a missing cell of so many columns of features, unless there may be gaps.
+// gap returns an error for a missing cell in one of this number of columns of features, unless the query allows gaps. A missing vector is
+// always an error.
 func (b *Batch) gap(columns int, found string) error {
 	switch {
 	case columns == 1 && b.Features.Width > 1:
@@ -25,5 +26,5 @@ func (b *Batch) gap(columns int, found string) error {
 	return nil
 }
 
-// isMissing tells whether a text stands for none.
+// isMissing reports whether a cell is empty or holds a word that stands for a missing value.
 func isMissing(cell string) bool { return cell == "" || text.LooksMissing(cell) }

@@ -11,15 +11,15 @@ import (
 	"github.com/amtrl/amtrl/internal/text"
 )
 
-// The name of the one column of an NPY file.
+// The names of the only column of an NPY file.
 const (
-	// VectorColumn is an array with a vector per row.
+	// VectorColumn is the name where the array has a vector per row.
 	VectorColumn = "vector"
-	// ValueColumn is an array with one value per row.
+	// ValueColumn is the name where the array has one value per row.
 	ValueColumn = "value"
 )
 
-// openNPY reads the header of an NPY file, whose array is a table of one column.
+// openNPY reads the header of an NPY file and returns its array as a table of one column.
 func openNPY(b base) (*arrayTable, error) {
 	path, size := b.path, b.size
 	h, err := npy.ReadHeader(path, io.NewSectionReader(b.file, 0, size))
@@ -55,7 +55,7 @@ func openNPY(b base) (*arrayTable, error) {
 	return &arrayTable{base: b, arrays: []array{a}}, nil
 }
 
-// npyElement reads an element type such as "<f4" or "<U12".
+// npyElement parses an element type such as "<f4" or "<U12". size is in bytes; ok is false where the type cannot be read.
 func npyElement(descr string) (kind byte, size int, ok bool) {
 	if len(descr) < 3 || descr[0] != '<' && descr[0] != '|' {
 		return 0, 0, false

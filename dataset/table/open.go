@@ -28,8 +28,8 @@ const (
 // Formats lists the formats of tables.
 func Formats() []string { return []string{Parquet, CSV, TSV, JSONL, JSON, NPY, Safetensors} }
 
-// FormatOf is the format that a file's name tells, without the ending of a
-// compression: "csv" for rows.csv.gz. It is empty where the name tells none.
+// FormatOf returns the format that the ending of a file's name stands for, apart from the ending of a compression: "csv" for rows.csv.gz.
+// It is empty for other endings.
 func FormatOf(path string) string {
 	name := strings.ToLower(filepath.Base(path))
 	for _, ending := range []string{".gz", ".zst"} {
@@ -48,8 +48,8 @@ func FormatOf(path string) string {
 	return ""
 }
 
-// Open opens a file in one of the formats. Text formats may be compressed with
-// gzip or zstd, which their first bytes tell. The caller closes the table.
+// Open opens a file in one of the formats. Text formats may be compressed with gzip or zstd, which is recognised by the first bytes of the
+// file. The caller closes the table.
 func Open(path, format string) (Table, error) {
 	f, size, err := datafile.Open(path)
 	if err != nil {
@@ -93,8 +93,7 @@ type file interface {
 	io.Closer
 }
 
-// reader reads a text file from the beginning, without its compression. What it
-// returns counts the bytes of the file that were read.
+// reader returns a reader that decompresses a text file from its beginning, and a counter of the bytes of the file that were read.
 func (t *base) reader() (io.ReadCloser, *counter, error) {
 	count := &counter{r: io.NewSectionReader(t.file, 0, math.MaxInt64)}
 	var head [4]byte
@@ -136,7 +135,7 @@ func (c *counter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// inflated is a decompressed stream that ends with an error where it becomes too long.
+// inflated is a decompressed stream that fails where it becomes longer than [datafile.MayBecome] allows.
 type inflated struct {
 	limited io.Reader
 	all     io.ReadCloser

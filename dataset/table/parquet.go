@@ -17,15 +17,15 @@ import (
 	"github.com/amtrl/amtrl/internal/text"
 )
 
-// parquetTable is a Parquet file. Columns are its leaves, a list of numbers being
-// one leaf; the fields of a group are named group.field.
+// parquetTable is a Parquet file. Its columns are the leaves of the schema: a list of numbers is one leaf, and the fields of a group are
+// named group.field.
 type parquetTable struct {
 	base
 	parquet *parquet.File
-	leaves  []*parquet.Column // those of columns
-	// unsigned says by column that its integers are.
+	leaves  []*parquet.Column // one for each of columns
+	// unsigned says for each column whether its integers are unsigned.
 	unsigned []bool
-	// clocks writes its integers by column, nil for those that are no times.
+	// clocks has for each column the function that formats its integers as times, nil for columns without times.
 	clocks []func(int64) string
 }
 
@@ -54,7 +54,7 @@ func openParquet(b base) (t *parquetTable, err error) {
 		t.rows += g.NumRows
 	}
 	names := map[string]bool{}
-	for i, c := range t.parquet.Root().Columns() { // of maps and the like several leaves have one name
+	for i, c := range t.parquet.Root().Columns() { // leaves are not compared: those of a map or the like can have one name
 		if names[c.Name()] {
 			return nil, fmt.Errorf("%s: expected a name of its own for each column, found %q for column %d", t.path,
 				text.OneLine(c.Name(), maxQuoted), i+1)
@@ -89,7 +89,7 @@ func (t *parquetTable) checkFooter() error {
 	return err
 }
 
-// fault makes one line of an error of the Parquet library.
+// fault turns an error of the Parquet library into one line.
 func (t *parquetTable) fault(err error) error {
 	return fmt.Errorf("%s: expected a Parquet file: %s", t.path, text.OneLine(err.Error(), 2*maxQuoted))
 }
@@ -107,7 +107,7 @@ func (t *parquetTable) recovered(err *error) {
 	*err = t.fault(fmt.Errorf("the file is damaged (%v)", r))
 }
 
-// addColumns adds the leaves under a node.
+// addColumns adds the leaves under a node to the columns. logical has the types of all leaves.
 func (t *parquetTable) addColumns(node *parquet.Column, logical []format.LogicalTypeValue) {
 	for _, c := range node.Columns() {
 		if !c.Leaf() {
@@ -133,10 +133,11 @@ func (t *parquetTable) addColumns(node *parquet.Column, logical []format.Logical
 	}
 }
 
-// unsigned has the bits of types that an old name stands for.
+// unsigned maps the deprecated names of unsigned types to their bits.
 var unsigned = map[deprecated.ConvertedType]int8{deprecated.Uint8: 8, deprecated.Uint16: 16, deprecated.Uint32: 32, deprecated.Uint64: 64}
 
-// logicalTypes are those of the leaves. The library knows no float16.
+// logicalTypes returns the types of the leaves from the metadata, because the library itself does not know float16. Deprecated names of
+// types are translated.
 func (t *parquetTable) logicalTypes() []format.LogicalTypeValue {
 	var types []format.LogicalTypeValue
 	for _, e := range t.parquet.Metadata().Schema {
@@ -158,9 +159,8 @@ func (t *parquetTable) logicalTypes() []format.LogicalTypeValue {
 	return types
 }
 
-// leafName is the path of a leaf without the groups that stand for a list:
-// "embedding" for embedding.list.element. The kind is Vector for a list, Other
-// for what is nested deeper, and Text for all that is not a list.
+// leafName returns the path of a leaf without the groups that stand for a list: "embedding" for embedding.list.element. The kind is Vector
+// for a list, Other for deeper nesting, and Text for everything else.
 func leafName(root, leaf *parquet.Column) (string, Kind) {
 	path := leaf.Path()
 	if leaf.MaxRepetitionLevel() == 0 {
@@ -183,12 +183,12 @@ func leafName(root, leaf *parquet.Column) (string, Kind) {
 	return strings.Join(path[:end], "."), Vector
 }
 
-// leafKind is what the values of a leaf are.
+// leafKind returns the kind of a leaf's values, and the type in which they are stored as features.
 func leafKind(c *parquet.Column, logical format.LogicalTypeValue) (Kind, Element) {
 	if _, is := logical.(*format.DecimalType); is {
 		return Other, Float32
 	}
-	if _, is := logical.(*format.NullType); is { // as pandas has a column without any value
+	if _, is := logical.(*format.NullType); is { // as pandas writes a column without any value
 		return Integer, Float32
 	}
 	switch c.Type().Kind() {
@@ -271,7 +271,7 @@ func (s *groupScan) close() {
 	}
 }
 
-// run reads the rows of the group.
+// run reads the rows of the group and passes them to f in batches.
 func (s *groupScan) run(rows int64, f func(*Batch) error) error {
 	b := s.batch
 	for rows > 0 {
@@ -344,7 +344,7 @@ type rowError struct {
 	error
 }
 
-// place says where in the file an error of a column is.
+// place adds to an error of a column where in the file it occurred.
 func (s *groupScan) place(r *leafReader, err error) error {
 	if e, ok := errors.AsType[*rowError](err); ok {
 		return fmt.Errorf("%s, column %s: %w", s.batch.Where(e.row), r.column.Name, e.error)

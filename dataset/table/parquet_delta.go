@@ -10,9 +10,8 @@ import (
 	"github.com/parquet-go/parquet-go/encoding"
 )
 
-// deltaBytes decodes n texts of which each begins as the one before: how many bytes
-// they share, how many follow, and those. The library's own decoder trusts what a
-// page says of them.
+// deltaBytes decodes n texts, each of which begins like the one before: the numbers of bytes that they share, the numbers of bytes that
+// follow, and these bytes. The library's own decoder trusts the lengths that a page states.
 // https://parquet.apache.org/docs/file-format/data-pages/encodings/#DELTASTRING
 func (p *pageReader) deltaBytes(raw []byte, n int) (encoding.Values, error) {
 	var none encoding.Values
@@ -49,8 +48,8 @@ func (p *pageReader) deltaBytes(raw []byte, n int) (encoding.Values, error) {
 	return encoding.ByteArrayValues(data, offsets), nil
 }
 
-// deltaInts decodes n numbers of at most 31 bits that are written as differences in
-// packed blocks, and returns what follows them.
+// deltaInts decodes n integers of at most 32 bits that are stored as differences in packed blocks. It returns them and the bytes that
+// follow.
 // https://parquet.apache.org/docs/file-format/data-pages/encodings/#DELTAENC
 func deltaInts(raw []byte, n int) (values []int32, rest []byte, err error) {
 	uvarint := func() (v uint64) {
@@ -107,7 +106,7 @@ func deltaInts(raw []byte, n int) (values []int32, rest []byte, err error) {
 	return values, raw, err
 }
 
-// bitsAt is the number of width bits at a bit of raw, the lowest first.
+// bitsAt returns the number of width bits that begins at bit at of raw, the lowest bit first.
 func bitsAt(raw []byte, at, width int) uint64 {
 	v := uint64(0)
 	for i := 0; i < width; {

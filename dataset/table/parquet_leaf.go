@@ -14,10 +14,9 @@ import (
 	"github.com/x448/float16"
 )
 
-// leafReader reads one leaf of a row group, page after page. In a page, levels
-// say for each entry whether it has a value (its definition level is full) and
-// whether it begins a row (its repetition level is 0); values has those that are
-// there, one after the other, or their indices into a dictionary.
+// leafReader reads one leaf of a row group, page after page. In a page, levels say for each entry whether it has a value (its definition
+// level is full) and whether it begins a row (its repetition level is 0). values holds the values of the entries that have one, one after
+// the other, or those of a dictionary that indices refer to.
 type leafReader struct {
 	column   Column
 	full     byte
@@ -25,10 +24,10 @@ type leafReader struct {
 	clock    func(int64) string // writes integers that are times
 	*pageReader
 
-	entry int // the next one
-	value int // the value of the next entry that has one
+	entry int // index of the next entry
+	value int // index of the value of the next entry that has one
 
-	words   []string // of dictionary number wordsOf
+	words   []string // the texts of dictionary number wordsOf
 	wordsOf int
 }
 
@@ -38,7 +37,7 @@ func (r *leafReader) next() error {
 	return r.pageReader.next()
 }
 
-// skip passes over n rows of a leaf that is no list.
+// skip passes over n rows of a leaf that is not a list.
 func (r *leafReader) skip(n int) error {
 	for n > 0 {
 		if r.entry == r.entries {
@@ -60,7 +59,7 @@ func (r *leafReader) skip(n int) error {
 	return nil
 }
 
-// index is where value i of the page is in values.
+// index returns the position of value i of the page in values.
 func (r *leafReader) index(i int) int {
 	if r.indices != nil {
 		return int(r.indices[i])
@@ -68,7 +67,7 @@ func (r *leafReader) index(i int) int {
 	return i
 }
 
-// scalars appends n rows to v.
+// scalars appends the values of the next n rows to v.
 func (r *leafReader) scalars(n int, v *Values) error {
 	for row := range n {
 		if r.entry == r.entries {
@@ -93,7 +92,7 @@ func (r *leafReader) scalars(n int, v *Values) error {
 	return nil
 }
 
-// scalar appends the next value, or a zero where there is none.
+// scalar appends the next value, or a zero value where there is none.
 func (r *leafReader) scalar(there bool, v *Values) {
 	i := 0
 	if there {
@@ -130,7 +129,7 @@ func (r *leafReader) scalar(there bool, v *Values) {
 	}
 }
 
-// text is text i of the page, or of the dictionary, whose texts are made once.
+// text returns text i of values. The texts of a dictionary are converted to strings only once.
 func (r *leafReader) text(i int) string {
 	data, offsets := r.values.ByteArray()
 	if r.indices == nil {
@@ -155,7 +154,7 @@ func (r *leafReader) integer(i int) int64 {
 	return int64(r.values.Int32()[i])
 }
 
-// whole is an integer as a feature.
+// whole returns an integer as a feature.
 func (r *leafReader) whole(i int) float64 {
 	x := r.integer(i)
 	if r.unsigned {
@@ -179,7 +178,8 @@ func (r *leafReader) half(i int) uint16 {
 	return binary.LittleEndian.Uint16(data[2*i:])
 }
 
-// numbers writes one number for each of n rows into column j of dst, NaN for none where there may be gaps.
+// numbers writes one number for each of the next n rows into column j of dst. A missing number is NaN where gaps are allowed, and otherwise
+// an error.
 func (r *leafReader) numbers(n int, e Element, gaps bool, dst *Vectors, j int) error {
 	for row := range n {
 		if r.entry == r.entries {
@@ -218,8 +218,7 @@ func (r *leafReader) numbers(n int, e Element, gaps bool, dst *Vectors, j int) e
 	return nil
 }
 
-// vectors appends the lists of n rows to dst. The first one gives the width where
-// dst has none.
+// vectors appends the lists of the next n rows to dst. The first list sets the width of dst where that is 0.
 func (r *leafReader) vectors(n int, dst *Vectors) error {
 	for row, have, open := 0, 0, false; ; {
 		if r.entry == r.entries {
@@ -261,7 +260,7 @@ func (r *leafReader) vectors(n int, dst *Vectors) error {
 	}
 }
 
-// closeRow holds the length of a finished row against the width.
+// closeRow returns an error where a finished row does not have the width of dst. A width of 0 is set to the length of the row.
 func closeRow(row, have int, dst *Vectors) error {
 	if dst.Width == 0 {
 		dst.Width = have
@@ -272,8 +271,7 @@ func closeRow(row, have int, dst *Vectors) error {
 	return nil
 }
 
-// defined refuses entries without a value among the next k of a row that has
-// some already.
+// defined returns an error where an entry among the next k has no value. have is the number of elements that the row has already.
 func (r *leafReader) defined(k, have int) error {
 	if len(r.defs) == 0 {
 		return nil

@@ -16,9 +16,8 @@ import (
 	"github.com/amtrl/amtrl/internal/datafile"
 )
 
-// Bounds of what a page may ask for, of which writers put about a mebibyte into
-// one, and of how many values a byte of the file may stand for: a column of
-// vectors that are all the same has some 100.
+// Bounds of the memory that a page may ask for; writers put about a mebibyte into a page. maxValues bounds how many values a byte of the
+// file may stand for: in a column of vectors that are all the same it is some 100.
 const (
 	maxValues     = 256
 	maxPage       = 256 << 20 // bytes
@@ -27,39 +26,39 @@ const (
 	maxPageLists  = 1 << 12
 )
 
-// plainDictionary is what old writers call format.RLEDictionary.
+// plainDictionary is the encoding that old writers name in place of format.RLEDictionary.
 const plainDictionary format.Encoding = 2
 
-// pageReader reads the pages of a leaf in a row group. The library's own reader
-// trusts what pages say of their sizes, and reads booleans in run lengths as false.
+// pageReader reads the pages of a leaf in a row group. The library's own reader trusts the sizes that pages state, and reads booleans in
+// run lengths as false.
 type pageReader struct {
 	leaf *parquet.Column
 	kind parquet.Kind
 	meta *format.ColumnMetaData
 	file io.ReaderAt
 	in   *bufio.Reader
-	end  int64 // of the chunk
-	left int64 // bytes of the chunk
-	pass int   // entries that need not be read, in whole pages
-	// What may still come of the chunk.
+	end  int64 // byte of the file at which the chunk ends
+	left int64 // bytes of the chunk that are not read yet
+	pass int   // entries that need not be read; pages within them are passed over
+	// What the rest of the chunk may yield: mayBecome decompressed bytes and mayHold values.
 	mayBecome, mayHold int64
 	unpack
 
 	packed []byte
 	buf    []byte
 
-	// What the last page held: levels of each entry, and its values, or indices into
-	// those of the dictionary. Booleans are bytes.
+	// The content of the last page: the levels of each entry, and the values, or indices into the values of the dictionary. Booleans are
+	// bytes.
 	reps, defs []byte
 	entries    int
 	values     encoding.Values
 	bools      []byte
 	indices    []int32
 
-	kept       []int32 // of indices, for the next page
+	kept       []int32 // the memory of indices, for the next page
 	dict       encoding.Values
 	dictSize   int
-	dictNumber int // counts dictionaries
+	dictNumber int // counts the dictionaries that were read
 	data       encoding.Values
 }
 
@@ -79,13 +78,13 @@ func newPageReader(file io.ReaderAt, size int64, leaf *parquet.Column, meta *for
 	return p, p.unpack.init(meta.Codec)
 }
 
-// header reads the description of the next page, or io.EOF after the last.
+// header reads the header of the next page. It returns io.EOF after the last.
 func (p *pageReader) header() (*format.PageHeader, error) {
 	if p.left == 0 {
 		return nil, io.EOF
 	}
 	var raw []byte
-	for size := 512; ; size *= 8 { // a description rarely has more
+	for size := 512; ; size *= 8 { // a header is rarely longer
 		size = int(min(int64(size), p.left, maxPageHeader))
 		if size > p.in.Size() {
 			p.in = bufio.NewReaderSize(p.in, size)
@@ -119,7 +118,7 @@ func (p *pageReader) header() (*format.PageHeader, error) {
 	return h, nil
 }
 
-// next reads the next page of values, or io.EOF after the last.
+// next reads the next page that has values. It returns io.EOF after the last.
 func (p *pageReader) next() error {
 	for {
 		h, err := p.header()
@@ -225,7 +224,7 @@ func (p *pageReader) dataPageV2(h *format.PageHeader) (err error) {
 	return p.content(raw, d.Encoding)
 }
 
-// levels decodes the levels of all entries, which are at most most; there are none where that is 0.
+// levels decodes the levels of all entries. most is the largest possible level; where it is 0 there are no levels.
 func (p *pageReader) levels(dst, raw []byte, most int) ([]byte, error) {
 	if most == 0 {
 		return dst[:0], nil
@@ -233,8 +232,7 @@ func (p *pageReader) levels(dst, raw []byte, most int) ([]byte, error) {
 	return runs(dst, raw, bits.Len(uint(most)), p.entries)
 }
 
-// content decodes the values of a page, those of the entries whose definition
-// level is full.
+// content decodes the values of a page, one for each entry whose definition level is full.
 func (p *pageReader) content(raw []byte, enc format.Encoding) (err error) {
 	n := p.entries
 	if p.mayHold -= int64(n); p.mayHold < 0 {
@@ -311,7 +309,7 @@ func (p *pageReader) decode(dst encoding.Values, raw []byte, enc format.Encoding
 	switch enc {
 	case format.Plain, format.ByteStreamSplit:
 	case format.DeltaBinaryPacked, format.DeltaLengthByteArray:
-		// The first numbers are the size of a block, the parts of a block, and the values.
+		// The first numbers are the values per block, the parts per block, and the values in all.
 		var head [3]uint64
 		at := raw
 		for i := range head {
@@ -338,7 +336,7 @@ func (p *pageReader) decode(dst encoding.Values, raw []byte, enc format.Encoding
 	return dst, err
 }
 
-// countValues is the number of values.
+// countValues returns the number of values in v.
 func countValues(v encoding.Values) int {
 	switch v.Kind() {
 	case encoding.Int32:

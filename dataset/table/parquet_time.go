@@ -7,13 +7,13 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// The forms of ISO 8601 for what Parquet counts. Fractions of seconds have the digits that they need.
+// The ISO 8601 layouts of days and times. Fractions of seconds have as many digits as they need.
 const (
 	dayForm   = time.DateOnly
 	clockForm = "15:04:05.999999999"
 )
 
-// oldTimes are the types of times that an old name stands for.
+// oldTimes maps the deprecated names of types of times to these types.
 var oldTimes = map[deprecated.ConvertedType]format.LogicalTypeValue{
 	deprecated.Date:            &format.DateType{},
 	deprecated.TimeMillis:      &format.TimeType{Unit: format.TimeUnit{Value: &format.MilliSeconds{}}},
@@ -22,8 +22,8 @@ var oldTimes = map[deprecated.ConvertedType]format.LogicalTypeValue{
 	deprecated.TimestampMicros: &format.TimestampType{IsAdjustedToUTC: true, Unit: format.TimeUnit{Value: &format.MicroSeconds{}}},
 }
 
-// clockOf returns what writes the integers of a leaf as a day or a time, or nil where they are none. A time at midnight is
-// its day, as pandas writes it in a column of days.
+// clockOf returns the function that formats the integers of a leaf as days or times, or nil where they are neither. A timestamp at midnight
+// is formatted as its day, as pandas writes it in a column of days.
 func clockOf(logical format.LogicalTypeValue) func(int64) string {
 	switch l := logical.(type) {
 	case *format.DateType:
@@ -50,7 +50,7 @@ func clockOf(logical format.LogicalTypeValue) func(int64) string {
 	return nil
 }
 
-// moment returns what finds a time so many units after 1970 began, or nil for a unit that is not known.
+// moment returns the function that converts a count of units since the beginning of 1970 to a time, or nil for an unknown unit.
 func moment(unit format.TimeUnit) func(int64) time.Time {
 	switch unit.Value.(type) {
 	case *format.MilliSeconds:

@@ -2,8 +2,7 @@ package table
 
 import "encoding/binary"
 
-// runs decodes n numbers of width bits each, which Parquet writes in run lengths
-// or packed in groups of eight, in place of what dst holds.
+// runs decodes n numbers of width bits each, which Parquet writes as run lengths or packed in groups of eight. It overwrites dst.
 // https://parquet.apache.org/docs/file-format/data-pages/encodings/#RLE
 func runs[T byte | int32](dst []T, raw []byte, width, n int) ([]T, error) {
 	dst = resize(dst, n)
@@ -44,7 +43,7 @@ func runs[T byte | int32](dst []T, raw []byte, width, n int) ([]T, error) {
 	return dst, nil
 }
 
-// littleEndian is at most eight bytes as a number.
+// littleEndian returns at most eight bytes as a number, the lowest byte first.
 func littleEndian(raw []byte) uint64 {
 	if len(raw) == 8 {
 		return binary.LittleEndian.Uint64(raw)

@@ -7,7 +7,7 @@ import (
 	"github.com/amtrl/amtrl/internal/text"
 )
 
-// tensorTypes are the element types of safetensors, as kind and bytes of an array.
+// tensorTypes maps the element types of safetensors to the kind and the size in bytes of an array.
 var tensorTypes = map[string]struct {
 	kind byte
 	size int
@@ -16,8 +16,8 @@ var tensorTypes = map[string]struct {
 	"U64": {'u', 8}, "I64": {'i', 8}, "F16": {'f', 2}, "BF16": {'B', 2}, "F32": {'f', 4}, "F64": {'f', 8},
 }
 
-// openSafetensors reads the header of a safetensors file, whose tensors are the
-// columns of a table: the first dimension of each is that of the rows.
+// openSafetensors reads the header of a safetensors file. The tensors are the columns of a table, and the first dimension of each is its
+// rows.
 func openSafetensors(b base) (*arrayTable, error) {
 	path, size := b.path, b.size
 	entries, data, err := safetensors.ReadHeader(b.file, size)
@@ -61,7 +61,7 @@ func openSafetensors(b base) (*arrayTable, error) {
 	return t, nil
 }
 
-// beside names the tensors before, for a message.
+// beside names the first tensor and its number of rows, for a message about another tensor.
 func (t *arrayTable) beside() string {
 	if len(t.columns) == 0 {
 		return ""

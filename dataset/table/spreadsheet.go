@@ -10,11 +10,11 @@ import (
 	"github.com/amtrl/amtrl/internal/datafile"
 )
 
-// spreadsheets are what files with these endings are.
+// spreadsheets names the kind of file that each ending stands for.
 var spreadsheets = map[string]string{".xlsx": "an Excel workbook", ".xlsm": "an Excel workbook", ".xlsb": "an Excel workbook",
 	".xls": "an Excel workbook", ".ods": "an OpenDocument spreadsheet", ".numbers": "a Numbers spreadsheet"}
 
-// CheckSpreadsheet refuses a file that is a spreadsheet by its name or its first bytes, and takes all others, also those that
+// CheckSpreadsheet returns an error where a file is a spreadsheet by its name or its first bytes. It accepts all others, even those that
 // cannot be read.
 func CheckSpreadsheet(path string) error {
 	ending := strings.ToLower(filepath.Ext(path))
@@ -35,7 +35,8 @@ func spreadsheetFault(path, ending string) error {
 	return fmt.Errorf("%s: expected a table, found %s (%s): export it to CSV or Parquet", path, spreadsheets[ending], ending)
 }
 
-// spreadsheetEnding is the usual ending of a spreadsheet with such first bytes, whatever it is called, and empty for other files.
+// spreadsheetEnding returns the usual ending of the kind of spreadsheet that f is by its first bytes, whatever its name. It is empty for
+// other files.
 func spreadsheetEnding(f io.ReaderAt) string {
 	head := make([]byte, 4096)
 	n, _ := f.ReadAt(head, 0)

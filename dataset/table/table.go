@@ -1,5 +1,5 @@
-// Package table reads tables of rows from files, whatever their format, in
-// batches of bounded memory. It knows nothing of what the columns are for.
+// Package table reads tables of rows from files of several formats in batches of bounded memory, and writes them. It does not know what the
+// columns are for.
 package table
 
 import (
@@ -16,15 +16,15 @@ import (
 type Table interface {
 	// Columns lists the columns in the order of the file.
 	Columns() []Column
-	// Rows is the number of rows, or -1 where only reading them tells.
+	// Rows returns the number of rows, or -1 where it is known only after reading them.
 	Rows() int64
-	// Scan reads the columns that q names, from the first row on, and hands them
-	// to f in batches, which f must not keep. It ends at the first error.
+	// Scan reads the columns that q names, from the first row on, and passes them to f in batches, which f must not keep. It ends at the
+	// first error.
 	Scan(q Query, f func(*Batch) error) error
 	Close() error
 }
 
-// base is what the tables of all formats have.
+// base holds what the tables of all formats have in common.
 type base struct {
 	path    string
 	file    file
@@ -39,11 +39,11 @@ func (t *base) Rows() int64 { return t.rows }
 
 func (t *base) Close() error { return t.file.Close() }
 
-// Kind is what the cells of a column are.
+// Kind is the type of the cells of a column.
 type Kind int
 
-// The kinds of columns. The cells of a text format are Text until they are read
-// as something else; Other are those that cannot be read, such as nested lists.
+// The kinds of columns. The cells of a text format are Text until they are read as something else. Other is the kind of cells that cannot
+// be read, such as nested lists.
 const (
 	Other Kind = iota
 	Text
@@ -57,20 +57,20 @@ func (k Kind) String() string {
 	return [...]string{"a type that is not read", "text", "integers", "numbers", "booleans", "lists of numbers"}[k]
 }
 
-// Scalar says whether each row has one value, or none.
+// Scalar reports whether each row has at most one value.
 func (k Kind) Scalar() bool { return k != Vector && k != Other }
 
-// Element is how numbers of features are stored.
+// Element is the type in which features are stored.
 type Element int
 
-// The types of features, those of pools.
+// The types of features, which are those of pools.
 const (
 	Float32 Element = iota
 	Float16
 	Uint8
 )
 
-// Bytes is the size of an element.
+// Bytes returns the size of an element in bytes.
 func (e Element) Bytes() int { return [...]int{4, 2, 1}[e] }
 
 func (e Element) String() string { return [...]string{"float32", "float16", "uint8"}[e] }
@@ -79,13 +79,13 @@ func (e Element) String() string { return [...]string{"float32", "float16", "uin
 type Column struct {
 	Name string
 	Kind Kind
-	// Element is how the numbers of Integer, Number and Vector columns are kept as
-	// features: those that are neither uint8 nor float16 as float32.
+	// Element is the type in which an Integer, Number or Vector column is stored as features: numbers that are neither uint8 nor float16
+	// are stored as float32.
 	Element Element
-	// Width is the number of elements of a vector, 0 where the rows tell.
+	// Width is the number of elements of a vector, 0 where it is known only after reading rows.
 	Width int
-	// Time says that integers are days or times since some moment. As single values they are text in the form of ISO 8601, as
-	// features numbers.
+	// Time says that integers are days or times, counted since some moment. Read as single values they are text in the form of ISO 8601,
+	// read as features they are numbers.
 	Time bool
 }
 
@@ -93,36 +93,37 @@ type Column struct {
 type Query struct {
 	// Scalars are columns of one value per row.
 	Scalars []string
-	// Features is one column of vectors, or columns of one number or boolean per row
-	// that together are the vector. None is read where it is empty.
+	// Features is one column of vectors, or several columns of one number or boolean per row that together are the vector. No features are
+	// read where it is empty.
 	Features []string
-	// Width is the length that every vector must have, 0 for that of the first row.
+	// Width is the length that every vector must have; where it is 0, that is the length of the first vector.
 	Width int
-	// Gaps says that cells of features that are a column each may be missing. They are NaN, and all are float32.
+	// Gaps allows missing cells in features that are a column each. They are read as NaN, and all features are float32.
 	Gaps bool
-	// Next, where it is set, is the row to read next, at or behind the one that it gets, and rows before that are passed over, which
-	// costs little. Each batch is one row, and there are no features. A table with the vectors of another file reads all.
+	// Next, where it is set, returns the next row to read, which is its argument or a later row. Passing over the rows before it costs
+	// little. A query with Next has no features, and each batch is one row. A table whose vectors are in another file ignores Next and
+	// reads all rows.
 	Next func(row int64) int64
 }
 
-// Batch is a number of rows that follow each other.
+// Batch is a number of consecutive rows.
 type Batch struct {
-	// First is the index in the file of the first row.
+	// First is the index of the first row in the file.
 	First int64
 	Rows  int
-	// Scalars are the columns of the query, in its order.
+	// Scalars are the scalar columns of the query, in its order.
 	Scalars []Values
 	// Features are Rows vectors.
 	Features Vectors
-	// Read is how many bytes of the file have been read so far.
+	// Read is the number of bytes of the file that have been read so far.
 	Read int64
 
 	path  string
-	gaps  bool  // as of the query
-	lines []int // where the rows of a text format begin
+	gaps  bool  // Query.Gaps
+	lines []int // the lines on which the rows of a text format begin
 }
 
-// Where names row i of the batch: the file and its row, from 0, or its line, from 1.
+// Where names the place of row i of the batch: the file and its row, from 0, or its line, from 1.
 func (b *Batch) Where(i int) string {
 	if len(b.lines) > 0 {
 		return fmt.Sprintf("%s: line %d", b.path, b.lines[i])
@@ -130,7 +131,7 @@ func (b *Batch) Where(i int) string {
 	return fmt.Sprintf("%s: row %d", b.path, b.First+int64(i))
 }
 
-// Line is the line, from 1, on which row i of the batch begins, 0 in formats without lines.
+// Line returns the line, from 1, on which row i of the batch begins, or 0 in formats without lines.
 func (b *Batch) Line(i int) int {
 	if len(b.lines) == 0 {
 		return 0
@@ -138,12 +139,12 @@ func (b *Batch) Line(i int) int {
 	return b.lines[i]
 }
 
-// Fault says what a column should have in row i of the batch, and what it has.
+// Fault returns an error at a column in row i of the batch. expected is a format that says what the column should have and what was found.
 func (b *Batch) Fault(i int, column, expected string, args ...any) error {
 	return fmt.Errorf("%s, column %s: expected %s", b.Where(i), column, fmt.Sprintf(expected, args...))
 }
 
-// CheckUTF8 refuses a name in row i that is not UTF-8, as of a file in another encoding.
+// CheckUTF8 returns an error where a name in row i is not UTF-8, as in a file of another encoding.
 func (b *Batch) CheckUTF8(i int, column, name string) error {
 	if found := notUTF8(name); found != "" {
 		return b.Fault(i, column, "UTF-8, found %s in %q: save the file in UTF-8", found, text.OneLine(name, maxQuoted))
@@ -151,7 +152,7 @@ func (b *Batch) CheckUTF8(i int, column, name string) error {
 	return nil
 }
 
-// notUTF8 says which byte of a text is not UTF-8, and is empty where all are.
+// notUTF8 describes the first byte of s that is not UTF-8. It is empty where all of s is.
 func notUTF8(s string) string {
 	for i, r := range s {
 		if _, n := utf8.DecodeRuneInString(s[i:]); r == utf8.RuneError && n == 1 {
@@ -161,7 +162,7 @@ func notUTF8(s string) string {
 	return ""
 }
 
-// Find returns the index of a column, or an error that names those there are.
+// Find returns the index of the column called name, or an error that lists the columns with the most similar names.
 func Find(path string, columns []Column, name string) (int, error) {
 	if i := slices.IndexFunc(columns, func(c Column) bool { return c.Name == name }); i >= 0 {
 		return i, nil
@@ -178,14 +179,14 @@ func Find(path string, columns []Column, name string) (int, error) {
 	return 0, fmt.Errorf("%s: expected a column %q, found %s", path, text.OneLine(name, maxQuoted), text.OneLine(list, 8*maxQuoted))
 }
 
-// maxQuoted bounds what a message quotes of a file.
+// maxQuoted bounds the bytes of a file's content that a message quotes.
 const maxQuoted = 80
 
 // maxWidth bounds the length of a vector, so that one row has bounded memory.
 const maxWidth = 1 << 20
 
-// batchRows is how many rows of a width make a batch: about a mebibyte of
-// features, and few of those whose width is not known yet.
+// batchRows returns the number of rows of a batch: about a mebibyte of features of this width, and few rows where the width is not known
+// yet.
 func batchRows(width int, features bool) int {
 	switch {
 	case !features:
@@ -196,8 +197,8 @@ func batchRows(width int, features bool) int {
 	return max(1, min(4096, (1<<18)/width))
 }
 
-// resolve finds the columns of a query and holds them against their kinds. Features
-// of a text format are text.
+// resolve returns an empty batch for a query, and the indices of the query's columns. A column that is absent or of the wrong kind is an
+// error. isText allows text as features, as in text formats.
 func (t *base) resolve(q Query, isText bool) (b *Batch, scalars, features []int, err error) {
 	find := func(names []string, expected string, fits func(Kind) bool) (found []int) {
 		for _, name := range names {
@@ -227,7 +228,7 @@ func (b *Batch) reset() {
 	b.Features.reset()
 }
 
-// FeatureElement is how the features of some columns are kept together, with gaps or without.
+// FeatureElement returns the type in which the features of some columns are stored together, with gaps or without.
 func FeatureElement(columns []Column, gaps bool) Element {
 	e := columns[0].Element
 	for _, c := range columns {

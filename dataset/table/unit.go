@@ -4,10 +4,10 @@ import "regexp"
 
 const unit = `(\p{Sc}|%|EUR|USD|GBP|CHF|JPY|CAD|AUD|SEK|NOK|DKK|PLN|CZK)?`
 
-// withUnit is a number with the sign or the letters of a currency, or with that of percent, before or behind it.
+// withUnit matches a number that may have a currency sign, the letters of a currency or a percent sign before or after it.
 var withUnit = regexp.MustCompile(`^[-+]?` + unit + `[\s\x{a0}\x{202f}]*[-+]?\d[\d.,'\s\x{a0}\x{202f}]*` + unit + `$`)
 
-// UnitOf is the unit that a text has beside a number, such as € or %, and empty where it is no number with one unit.
+// UnitOf returns the unit that s has beside a number, such as € or %. It is empty where s is not a number with exactly one unit.
 func UnitOf(s string) string {
 	m := withUnit.FindStringSubmatch(s)
 	if m == nil || m[1] != "" && m[2] != "" {

@@ -14,7 +14,7 @@ import (
 	"github.com/pierrec/lz4/v4"
 )
 
-// unpack decompresses pages of Parquet into memory of the size that they promise.
+// unpack decompresses Parquet pages into memory of the size that they state.
 type unpack struct {
 	codec format.CompressionCodec
 	zstd  *zstd.Decoder
@@ -41,7 +41,7 @@ func (u *unpack) close() {
 	}
 }
 
-// unpackTo decompresses what becomes size bytes, into dst where it is long enough.
+// unpackTo decompresses packed, which becomes size bytes, into dst where that is long enough.
 func (u *unpack) unpackTo(dst, packed []byte, size int) ([]byte, error) {
 	dst = resize(dst, size)
 	n, err := 0, error(nil)
@@ -74,7 +74,7 @@ func (u *unpack) unpackTo(dst, packed []byte, size int) ([]byte, error) {
 	return dst, err
 }
 
-// readAll reads all there is, which must fill dst.
+// readAll reads r to its end, which must fill dst exactly.
 func readAll(r io.Reader, dst []byte) (int, error) {
 	n, err := io.ReadFull(r, dst)
 	if err != nil {

@@ -13,10 +13,9 @@ import (
 	"github.com/amtrl/amtrl/internal/text"
 )
 
-// Values is a column of single values. One of Text, Ints, Numbers and Bools is
-// set, with an entry for each row.
+// Values is a column with at most one value per row. One of Text, Ints, Numbers and Bools is set, with an entry for each row.
 type Values struct {
-	// Missing tells which rows have no value. It is empty where all have one.
+	// Missing says which rows have no value. It is empty where all rows have one.
 	Missing []bool
 	Text    []string
 	Ints    []int64
@@ -24,19 +23,19 @@ type Values struct {
 	Bools   []bool
 }
 
-// IsMissing tells whether row i has no value.
+// IsMissing reports whether row i has no value.
 func (v *Values) IsMissing(i int) bool { return len(v.Missing) > 0 && v.Missing[i] }
 
-// Lacks tells whether row i has no value, or a number that is none.
+// Lacks reports whether row i has no value, or NaN.
 func (v *Values) Lacks(i int) bool {
 	return v.IsMissing(i) || v.Numbers != nil && math.IsNaN(v.Numbers[i])
 }
 
-// IsEmpty tells whether row i has no value, a number that is none, or a text of blanks alone.
+// IsEmpty reports whether row i has no value, NaN, or a text of white space alone.
 func (v *Values) IsEmpty(i int) bool { return v.Lacks(i) || v.Text != nil && v.Word(i) == "" }
 
-// Name is the value of row i as text: integers in decimal, booleans as true and
-// false, numbers in the fewest digits that read back the same.
+// Name returns the value of row i as text: integers in decimal, booleans as true and false, numbers in the fewest digits that read back the
+// same.
 func (v *Values) Name(i int) string {
 	switch {
 	case v.Text != nil:
@@ -49,10 +48,10 @@ func (v *Values) Name(i int) string {
 	return strconv.FormatFloat(v.Numbers[i], 'g', -1, 64)
 }
 
-// Word is [Values.Name] as the name of a class or a source: nothing for white space alone, and a zero without a sign.
+// Word returns [Values.Name] in the form of a class or source name: white space alone becomes empty, and a zero has no sign.
 func (v *Values) Word(i int) string { return text.Word(v.Name(i)) }
 
-// Category is [Values.Word] as the name of a category; there says whether there is one, as [text.NoWord] has it.
+// Category returns [Values.Word] as the name of a category. there is false where row i has none, by [text.NoWord].
 func (v *Values) Category(i int) (word string, there bool) {
 	if v.Lacks(i) {
 		return "", false
@@ -61,7 +60,7 @@ func (v *Values) Category(i int) (word string, there bool) {
 	return word, word != "" && !text.NoWord(word)
 }
 
-// Number is the value of row i as a number; ok says whether it is one.
+// Number returns the value of row i as a number. ok is false for a text that is not a number.
 func (v *Values) Number(i int) (x float64, ok bool) {
 	switch {
 	case v.Text != nil:
@@ -78,8 +77,8 @@ func (v *Values) Number(i int) (x float64, ok bool) {
 	return v.Numbers[i], true
 }
 
-// parseFeature reads a number, or 1 for true and 0 for false, which programs capitalise
-// each in its own way. What float64 cannot hold is infinite.
+// parseFeature parses a number, or true as 1 and false as 0, in any capitalisation, since programs differ in it. A number beyond float64
+// becomes infinite.
 func parseFeature(word string) (x float64, ok bool) {
 	x, err := strconv.ParseFloat(word, 64)
 	switch {
@@ -91,7 +90,7 @@ func parseFeature(word string) (x float64, ok bool) {
 	return 0, strings.EqualFold(word, "false")
 }
 
-// Take appends value i of a column of the same kind.
+// Take appends value i of from, a column of the same kind, to v.
 func (v *Values) Take(from *Values, i int) {
 	v.Missing = append(v.Missing, from.IsMissing(i))
 	switch {
@@ -111,17 +110,16 @@ func (v *Values) reset() {
 	v.Missing, v.Text, v.Ints, v.Numbers, v.Bools = v.Missing[:0], v.Text[:0], v.Ints[:0], v.Numbers[:0], v.Bools[:0]
 }
 
-// Vectors are rows of Width elements each. One of U8, F16 (bit patterns) and F32
-// is set.
+// Vectors holds rows of Width elements each. One of U8, F16 (bit patterns) and F32 is set.
 type Vectors struct {
 	Width int
 	U8    []uint8
 	F16   []uint16
 	F32   []float32
-	lost  []float64 // what was rounded away of the first of F32; of those behind them nothing was
+	lost  []float64 // rounding errors of the first elements of F32; all elements beyond them are exact
 }
 
-// Wide is element i of F32 before it was rounded.
+// Wide returns element i of F32 before it was rounded.
 func (v *Vectors) Wide(i int) float64 {
 	if i < len(v.lost) {
 		return float64(v.F32[i]) + v.lost[i]
@@ -129,7 +127,7 @@ func (v *Vectors) Wide(i int) float64 {
 	return float64(v.F32[i])
 }
 
-// Element is element i, whatever its type.
+// Element returns element i, whatever its type. An element of F32 is that before rounding.
 func (v *Vectors) Element(i int) float64 {
 	switch {
 	case len(v.U8) > 0:
@@ -140,15 +138,15 @@ func (v *Vectors) Element(i int) float64 {
 	return v.Wide(i)
 }
 
-// Exact tells whether nothing was rounded away.
+// Exact reports whether no element was rounded.
 func (v *Vectors) Exact() bool { return len(v.lost) == 0 }
 
-// Set makes x element i of F32.
+// Set sets element i of F32 to x.
 func (v *Vectors) Set(i int, x float64) {
 	v.F32[i] = float32(x)
 	lost := x - float64(v.F32[i])
 	if lost-lost != 0 {
-		lost = 0 // of what is not finite
+		lost = 0 // x is not finite
 	}
 	if n := len(v.lost); lost != 0 && i >= n {
 		v.lost = slices.Grow(v.lost, i+1-n)[:i+1]
@@ -159,7 +157,7 @@ func (v *Vectors) Set(i int, x float64) {
 	}
 }
 
-// Centre takes the centre of each feature from it, and makes all float32.
+// Centre subtracts the centre of each feature from it. All elements become float32.
 func (v *Vectors) Centre(centre []float64) {
 	for _, x := range v.U8 {
 		v.F32 = append(v.F32, float32(x))
@@ -179,15 +177,15 @@ func (v *Vectors) push(x float64) {
 	v.Set(len(v.F32)-1, x)
 }
 
-// Len is the number of elements.
+// Len returns the number of elements.
 func (v *Vectors) Len() int { return len(v.U8) + len(v.F16) + len(v.F32) }
 
 func (v *Vectors) reset() { v.U8, v.F16, v.F32, v.lost = v.U8[:0], v.F16[:0], v.F32[:0], v.lost[:0] }
 
-// MaxFeature is the largest feature in magnitude, that of pools.
+// MaxFeature is the largest magnitude of a feature, the same as in pools.
 const MaxFeature = 1e18
 
-// tooLarge refuses a feature beyond MaxFeature, which the file has as that word.
+// tooLarge returns an error where a feature exceeds MaxFeature in magnitude. word is how the file writes it.
 func tooLarge(x float64, word string) error {
 	if !(math.Abs(float64(float32(x))) > MaxFeature) {
 		return nil
@@ -195,7 +193,7 @@ func tooLarge(x float64, word string) error {
 	return fmt.Errorf("expected a finite number of at most 1e+18 in magnitude, found %q", text.OneLine(word, maxQuoted))
 }
 
-// check refuses elements that are not finite, but for gaps, or beyond MaxFeature.
+// check returns an error where an element is not finite or exceeds MaxFeature in magnitude. NaN is accepted where the query allows gaps.
 func (b *Batch) check(features []string) error {
 	v := &b.Features
 	lists := len(features) == 1 && v.Width > 1
@@ -222,7 +220,7 @@ func (b *Batch) check(features []string) error {
 	return nil
 }
 
-// grow makes room for n elements, in the place of those that are there.
+// grow gives v n elements of type e in place of those it has. Their content is undefined.
 func (v *Vectors) grow(e Element, n int) {
 	v.reset()
 	switch e {
@@ -235,7 +233,7 @@ func (v *Vectors) grow(e Element, n int) {
 	}
 }
 
-// resize is v with n elements, whatever they hold.
+// resize returns a slice of n elements, in the memory of v where that is large enough. Their content is undefined.
 func resize[E any](v []E, n int) []E {
 	if cap(v) < n {
 		return make([]E, n)
@@ -243,8 +241,8 @@ func resize[E any](v []E, n int) []E {
 	return v[:n]
 }
 
-// closeVector holds the length of the vector that begins at element before against
-// the width, or makes it the width.
+// closeVector returns an error where the vector that begins at element before does not have the width of v. A width of 0 is set to the
+// length of the vector.
 func (v *Vectors) closeVector(column string, before int) error {
 	width := len(v.F32) - before
 	if v.Width == 0 {

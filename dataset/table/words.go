@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// Words are the words of a column of few, each of which is a feature: 1 in the rows that have it, and 0 in all others. A cell that is
-// missing, or has another word, has none of them. Where the only word is empty, the feature is 1 in the rows whose cell is missing (see
-// [Missing]).
+// Words are the words of a column of categories. Each word is a feature: 1 in the rows that have the word, and 0 in all others. A row whose
+// cell is missing, or has another word, has 0 in all of them. Where the only word is empty, the feature is 1 in the rows whose cell is
+// missing (see [Missing]).
 type Words struct {
 	Column string   `json:"name"`
 	Words  []string `json:"words"`
 }
 
-// CountWords is how many features columns of words are.
+// CountWords returns the number of features that these columns add.
 func CountWords(columns []Words) (n int) {
 	for _, w := range columns {
 		n += len(w.Words)
@@ -22,13 +22,13 @@ func CountWords(columns []Words) (n int) {
 	return n
 }
 
-// Missing is the feature that says whether the cell of a column is missing (a missing indicator).
+// Missing returns the feature that says whether the cell of a column is missing (a missing indicator).
 func Missing(column string) Words { return Words{Column: column, Words: []string{""}} }
 
-// OfMissing says whether these are of [Missing].
+// OfMissing reports whether w is a missing indicator, as [Missing] returns it.
 func (w Words) OfMissing() bool { return len(w.Words) == 1 && w.Words[0] == "" }
 
-// Features are the names of the features, such as "shift=night", or "income is missing".
+// Features returns the names of the features, such as "shift=night", or "income is missing".
 func (w Words) Features() []string {
 	if w.OfMissing() {
 		return []string{w.Column + " is missing"}
@@ -48,17 +48,17 @@ type WordTable struct {
 	batch Batch
 }
 
-// coded is a column of words.
+// coded is a column of words with the index of each word.
 type coded struct {
 	Words
 	place map[string]int
-	// unknown is a word that is none of these, and others the rows with such.
+	// unknown is the first word that was read and is not among Words, others the number of rows with an unknown word.
 	unknown string
 	others  int64
 }
 
-// WithWords adds to the columns of an open table of the file path those of the features of words. It is an error where the table has
-// no such column, or already one of their names. To close it closes t.
+// WithWords adds the features of words to the columns of t, an open table of the file path. It is an error where t lacks one of the columns
+// of words, or already has a column with the name of a feature. Closing the returned table closes t.
 func WithWords(t Table, path string, words []Words) (*WordTable, error) {
 	out := &WordTable{Table: t, path: path}
 	for _, w := range words {
@@ -82,7 +82,7 @@ func WithWords(t Table, path string, words []Words) (*WordTable, error) {
 	return out, nil
 }
 
-// Columns lists those of the file, and behind them the features of words.
+// Columns lists the columns of the file, followed by the features of words.
 func (t *WordTable) Columns() []Column {
 	columns := slices.Clone(t.Table.Columns())
 	for _, c := range t.coded {
@@ -93,7 +93,7 @@ func (t *WordTable) Columns() []Column {
 	return columns
 }
 
-// Unknown tells f each column that had other words than those it should have in what was read, the first of them, and in how many rows.
+// Unknown calls f for each column in which unknown words were read, with the first of these words and the number of rows that have one.
 func (t *WordTable) Unknown(f func(column, word string, rows int64)) {
 	for _, c := range t.coded {
 		if c.others > 0 {
@@ -102,7 +102,7 @@ func (t *WordTable) Unknown(f func(column, word string, rows int64)) {
 	}
 }
 
-// Scan reads features of words beside features that are a column each. All are float32.
+// Scan reads features of words together with features that are a column each. All are float32.
 func (t *WordTable) Scan(q Query, f func(*Batch) error) error {
 	plan := t.plan(q)
 	if len(plan.words) == 0 {
@@ -143,13 +143,13 @@ func (t *WordTable) Scan(q Query, f func(*Batch) error) error {
 
 // wordPlan says where the features of a query come from.
 type wordPlan struct {
-	of      Query // of the file
-	numbers []int // by feature, its place among those of the file, -1 for that of a word
+	of      Query // the query of the file
+	numbers []int // for each feature its index among the features of the file, -1 for a word
 	words   []wordScalar
 }
 
-// wordScalar is a column of words, which is scalar at of the file, and by word the place of its feature, -1 for none. Of what is missing
-// at is its feature of the file.
+// wordScalar is a column of words in a query. at is the index of the column among the scalars of the file or, for a missing indicator,
+// among its features. features has the index of the feature of each word in the query, -1 where the query lacks it.
 type wordScalar struct {
 	*coded
 	at       int
@@ -194,7 +194,7 @@ func (t *WordTable) plan(q Query) (p wordPlan) {
 	return p
 }
 
-// fill writes row i of dst, which is zeros, from row `from` of a batch of the file.
+// fill writes the features of row `from` of b, a batch of the file, to row i of dst, which holds zeros.
 func (p *wordPlan) fill(dst *Vectors, i int, b *Batch, from int) {
 	first, row := i*dst.Width, from*b.Features.Width
 	for j, at := range p.numbers {

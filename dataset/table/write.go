@@ -14,8 +14,8 @@ import (
 	"github.com/amtrl/amtrl/internal/text"
 )
 
-// Cells are the cells of a column that is written: one of Text and Numbers, with
-// Width numbers for each row where Width is not 0.
+// Cells is a column to write. Either Text or Numbers is set, with one entry for each row, or with Width numbers for each row where Width is
+// not 0.
 type Cells struct {
 	Name    string
 	Text    []string
@@ -25,17 +25,17 @@ type Cells struct {
 
 // Writer writes a table in batches of bounded memory.
 type Writer interface {
-	// Write adds rows. The columns are those of the first batch, in its order.
+	// Write adds rows. All batches have the columns of the first one, in the same order.
 	Write(rows int, columns []Cells) error
-	// Close writes what is left. It does not close what it writes to.
+	// Close writes the rows that are left. It does not close the underlying writer.
 	Close() error
 }
 
-// WriteFormats lists the formats that are written.
+// WriteFormats lists the formats in which tables are written.
 func WriteFormats() []string { return []string{Parquet, CSV, JSONL} }
 
-// NewWriter writes a table to w in the format that the ending of path tells.
-// Vectors are lists in Parquet and JSONL, and columns <name>_0 and so on in CSV.
+// NewWriter returns a writer of a table to w, in the format that the ending of path stands for. Vectors are lists in Parquet and JSONL, and
+// columns <name>_0 and so on in CSV.
 func NewWriter(path string, w io.Writer) (Writer, error) {
 	switch strings.ToLower(filepath.Ext(path)) {
 	case ".parquet", ".pq":
@@ -132,12 +132,12 @@ func (w *jsonlWriter) Write(rows int, columns []Cells) error {
 func appendJSON(dst []byte, s string) []byte {
 	raw, err := json.Marshal(s)
 	if err != nil {
-		panic(err) // no text fails
+		panic(err) // every string can be encoded
 	}
 	return append(dst, raw...)
 }
 
-// appendNumber appends a number, or null for what JSON has no number for.
+// appendNumber appends a number, or null for NaN and infinities, which JSON cannot hold.
 func appendNumber(dst []byte, v float32) []byte {
 	if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
 		return append(dst, "null"...)

@@ -8,16 +8,16 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// parquetWriter writes text as strings and numbers as float, with Snappy.
+// parquetWriter writes texts as strings and numbers as floats, compressed with Snappy.
 type parquetWriter struct {
 	to      io.Writer
 	parquet *parquet.GenericWriter[any]
-	group   int // rows of a row group
-	rows    int // of the row group that is open
+	group   int // rows per row group
+	rows    int // rows in the open row group
 	row     parquet.Row
 }
 
-// groupNumbers is about how many numbers make a row group: so much is in memory.
+// groupNumbers is about how many numbers make a row group, which is held in memory.
 const groupNumbers = 1 << 22
 
 func (w *parquetWriter) begin(columns []Cells) {
@@ -39,7 +39,7 @@ func (w *parquetWriter) begin(columns []Cells) {
 	w.parquet = parquet.NewGenericWriter[any](w.to, parquet.NewSchema("rows", root), parquet.Compression(&parquet.Snappy))
 }
 
-// orderedGroup has its fields in an order of its own, not in that of their names.
+// orderedGroup is a group whose fields are in the order of names, not sorted by name.
 type orderedGroup struct {
 	parquet.Group
 	names []string
