@@ -11,9 +11,8 @@ import (
 	"github.com/amtrl/amtrl/internal/atomicfile"
 )
 
-// CacheFolder is where Cached puts the import of a manifest: a folder of the
-// user's cache that is named after the manifest and the files, their sizes and
-// their times.
+// CacheFolder returns the folder in which Cached puts the import of a manifest. It is in the user's cache, and named after the manifest and
+// the files with their sizes and times.
 func CacheFolder(m *manifest.Manifest) (string, error) {
 	base, err := os.UserCacheDir()
 	if err != nil {
@@ -26,18 +25,17 @@ func CacheFolder(m *manifest.Manifest) (string, error) {
 	return filepath.Join(base, "amtrl", "data", key), nil
 }
 
-// noCache says what to do without a place for an import, as in a container that has no home.
+// noCache adds to an error what to do without a place for an import, as in a container that has no home.
 func noCache(m *manifest.Manifest, err error) error {
 	return fmt.Errorf("%s: the cache for its import cannot be had: %w; expected a HOME or XDG_CACHE_HOME that can be written to, or as data "+
 		"the folder of amtrl data import %[1]s --out FOLDER", m.Path, err)
 }
 
-// unused is how long ago an import of the cache was last asked for when a new one takes its place.
+// unused is the time since it was last asked for after which an import in the cache is removed, once a new import is made.
 const unused = 30 * 24 * time.Hour
 
-// Cached imports what a manifest describes into the user's cache, unless it is
-// there, and returns its folder. fresh is called before an import. Both functions may be nil.
-// Imports that were not asked for in 30 days are removed after a new one.
+// Cached imports what a manifest describes into the user's cache, unless the import is there already, and returns its folder. It calls
+// fresh before an import; fresh and progress may be nil. After an import it removes those that were not asked for in 30 days.
 func Cached(ctx context.Context, m *manifest.Manifest, fresh func(dir string), progress Progress) (string, error) {
 	dir, err := CacheFolder(m)
 	if err != nil {
@@ -45,7 +43,7 @@ func Cached(ctx context.Context, m *manifest.Manifest, fresh func(dir string), p
 	}
 	if Is(dir) {
 		now := time.Now()
-		os.Chtimes(filepath.Join(dir, headerFile), now, now) // a cache that others own stays as it is
+		os.Chtimes(filepath.Join(dir, headerFile), now, now) // an error does not count: a cache that others own stays as it is
 		return dir, nil
 	}
 	if err := atomicfile.MkdirAll(filepath.Dir(dir)); err != nil {
@@ -61,7 +59,8 @@ func Cached(ctx context.Context, m *manifest.Manifest, fresh func(dir string), p
 	return dir, nil
 }
 
-// removeUnused removes imports of the cache. What is mapped stays readable until those who have it end; what cannot be removed stays.
+// removeUnused removes the imports of the cache that have not been used for long. Mapped files stay readable until the processes that
+// mapped them end; what cannot be removed stays.
 func removeUnused(cache string) {
 	entries, _ := os.ReadDir(cache)
 	for _, e := range entries {
@@ -70,7 +69,7 @@ func removeUnused(cache string) {
 		if err != nil || time.Since(info.ModTime()) < unused || atomicfile.IsTemporary(e.Name()) {
 			continue
 		}
-		// Under another name first: a folder that is removed in part is no import.
+		// Rename it first, since a partly removed folder is not an import.
 		gone := filepath.Join(cache, atomicfile.TemporaryName(e.Name()))
 		if os.Rename(dir, gone) == nil {
 			os.RemoveAll(gone)

@@ -18,36 +18,35 @@ import (
 	"github.com/amtrl/amtrl/internal/text"
 )
 
-// Candidates are the rows of a folder as one asks for their labels: every row can be
-// drawn, whether it has a label or not, and labels are apart from the set.
+// Candidates are the rows of a folder whose labels can be asked for. Every row can be drawn, whether it has a label or not, and the labels
+// are kept apart from the set.
 type Candidates struct {
-	// Set has for each source a task for each class of each output, or for a number,
-	// whose Train are all its rows that are not for tests. No task has Labels. The
-	// target's Train are its labelled rows where these are as many as were asked for,
-	// and then it has tasks of their classes alone, and otherwise all its rows.
+	// Set has, for each source and output, a task for each class (of a binary label, for the second), or one task for a number. No task has
+	// Labels, and Train are all rows that are not for tests. But where the target has as many labelled rows as were asked for, its Train
+	// are these rows alone, and it has tasks of their classes alone.
 	Set *dataset.Set
-	// Target is the place of the target's pool.
+	// Target is the index of the target's pool.
 	Target int
 	// AskTarget says that the target's Train are all its rows.
 	AskTarget bool
 	// Outputs are the columns of the labels.
 	Outputs []Output
-	// Known are the labels that the data have, by pool.
+	// Known holds the labels that the data have, by pool.
 	Known []Known
 	// Key identifies the import.
 	Key string
 }
 
-// Known are rows with labels: row after row one for each output, the index of a class
-// or a number, NaN where the row has none.
+// Known holds the rows of a pool that have labels. Values has, row after row, one value for each output: the index of a class or a number,
+// NaN where the row has none.
 type Known struct {
 	Rows   []int32
 	Values []float32
 }
 
-// OpenCandidates opens a folder that Import wrote. An empty target is that of the
-// manifest. With samples 0 the target's samples are its labelled rows. Where classes are
-// given, those of each output are these, which have all that some row has.
+// OpenCandidates opens a folder that Import wrote. An empty target stands for the target of the manifest. samples is the number of target
+// samples to ask for; where it is 0, the target's samples are its labelled rows. classes, where given, replace the classes of each output,
+// and must include every class that some row has.
 func OpenCandidates(dir, target string, samples int, classes ...[]string) (*Candidates, error) {
 	h, err := readHeader(dir)
 	if err != nil {
@@ -104,7 +103,7 @@ func OpenCandidates(dir, target string, samples int, classes ...[]string) (*Cand
 	return c, nil
 }
 
-// splitAll is split of all rows of a source.
+// splitAll is [opener.split] of all rows of a source, whether they have labels or not.
 func (r *opener) splitAll(s Source, first int) (train, test []int32) {
 	if len(r.test) > 0 || r.header.Folds > 0 {
 		return r.split(s, first, func(int) bool { return true })
@@ -116,7 +115,8 @@ func (r *opener) splitAll(s Source, first int) (train, test []int32) {
 	return train, nil
 }
 
-// unlabelled are the tasks of an output of a source, of the classes that it has where that is known.
+// unlabelled returns the tasks of one output of a source, without labels. has says which classes the source has; where it is nil there is a
+// task for every class.
 func (r *opener) unlabelled(source int, o Output, has []bool, train, test []int32) []dataset.Task {
 	name := r.header.Sources[source].Name
 	if len(r.header.Outputs) > 1 {
@@ -141,7 +141,7 @@ func (r *opener) unlabelled(source int, o Output, has []bool, train, test []int3
 	return tasks
 }
 
-// known reads the labels of all sources.
+// known reads the labels of all sources into c.Known.
 func (r *opener) known(c *Candidates) error {
 	outputs := len(r.header.Outputs)
 	arrays := make([]*npy.Array, outputs)
@@ -184,7 +184,8 @@ func (r *opener) known(c *Candidates) error {
 	return nil
 }
 
-// readLabels reads the next labels of an output, with NaN for none.
+// readLabels reads the next labels of an output into dst, as indices of o.Classes or as numbers, with NaN for no label. classes is memory
+// for the indices that the file has.
 func (r *opener) readLabels(a *npy.Array, o Output, dst []float32, classes []int64) error {
 	if o.Type == manifest.Number {
 		return a.RawFloat32s(dst)
@@ -214,7 +215,7 @@ func (r *opener) readLabels(a *npy.Array, o Output, dst []float32, classes []int
 	return nil
 }
 
-// in says which of so many rows are among them.
+// in reports for each row of the pool whether it has a label.
 func (k Known) in(rows int) []bool {
 	out := make([]bool, rows)
 	for _, r := range k.Rows {
@@ -223,7 +224,7 @@ func (k Known) in(rows int) []bool {
 	return out
 }
 
-// classes says for each output which classes the rows have.
+// classes reports for each output which of its classes occur among the rows.
 func (k Known) classes(outputs []Output) [][]bool {
 	has := make([][]bool, len(outputs))
 	for i, o := range outputs {
@@ -237,9 +238,9 @@ func (k Known) classes(outputs []Output) [][]bool {
 	return has
 }
 
-// Digest is the SHA-256, in hexadecimal, of what a folder says about its rows: features, labels, ids, sources and costs.
-// The files that they came from do not enter, nor how the column of the sources is called. Where classes are given, it is that of the same
-// rows had each output these.
+// Digest returns the SHA-256, in hexadecimal, of what a folder holds of its rows: features, labels, ids, sources and costs. It does not
+// depend on the files that they came from, nor on the name of the column of sources. Where classes are given, it is the digest of the same
+// rows in a folder whose outputs have these classes.
 func Digest(dir string, classes ...[]string) (string, error) {
 	h, err := readHeader(dir)
 	if err != nil {
@@ -289,7 +290,7 @@ func Digest(dir string, classes ...[]string) (string, error) {
 	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
-// ScanIDs hands the id of each row to f, its number in the data where rows have no ids, until f returns false. f must not
+// ScanIDs calls f with the id of each row, or with the row's number in the data where rows have no ids, until f returns false. f must not
 // keep the id.
 func (c *Candidates) ScanIDs(f func(pool, row int, id []byte) bool) error {
 	var number []byte

@@ -8,12 +8,13 @@ import (
 	"github.com/amtrl/amtrl/internal/text"
 )
 
-// digits are what float32 holds of numbers, which lie from least to most and are rounded by at most lost.
+// digits records the range of some numbers and the largest error of rounding them to float32, lost, to tell whether float32 holds their
+// differences.
 type digits struct{ least, most, lost float64 }
 
 func newDigits() digits { return digits{least: math.Inf(1), most: math.Inf(-1)} }
 
-// add counts a number, or NaN for none.
+// add takes a number into account; NaN stands for none.
 func (d *digits) add(x float64) {
 	d.within(x)
 	if lost := math.Abs(x - float64(float32(x))); lost > d.lost {
@@ -21,7 +22,7 @@ func (d *digits) add(x float64) {
 	}
 }
 
-// within counts a number that float32 has.
+// within takes into account a number that float32 holds exactly.
 func (d *digits) within(x float64) {
 	if x < d.least {
 		d.least = x
@@ -31,7 +32,8 @@ func (d *digits) within(x float64) {
 	}
 }
 
-// check refuses numbers of which float32 holds no differences. where names them, or is what else can be done.
+// check returns an error where the rounding error is more than a thousandth of the range, so that float32 does not hold the differences.
+// where names the numbers in the message, and or adds what else can be done.
 func (d *digits) check(where, or string) error {
 	if !(d.lost > 1e-3*(d.most-d.least) && d.most > d.least) {
 		return nil
@@ -40,7 +42,7 @@ func (d *digits) check(where, or string) error {
 		where, text.Number(d.least), text.Number(d.most), or)
 }
 
-// count counts the features of row i of a batch that stay in their units.
+// count takes into account the features of row i of a batch, which stay in their units.
 func (w *writer) count(v *table.Vectors, i int) {
 	if w.digits == nil {
 		for range v.Width {
@@ -58,7 +60,7 @@ func (w *writer) count(v *table.Vectors, i int) {
 	}
 }
 
-// checkDigits refuses features that stay in their units as [digits.check] does.
+// checkDigits applies [digits.check] to each of the features that stay in their units.
 func (w *writer) checkDigits() error {
 	names := w.allFeatures()
 	for j := range w.digits {

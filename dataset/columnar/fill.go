@@ -8,7 +8,8 @@ import (
 	"github.com/amtrl/amtrl/dataset/table"
 )
 
-// measure says, at the first batch, whether means and spreads are gathered.
+// measure decides, at the first batch, whether features are scaled, and whether their means and spreads are gathered, as scaling and
+// filling need. It is an error to fill features that are lists.
 func (w *writer) measure(b *table.Batch) (err error) {
 	fill := w.manifest.Fill != ""
 	if fill && len(w.allFeatures()) == 1 && b.Features.Width > 1 {
@@ -20,7 +21,7 @@ func (w *writer) measure(b *table.Batch) (err error) {
 	return err
 }
 
-// finish brings the features to their units and fills those that are missing.
+// finish scales the features to their units, fills missing ones with their means, and records both in the header.
 func (w *writer) finish(h *header) error {
 	means, scale, whole := w.spreads.units()
 	w.wordUnits(scale)
@@ -30,7 +31,7 @@ func (w *writer) finish(h *header) error {
 	}
 	if w.manifest.Fill != "" {
 		h.Means, h.Filled = means, w.spreads.whole.missing
-		clear(h.Filled[len(w.readFeatures()):]) // what knots add is not of the files
+		clear(h.Filled[len(w.readFeatures()):]) // the files have no cells for the features of knots
 		for j, n := range h.Filled {
 			if n == h.Rows {
 				return fmt.Errorf("%s: column %s: expected a number in some row, found none", w.manifest.Path, h.Features[j])
@@ -40,7 +41,7 @@ func (w *writer) finish(h *header) error {
 	return rescale(w.dir, w.features.data, means, h.Centre, h.Spread, whole)
 }
 
-// countMissing counts what row i lacks.
+// countMissing counts the missing features of row i.
 func (s *survey) countMissing(v *table.Vectors, i int) {
 	if s.missing == nil {
 		s.missing = make([]int64, v.Width)
@@ -52,7 +53,7 @@ func (s *survey) countMissing(v *table.Vectors, i int) {
 	}
 }
 
-// settleMissing puts behind the columns of words those features that say of a column that it is missing.
+// settleMissing appends to the columns of words a missing indicator for each feature that enough rows lack.
 func (s *survey) settleMissing() {
 	rows := s.taken()
 	for j, n := range s.missing {
@@ -63,7 +64,7 @@ func (s *survey) settleMissing() {
 	}
 }
 
-// hint says of an error of a missing cell what can be done.
+// hint adds to the error of a missing cell how it can be filled, and returns other errors as they are.
 func (s *survey) hint(err error) error {
 	if _, is := errors.AsType[*table.MissingError](err); !is {
 		return err

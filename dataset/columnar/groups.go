@@ -8,15 +8,15 @@ import (
 	"github.com/amtrl/amtrl/internal/text"
 )
 
-// groupNumbers are the numbers of groups in the order in which they come up. Groups are known by two hashes of their names, 128 bits in
-// all, so that those of a row each take no more memory than ids do.
+// groupNumbers numbers the groups in the order in which they first occur. A group is identified by two hashes of its name, 128 bits in all,
+// and not by the name itself, to save memory where each row is a group of its own.
 type groupNumbers struct {
 	seeds   [2]maphash.Seed
 	numbers map[[2]uint64]int32
 }
 
-// number is that of the group of row i, -1 where it has none: an empty cell, one of blanks, or a word for none. A whole number is the same
-// with zero decimals, as programs write it where some are missing.
+// number returns the number of the group of row i, or -1 where the cell is missing, is white space alone, or has a word that stands for
+// none. A whole number names the same group with and without zero decimals, which programs write in columns with missing cells.
 func (g *groupNumbers) number(v *table.Values, i int) int32 {
 	if v.IsMissing(i) {
 		return -1
@@ -37,8 +37,9 @@ func (g *groupNumbers) number(v *table.Values, i int) int32 {
 	return n
 }
 
-// heldTogether orders rows such that about those from n on are held out, and all of a group or none: from the last on, the groups that
-// there is room for, or the smallest where there is none for any, and never all.
+// heldTogether reorders rows so that about len(rows)-n of them are held out, those from order[at] on, and each group is held out as a whole
+// or not at all. From the last row backwards it takes the groups that still fit, or one of the smallest where none fits, and never all
+// groups.
 func heldTogether(rows []int32, n int, group func(row int32) int32) (order []int32, at int) {
 	place, groups := map[int32]int{}, [][]int32{}
 	for _, row := range slices.Backward(rows) {

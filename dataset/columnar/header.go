@@ -1,6 +1,5 @@
-// Package columnar keeps a data set of any size as NPY files that runs map into
-// memory: a matrix of features and a vector for each label, their rows sorted by
-// source. It imports what a manifest describes.
+// Package columnar stores a data set of any size as NPY files that runs map into memory: a matrix of features, and a vector for each column
+// of labels, with rows sorted by source. It imports the files that a manifest describes.
 package columnar
 
 import (
@@ -15,12 +14,12 @@ import (
 	"github.com/amtrl/amtrl/internal/jsonfile"
 )
 
-// The files of a folder beside labels-<i>.npy, those of output i: for classes
-// their indices as int32, -1 for none, and for numbers float32, NaN for none.
+// The files of a folder. Besides these there is labels-<i>.npy for each output i: the indices of classes as int32, -1 for no label, or
+// numbers as float32, NaN for no label.
 const (
 	headerFile   = "data.json"
-	featuresFile = "features.npy" // a row for each vector
-	rowsFile     = "rows.npy"     // int64: which row of the input, counted from 0 over all files
+	featuresFile = "features.npy" // one row for each vector
+	rowsFile     = "rows.npy"     // int64: the row of the input, counted from 0 over all files
 	splitFile    = "split.npy"    // uint8: 1 for test rows
 	idsFile      = "ids.npy"      // uint8: the ids, one after the other
 	idEndsFile   = "id-ends.npy"  // int64: where each id ends
@@ -29,46 +28,47 @@ const (
 
 func labelsFile(output int) string { return fmt.Sprintf("labels-%d.npy", output) }
 
-// version is that of the form.
+// version is the version of the format of a folder.
 const version = 1
 
-// reading is that of what cells mean: an import that read them in another way is no longer found.
+// reading is the version of how cells are interpreted. Imports that interpreted them in another way are no longer found.
 const reading = 1
 
-// header is data.json: what the arrays of a folder are.
+// header is the content of data.json. It describes the arrays of a folder.
 type header struct {
 	Version int `json:"version"`
-	// Name is that of the manifest without its folder.
+	// Name is the name of the manifest, by [manifest.Manifest.Name].
 	Name string `json:"name"`
 	// Key identifies the manifest and the files that were imported.
 	Key string `json:"key"`
-	// Rows are those of all sources.
+	// Rows is the number of rows of all sources.
 	Rows int64 `json:"rows"`
-	// Cols is the width of a vector, Features are the columns that it came from.
+	// Cols is the number of features of a row, Features are the columns that they came from.
 	Cols     int      `json:"cols"`
 	Element  string   `json:"element"`
 	Features []string `json:"features"`
-	// Words are the columns of words that the last of Features but those of Knots stand for.
+	// Words are the columns of words whose features are the last of Features, apart from those that Knots add.
 	Words []table.Words `json:"words,omitempty"`
-	// Knots are, for each of the first features, the values at which its effect may bend; for each there is one of the last features.
+	// Knots holds, for each of the first features, the values at which its effect may bend. Each value adds a feature; these features are
+	// the last.
 	Knots table.Knots `json:"knots,omitempty"`
-	// Codes are the numbers that stand for none in columns of the files.
+	// Codes are the numbers that stand for a missing value in columns of the files.
 	Codes []table.Codes `json:"codes,omitempty"`
-	// Centre and Spread are the mean and the standard deviation of each feature, which
-	// have been taken out of it; empty where features are as they were. The spread of a word, or of what a knot adds, is its unit.
+	// Centre and Spread are the mean and the standard deviation of each feature; the stored features are (x - Centre) / Spread. Both are
+	// empty where features are stored as they were. The spread of a word, or of a feature that a knot adds, is its unit.
 	Centre []float64 `json:"centre,omitempty"`
 	Spread []float64 `json:"spread,omitempty"`
-	// Means are those of each feature over the cells that are there, and Filled how many were missing and have it; empty
-	// where all must be there.
+	// Means are the means of the features over the cells that are not missing, and Filled are the numbers of cells that were missing and
+	// filled with them. Both are empty where no cell may be missing.
 	Means  []float64 `json:"means,omitempty"`
 	Filled []int64   `json:"filled,omitempty"`
-	// ID is the column of the ids, and Source that of the sources, or empty.
+	// ID is the column of ids and Source the column of sources; empty without one.
 	ID     string `json:"id,omitempty"`
 	Source string `json:"source,omitempty"`
 	Split  bool   `json:"split"`
-	// Group is the column that says which rows belong together, or empty.
+	// Group is the column that says which rows belong together; empty without one.
 	Group string `json:"group,omitempty"`
-	// Target is the target's source, or empty where each source can be the target.
+	// Target is the source that is the target; empty where each source can be the target.
 	Target  string   `json:"target,omitempty"`
 	Folds   int      `json:"folds,omitempty"`
 	Outputs []Output `json:"outputs"`
@@ -80,16 +80,17 @@ type header struct {
 type Output struct {
 	Name string `json:"name"`
 	Type string `json:"type"`
-	// Classes are their names in the order of their indices.
+	// Classes are the names of the classes in the order of their indices.
 	Classes []string `json:"classes,omitempty"`
 	// Missing are the values that stand for no label.
 	Missing []string `json:"missing,omitempty"`
-	// Log says that what is learned of numbers is their logarithm, with Plus added before. The labels that are stored are the numbers.
+	// Log says that the logarithm of a number, with Plus added before, is learned in place of the number. The labels that are stored are
+	// the numbers.
 	Log  bool    `json:"log,omitempty"`
 	Plus float64 `json:"plus,omitempty"`
 }
 
-// Learned is the name of what is learned: that of the column, or of its logarithm.
+// Learned returns the name of what is learned: the column, or its logarithm.
 func (o Output) Learned() string {
 	if o.Log {
 		return o.Logarithm().Name(o.Name)
@@ -97,7 +98,7 @@ func (o Output) Learned() string {
 	return o.Name
 }
 
-// Value is what is learned of a label, NaN of none.
+// Value returns what is learned of a label, the label or its logarithm. It is NaN for NaN.
 func (o Output) Value(label float32) float32 {
 	if o.Log {
 		return float32(table.Log{Plus: o.Plus}.Of(float64(label)))
@@ -105,10 +106,10 @@ func (o Output) Value(label float32) float32 {
 	return label
 }
 
-// Logarithm is what is learned in place of numbers, nil for these themselves.
+// Logarithm returns the logarithm that is learned in place of numbers, or nil where the labels are learned as they are.
 func (o Output) Logarithm() *table.Log { return manifest.Label{Log: o.Log, Plus: o.Plus}.Logarithm() }
 
-// Source is a source with its rows, which follow those of the source before it.
+// Source is a source. Its rows follow those of the source before it.
 type Source struct {
 	Name string `json:"name"`
 	Rows int64  `json:"rows"`
@@ -123,16 +124,16 @@ type File struct {
 	Rows int64  `json:"rows"`
 }
 
-// maxHeader bounds data.json, maxSources how many sources it lists.
+// maxHeader bounds the bytes of data.json, maxSources the number of sources in it.
 const (
 	maxHeader  = 256 << 20
 	maxSources = 1 << 20
 )
 
-// elements are the types of features by their names, as NPY files call them.
+// elements maps the types of features to their names in NPY files.
 var elements = map[string]string{"float32": "<f4", "float16": "<f2", "uint8": "|u1"}
 
-// Is tells whether dir is a folder of this form.
+// Is reports whether dir is a folder that Import wrote.
 func Is(dir string) bool {
 	_, err := os.Stat(filepath.Join(dir, headerFile))
 	return err == nil
@@ -150,7 +151,7 @@ func readHeader(dir string) (*header, error) {
 	return &h, nil
 }
 
-// check refuses a header that cannot be of any data.
+// check returns an error where the header contradicts itself or is of another version.
 func (h *header) check() error {
 	if h.Version != version {
 		return fmt.Errorf("expected version %d, found %d: import the data again", version, h.Version)
@@ -162,7 +163,7 @@ func (h *header) check() error {
 		}
 		rows += s.Rows
 	}
-	derived := h.Knots.Count() + table.CountWords(h.Words) // features that are no columns
+	derived := h.Knots.Count() + table.CountWords(h.Words) // features of words and knots
 	switch {
 	case rows != h.Rows || rows == 0:
 		return fmt.Errorf("expected %d rows, those of the sources, found %d", rows, h.Rows)

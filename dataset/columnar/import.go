@@ -19,8 +19,8 @@ import (
 	"github.com/amtrl/amtrl/internal/jsonfile"
 )
 
-// keyOf identifies a manifest and the files that it selects, by their names, sizes
-// and times: as long as it stays the same, they need no importing again.
+// keyOf returns a hash of a manifest and of the names, sizes and times of the files that it selects. As long as it stays the same, nothing
+// has to be imported again.
 func keyOf(m *manifest.Manifest) (string, error) {
 	inputs, err := m.Inputs()
 	if err != nil {
@@ -57,10 +57,9 @@ func keyOf(m *manifest.Manifest) (string, error) {
 	return hex.EncodeToString(sum[:16]), nil
 }
 
-// Import reads what a manifest describes, in two passes, and writes it to the
-// folder out, which appears whole or not at all. Memory stays within some hundred
-// megabytes and 8 bytes for each row that has an id, and some 40 for each group. A folder that holds the same
-// import already is left as it is; any other content is an error. progress may be nil.
+// Import reads what a manifest describes, in two passes, and writes it to the folder out, which appears whole or not at all. It needs some
+// hundred megabytes of memory, plus 8 bytes for each row that has an id and some 40 for each group. A folder that already holds the same
+// import is left as it is; any other content is an error. progress may be nil.
 func Import(ctx context.Context, m *manifest.Manifest, out string, progress Progress) error {
 	key, err := keyOf(m)
 	if err != nil {
@@ -98,12 +97,12 @@ func Import(ctx context.Context, m *manifest.Manifest, out string, progress Prog
 	os.Remove(out) // it is empty, if it is there
 	err = os.Rename(tmp, out)
 	if h, e := readHeader(out); e == nil && h.Key == key {
-		return nil // also where another process was first
+		return nil // even where another process made it first
 	}
 	return err
 }
 
-// writer makes the second pass.
+// writer makes the second pass, which writes the arrays of a folder.
 type writer struct {
 	*survey
 	dir     string
@@ -115,9 +114,9 @@ type writer struct {
 	repeated                                  map[uint64]map[string]string
 	groups                                    groupNumbers
 
-	spreads *spreads // nil where features stay as they are
+	spreads *spreads // nil where features are neither scaled nor filled
 	scaled  bool
-	digits  []digits // of features that stay in their units, which float32 keeps
+	digits  []digits // of float32 features that stay in their units
 
 	raw []byte
 	row int64
@@ -165,14 +164,13 @@ func (w *writer) run(key string) error {
 	return jsonfile.Write(filepath.Join(w.dir, headerFile), h)
 }
 
-// arrays are the files that were made.
+// arrays returns the files that were created.
 func (w *writer) arrays() []*scatter {
 	return slices.DeleteFunc(append([]*scatter{w.features, w.rows, w.split, w.ids, w.idEnds, w.group}, w.labels...),
 		func(s *scatter) bool { return s == nil })
 }
 
-// findRepeated finds the hashes that two ids have. Their ids are kept in the
-// second pass, which tells whether they are the same.
+// findRepeated finds the hashes that two ids share. The second pass keeps the ids with these hashes, to tell whether they are the same.
 func (w *writer) findRepeated() {
 	const most = 1000
 	slices.Sort(w.survey.ids)
@@ -185,7 +183,7 @@ func (w *writer) findRepeated() {
 	w.survey.ids = nil
 }
 
-// open makes the files.
+// open creates the files of the arrays.
 func (w *writer) open(cols int, c columns) (err error) {
 	rows, bytes := make([]int64, len(w.sources)), make([]int64, len(w.sources))
 	w.idAt = make([]int64, len(w.sources))
@@ -201,7 +199,7 @@ func (w *writer) open(cols int, c columns) (err error) {
 	}
 	size := w.element.Bytes()
 	if w.spreads != nil {
-		size = 8 // until rescale
+		size = 8 // float64 until rescale
 	}
 	if make(&w.features, featuresFile, elements[w.element.String()], cols*size, rows, cols); err == nil {
 		w.features.draft = w.spreads != nil
@@ -228,7 +226,7 @@ func (w *writer) open(cols int, c columns) (err error) {
 	return err
 }
 
-// add writes row i of a batch.
+// add writes row i of a batch to the arrays.
 func (w *writer) add(b *table.Batch, c columns, i int) error {
 	r, err := w.sourceOf(b, c, i)
 	if err != nil || r.index < 0 {

@@ -7,13 +7,14 @@ import (
 	"github.com/amtrl/amtrl/dataset/table"
 )
 
-// sampledRows is how many rows tell where effects may bend, fewer where these have more than sampledCells.
+// sampledRows is the number of rows from which knots are computed. Fewer are taken where these would have more than sampledCells cells, but
+// at least 200.
 const (
 	sampledRows  = 10_000
 	sampledCells = 1 << 22
 )
 
-// knotSample are the features of some rows, each as likely as any other to be among them (reservoir sampling; Vitter 1985,
+// knotSample holds the features of a random sample of rows, in which each row is equally likely to be (reservoir sampling; Vitter 1985,
 // algorithm R).
 type knotSample struct {
 	rng  *rand.Rand
@@ -35,7 +36,7 @@ func (k *knotSample) add(v *table.Vectors, i int) {
 	}
 }
 
-// settleKnots finds the knots of each feature that is a column.
+// settleKnots computes the knots of each feature that is a column, from the sample.
 func (s *survey) settleKnots() {
 	if s.sample == nil {
 		return
@@ -53,7 +54,7 @@ func (s *survey) settleKnots() {
 	s.sample = nil
 }
 
-// expand puts behind the features of a batch what the knots add, once they are known, and makes all float32.
+// expand returns a batch with the features that knots add behind its own, all as float32. Before the knots are known it returns b.
 func (s *survey) expand(b *table.Batch) *table.Batch {
 	if s.knots == nil {
 		return b
@@ -64,8 +65,8 @@ func (s *survey) expand(b *table.Batch) *table.Batch {
 	return &wide
 }
 
-// knotUnits gives what the knots of a column add units in which it varies, all together, a quarter as much as the column: a line is what
-// is likely, and of how it bends the samples tell.
+// knotUnits scales the units of the features that knots add so that the variances of those of a column add up to a quarter of the column's.
+// So a straight line is likely beforehand, and how much it bends is left to the samples.
 func (s *survey) knotUnits(scale []float64) {
 	at := len(s.readFeatures())
 	for _, of := range s.knots {

@@ -8,7 +8,7 @@ import (
 	"github.com/amtrl/amtrl/internal/datafile"
 )
 
-// mapFile reads a file, where it cannot be mapped into memory.
+// mapFile reads a file into memory, on systems where it cannot be mapped.
 func mapFile(path string) ([]byte, error) {
 	f, size, err := datafile.Open(path)
 	if err != nil {

@@ -11,19 +11,17 @@ import (
 	"github.com/amtrl/amtrl/internal/npy"
 )
 
-// Open makes a data set of a folder that Import wrote. Features are mapped into
-// memory where the system can do that, and stay so until the process ends.
+// Open returns the data set of a folder that Import wrote. Features are mapped into memory where the system can do that, and stay so until
+// the process ends.
 //
-// There is a pool for each source, in the order of the folder, and in it a task
-// for each label: of a number "<source>", of classes "<source>_<class>" for each
-// class that the source has, of a binary label one for its second class. With
-// several labels the column comes between, "<source>_<label>_<class>". Rows
-// without the label are in neither Train nor Test.
+// There is a pool for each source, in the order of the folder, and in each pool a task for each column of labels: for a number "<source>",
+// for classes "<source>_<class>" for each class that the source has, for a binary label one for its second class, "<source>". With several
+// columns of labels the column comes behind the source, as in "<source>_<label>_<class>". Rows without the label are in neither Train nor
+// Test.
 //
-// The rows of a split named test are for testing. Where the target has none and the
-// manifest gives folds, one of these parts of its labelled rows is held out by a
-// permutation, of rows that belong together all or none; where no target is named, that holds for each source. Without
-// folds nothing is held out.
+// The rows of a split named test are for testing. Where the target has no such rows and the manifest gives a number of folds, one fold of
+// its labelled rows is held out, chosen by a permutation that keeps rows which belong together on one side. Where no target is named, this
+// is done for each source. Without folds nothing is held out.
 func Open(dir string) (*dataset.Set, error) {
 	h, err := readHeader(dir)
 	if err != nil {
@@ -33,12 +31,12 @@ func Open(dir string) (*dataset.Set, error) {
 	return r.set()
 }
 
-// NoLabels is the error of a folder without a labelled row of the target, or of any source where Target is empty.
+// NoLabels is the error of a folder in which the target or, where Target is empty, every source is without labelled rows.
 type NoLabels struct{ Dir, Target string }
 
 func (e *NoLabels) Error() string { return e.Of(e.Dir) }
 
-// Of is the error of the data by another name than the folder's.
+// Of returns the message with another name of the data than the folder's.
 func (e *NoLabels) Of(name string) string {
 	if e.Target == "" {
 		return name + ": no source has labelled rows"
@@ -50,15 +48,15 @@ func (e *NoLabels) Of(name string) string {
 type opener struct {
 	dir    string
 	header *header
-	test   []uint8 // by row, empty without a split
+	test   []uint8 // by row, 1 for tests; empty without a split
 	groups []int32 // by row, nil without a column of groups
-	// places are, by output, those of its classes in the files among the classes that it has by reorder, -1 for none.
+	// places maps the classes of an output in the files to its classes after reorder, -1 for a class that is not among these.
 	places map[string][]int32
 }
 
 func (r *opener) path(name string) string { return filepath.Join(r.dir, name) }
 
-// array opens an array of labels and holds its shape against the header.
+// array opens an array with one element per row, and checks it against the header.
 func (r *opener) array(name, descr string) (*npy.Array, error) {
 	return r.openArray(name, descr, r.header.Rows, 1)
 }
@@ -76,7 +74,7 @@ func (r *opener) openArray(name, descr string, rows int64, cols int) (*npy.Array
 	return a, nil
 }
 
-// mapArray maps the elements of an array into memory.
+// mapArray maps the elements of an array into memory and returns them as bytes.
 func (r *opener) mapArray(name, descr string, rows int64, cols int) ([]byte, error) {
 	a, err := r.openArray(name, descr, rows, cols)
 	if err != nil {
@@ -91,7 +89,7 @@ func (r *opener) mapArray(name, descr string, rows int64, cols int) ([]byte, err
 	return raw[at:], nil
 }
 
-// empty is the set without tasks.
+// empty returns the set without tasks, and reads the split.
 func (r *opener) empty() (*dataset.Set, error) {
 	h := r.header
 	set := &dataset.Set{
@@ -144,7 +142,7 @@ func (r *opener) set() (*dataset.Set, error) {
 	return set, nil
 }
 
-// pools maps the features and cuts them into pools.
+// pools maps the features into memory and divides them into the pools of the sources.
 func (r *opener) pools(set *dataset.Set) error {
 	h := r.header
 	raw, err := r.mapArray(featuresFile, elements[h.Element], h.Rows, h.Cols)
@@ -184,7 +182,7 @@ func (r *opener) pools(set *dataset.Set) error {
 	return nil
 }
 
-// labels opens the labels of output i, indices of classes or numbers.
+// labels opens the labels of output i, which are indices of classes or numbers.
 func (r *opener) labels(i int) (*npy.Array, error) {
 	descr := "<i4"
 	if r.header.Outputs[i].Type == manifest.Number {
@@ -193,7 +191,7 @@ func (r *opener) labels(i int) (*npy.Array, error) {
 	return r.array(labelsFile(i), descr)
 }
 
-// output adds the tasks of an output to those of each source.
+// output appends the tasks of output i to those of each source.
 func (r *opener) output(tasks [][]dataset.Task, i int, o Output) error {
 	a, err := r.labels(i)
 	if err != nil {
@@ -237,8 +235,8 @@ func (r *opener) output(tasks [][]dataset.Task, i int, o Output) error {
 // heldSeed fixes the permutation that decides which rows of a target are held out.
 const heldSeed = 0x616d74726c
 
-// split lists the labelled rows of a source to draw from and to test on. first is
-// the source's first row among all.
+// split returns the labelled rows of a source to draw from and those to test on. first is the index of the source's first row among the
+// rows of all sources.
 func (r *opener) split(source Source, first int, labelled func(row int) bool) (train, test []int32) {
 	h := r.header
 	for row := range int(source.Rows) {

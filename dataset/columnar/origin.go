@@ -2,18 +2,18 @@ package columnar
 
 import "fmt"
 
-// origin finds the rows of a source among those of the input.
+// origin finds the rows of a source in the input.
 type origin struct {
 	dir   string
-	first int     // the first row of the source
-	rows  []int64 // of all sources
-	ids   []byte  // empty without ids
+	first int     // index of the source's first row among the rows of all sources
+	rows  []int64 // by row of all sources, its row in the input
+	ids   []byte  // the ids of all sources, empty without ids
 	ends  []int64
 
 	places *places
 }
 
-// origin maps the arrays that say where rows come from.
+// origin maps the arrays of input rows and ids into memory.
 func (r *opener) origin() (o origin, err error) {
 	o.dir, o.places = r.dir, &places{files: r.header.Files}
 	if o.rows, err = r.mapInt64s(rowsFile); err != nil || r.header.ID == "" {
@@ -38,7 +38,7 @@ func (r *opener) mapInt64s(name string) ([]int64, error) {
 	return view[int64](raw), nil
 }
 
-// Find returns the id and the place in the input of row i of the source.
+// Find returns the id of row i of the source, and its row in the input.
 func (o origin) Find(i int) (id string, row int64, err error) {
 	row = o.rows[o.first+i]
 	if o.ends == nil {
@@ -51,7 +51,7 @@ func (o origin) Find(i int) (id string, row int64, err error) {
 	return string(o.ids[lo:hi]), row, nil
 }
 
-// span is where the id of row i of the source is among all ids.
+// span returns where the id of row i of the source lies among the bytes of all ids.
 func (o origin) span(i int) (lo, hi int64, err error) {
 	i += o.first
 	if hi = o.ends[i]; i > 0 {

@@ -13,7 +13,7 @@ import (
 	"github.com/amtrl/amtrl/internal/text"
 )
 
-// outputClasses are the classes of an output as they are found.
+// outputClasses collects the classes of an output as they are found.
 type outputClasses struct {
 	manifest.Label
 	index   map[string]int32
@@ -23,7 +23,7 @@ type outputClasses struct {
 
 const maxClasses = 1000
 
-// add notes the class of row i, or checks its number.
+// add records the class of row i, or checks its number.
 func (o *outputClasses) add(b *table.Batch, v *table.Values, i int) error {
 	if o.Type == manifest.Number {
 		_, _, err := o.number(b, v, i)
@@ -58,7 +58,7 @@ func (o *outputClasses) add(b *table.Batch, v *table.Values, i int) error {
 	return nil
 }
 
-// class is the class of row i, where it has one.
+// class returns the class of row i. there is false where it has none.
 func (o *outputClasses) class(v *table.Values, i int) (name string, there bool) {
 	if v.Lacks(i) {
 		return "", false
@@ -67,7 +67,7 @@ func (o *outputClasses) class(v *table.Values, i int) (name string, there bool) 
 	return name, !o.missing[name]
 }
 
-// number is the number of row i, where it has one.
+// number returns the number of row i. there is false where it has none.
 func (o *outputClasses) number(b *table.Batch, v *table.Values, i int) (x float32, there bool, err error) {
 	if _, there := o.class(v, i); !there {
 		return 0, false, nil
@@ -92,7 +92,7 @@ func (o *outputClasses) number(b *table.Batch, v *table.Values, i int) (x float3
 	return x, true, nil
 }
 
-// sortedClasses sorts names, by number where all are numbers.
+// sortedClasses returns the names sorted, by value where all are numbers.
 func sortedClasses(index map[string]int32) []string {
 	names := slices.Sorted(maps.Keys(index))
 	numbers := map[string]float64{}

@@ -9,24 +9,25 @@ import (
 	"github.com/amtrl/amtrl/dataset/table"
 )
 
-// places says in which file rows of the input are, and at which line of it. The lines of a file are read when the first of its
-// rows is asked for, and are no longer known where it has changed.
+// places finds the file of a row of the input, and its line. The lines of a file are read when the first of its rows is asked for; they are
+// unknown where the file has changed.
 type places struct {
 	files []File
 	mu    sync.Mutex
-	lines map[int][]lineRun // by file, nil where they are not known
+	lines map[int][]lineRun // by file, nil where lines are unknown
 }
 
-// lineRun are rows on lines that follow each other: row is the first, on that line.
+// lineRun stands for rows on consecutive lines: row is the first row, and line is its line.
 type lineRun struct{ row, line int64 }
 
-// Lines are not looked for in files that take long to read, nor where rows are on many lines each.
+// Lines are unknown in files of more than maxLined bytes, which take long to read, and where rows take many lines each, so that there are
+// more than maxRuns runs.
 const (
 	maxLined = 1 << 30
 	maxRuns  = 1 << 20
 )
 
-// place names row i of the input: the file and its line, or its row, counted from 0.
+// place names row i of the input by its file and line, or by its file and row, counted from 0, where lines are unknown.
 func (p *places) place(i int64) string {
 	for f, file := range p.files {
 		if i >= file.Rows {
@@ -51,7 +52,8 @@ func (p *places) place(i int64) string {
 	return ""
 }
 
-// lineRuns reads where the rows of a text file are, and is nil for other files and where it is not the one that was imported.
+// lineRuns reads on which lines the rows of a text file are. It returns nil for other files, and where the file is not the one that was
+// imported.
 func (f File) lineRuns() (runs []lineRun) {
 	info, err := os.Stat(f.Path)
 	if err != nil || info.Size() != f.Size || f.Size > maxLined {

@@ -9,7 +9,7 @@ import (
 	"github.com/amtrl/amtrl/internal/npy"
 )
 
-// reorder gives outputs other classes, or the same in another order. Outputs for which there are none keep theirs.
+// reorder gives outputs other classes, or the same classes in another order. An output without a list of classes keeps its own.
 func (r *opener) reorder(classes [][]string) {
 	r.header.Outputs = slices.Clone(r.header.Outputs)
 	r.places = map[string][]int32{}
@@ -29,7 +29,7 @@ func (r *opener) reorder(classes [][]string) {
 	}
 }
 
-// copyReordered copies a file of labels whose classes have other places.
+// copyReordered copies the file of labels called name from f to w, with each class c replaced by class to[c].
 func (r *opener) copyReordered(w io.Writer, f io.Reader, name string, to []int32) error {
 	a, err := npy.Open(r.path(name))
 	if err != nil {
@@ -45,7 +45,7 @@ func (r *opener) copyReordered(w io.Writer, f io.Reader, name string, to []int32
 			c := int32(binary.LittleEndian.Uint32(buf[at:]))
 			if c >= 0 && int(c) < len(to) {
 				if c = to[c]; c < 0 {
-					c = -2 // no row has this in any folder
+					c = -2 // an index that no folder has
 				}
 			}
 			binary.LittleEndian.PutUint32(buf[at:], uint32(c))

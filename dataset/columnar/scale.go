@@ -14,22 +14,22 @@ import (
 	"github.com/amtrl/amtrl/dataset/table"
 )
 
-// spread gathers the mean and the standard deviation of each feature over all rows that
-// have it. Sums are of differences from the first one, which keeps their digits.
+// spread gathers the mean and the standard deviation of each feature over all rows that have it. It sums differences from the first value,
+// to keep their digits.
 type spread struct {
 	rows             float64
 	first, sum, squa []float64
 	missing          []int64
 }
 
-// spreads gathers the spread of features as float32 has them and of the whole numbers, and how much is lost between them.
+// spreads gathers the spread of the features both rounded to float32 and before rounding (whole), and the largest rounding error of each.
 type spreads struct {
 	rounded, whole spread
 	lost           []float64
 	row            [2][]float64
 }
 
-// add counts row i and returns it.
+// add takes row i into account and returns its features before rounding, until the next call.
 func (s *spreads) add(v *table.Vectors, i int) []float64 {
 	if s.lost == nil {
 		s.lost, s.row = make([]float64, v.Width), [2][]float64{make([]float64, v.Width), make([]float64, v.Width)}
@@ -46,8 +46,8 @@ func (s *spreads) add(v *table.Vectors, i int) []float64 {
 	return whole
 }
 
-// units are those of the features as float32 has them, and of whole numbers where that loses digits beyond its own
-// of their differences, such as of seconds since 1970.
+// units returns the centre and the scale of each feature as float32 holds it. Features whose rounding loses digits of their differences
+// beyond those that float32 itself loses, such as seconds since 1970, are measured before rounding, and whole is true for them.
 func (s *spreads) units() (centre, scale []float64, whole []bool) {
 	const most = 1e-6
 	centre, scale = s.rounded.units()
@@ -61,8 +61,8 @@ func (s *spreads) units() (centre, scale []float64, whole []bool) {
 	return centre, scale, whole
 }
 
-// scales tells whether each feature is brought to mean 0 and standard deviation 1:
-// where the manifest says so, and where it says nothing and each is a column.
+// scales reports whether each feature is brought to mean 0 and standard deviation 1: where the manifest says so, and where it says nothing
+// and features are several columns kept as float32.
 func (s *survey) scales() (bool, error) {
 	switch is := s.manifest.Scale; {
 	case is == manifest.ScaleFeature && s.element != table.Float32:
@@ -73,7 +73,7 @@ func (s *survey) scales() (bool, error) {
 	return len(s.features)+len(s.categories)+s.manifest.Knots > 1 && s.element == table.Float32, nil
 }
 
-// add counts a row.
+// add takes a row into account, in which NaN is a missing feature.
 func (s *spread) add(row []float64) {
 	if s.first == nil {
 		s.first = slices.Clone(row)
@@ -94,8 +94,7 @@ func (s *spread) add(row []float64) {
 	}
 }
 
-// units are the means and the standard deviations, 1 for a feature that is the same in
-// all rows.
+// units returns the means and the standard deviations, which are 1 for a feature that is the same in all rows.
 func (s *spread) units() (centre, scale []float64) {
 	for j, first := range s.first {
 		rows := s.rows - float64(s.missing[j])
@@ -109,8 +108,9 @@ func (s *spread) units() (centre, scale []float64) {
 	return centre, scale
 }
 
-// rescale makes float32 of the float64 of a file, in its place: it fills missing features with their means, and brings all to
-// their units where there are such. Features that are not whole it takes as float32 has them.
+// rescale replaces the float64 features of a file by float32 features, in place. It fills missing features with their means and, where
+// centre is not empty, scales each to (x - centre) / scale. Features that are not whole are rounded to float32 first. data is the byte of
+// the file at which the features begin.
 func rescale(dir string, data int64, means, centre, scale []float64, whole []bool) error {
 	f, err := os.OpenFile(filepath.Join(dir, featuresFile), os.O_RDWR, 0)
 	if err != nil {

@@ -8,27 +8,27 @@ import (
 	"github.com/amtrl/amtrl/internal/npy"
 )
 
-// scatter writes an NPY file whose rows come in any order of the sources and lie
-// sorted by source. Rows wait in a buffer for each source.
+// scatter writes an NPY file whose rows arrive in any order of the sources and are stored sorted by source. Rows wait in a buffer for each
+// source.
 type scatter struct {
 	file *os.File
-	data int64    // where the rows begin
-	size int      // bytes of a row
-	next []int64  // by source: where the next row that is not in a buffer goes
-	end  []int64  // by source: where its rows end
+	data int64    // byte of the file at which the rows begin
+	size int      // bytes per row
+	next []int64  // by source: the row of the file that its buffer begins with
+	end  []int64  // by source: the row of the file behind its last
 	buf  [][]byte // by source
-	most int      // bytes of a buffer
-	// draft says that what is there after close is written over, so that it need not reach the disk.
+	most int      // bytes per buffer
+	// draft says that the file is written over after close, so that it need not reach the disk.
 	draft bool
 }
 
-// Buffers of one file take at most bufferBytes together, each at most maxBuffer.
+// The buffers of one file take at most bufferBytes together, and each at most maxBuffer bytes.
 const (
 	bufferBytes = 64 << 20
 	maxBuffer   = 1 << 20
 )
 
-// newScatter makes the file of an array whose sources have some rows each.
+// newScatter creates the file of an array that has rows[i] rows of source i.
 func newScatter(dir, name, descr string, size int, rows []int64, shape ...int) (*scatter, error) {
 	f, err := os.Create(filepath.Join(dir, name))
 	if err != nil {
@@ -51,7 +51,7 @@ func newScatter(dir, name, descr string, size int, rows []int64, shape ...int) (
 	return s, nil
 }
 
-// add adds whole rows of a source.
+// add appends whole rows of a source.
 func (s *scatter) add(source int, raw []byte) error {
 	if len(s.buf[source])+len(raw) > s.most {
 		if err := s.flush(source); err != nil {
@@ -83,7 +83,7 @@ func (s *scatter) write(source int, raw []byte) error {
 
 var errChanged = fmt.Errorf("the files have changed while they were read: import them again")
 
-// close writes what waits and closes the file, which must be complete then.
+// close writes the rows in the buffers and closes the file. It is an error where rows are missing.
 func (s *scatter) close() error {
 	defer s.file.Close()
 	for i := range s.buf {

@@ -15,12 +15,11 @@ import (
 	"github.com/amtrl/amtrl/internal/text"
 )
 
-// Progress says how many bytes of how many have been read, and what is being done.
+// Progress is called with the number of bytes read, the number of bytes in all, and what is being done.
 type Progress func(done, total int64, doing string)
 
-// survey is what the first pass over the files finds: everything that the second
-// needs to put each row in its place. Its memory is that of the sources and
-// classes, and 8 bytes for each row that has an id.
+// survey is what the first pass over the files finds: everything that the second pass needs to put each row in its place. Its memory grows
+// with the sources and the classes, and by 8 bytes for each row that has an id.
 type survey struct {
 	ctx      context.Context
 	manifest *manifest.Manifest
@@ -28,7 +27,7 @@ type survey struct {
 	progress Progress
 	total    int64 // bytes of both passes
 
-	features []string // the columns of the first file that are features each
+	features []string // the columns of features in the first file
 	element  table.Element
 	checked  bool // whether features and element are known
 	files    []File
@@ -38,20 +37,20 @@ type survey struct {
 	ids      []uint64
 
 	categories []*category
-	none       [][]float64 // by column of features, the numbers that stand for none
-	missing    []int64     // by column of features, the rows that lack it
-	sample     *knotSample // nil where nothing may bend, and once the knots are known
+	none       [][]float64 // by column of features: the numbers that stand for a missing value
+	missing    []int64     // by column of features: the number of rows that lack it
+	sample     *knotSample // nil without knots, and once the knots are known
 	knots      table.Knots
 	expanded   table.Vectors
 }
 
-// sourceRows is what is known of a source.
+// sourceRows is what the first pass finds about a source.
 type sourceRows struct {
 	name    string
 	rows    int64
 	idBytes int64
-	cost    float64 // NaN where no row has said it yet
-	index   int     // among the sources that take part, -1 for others
+	cost    float64 // NaN as long as no row gives it
+	index   int     // index among the sources that take part, -1 for others
 }
 
 func newSurvey(ctx context.Context, m *manifest.Manifest, progress Progress) (*survey, error) {
@@ -82,8 +81,8 @@ func newSurvey(ctx context.Context, m *manifest.Manifest, progress Progress) (*s
 	return s, nil
 }
 
-// scan reads the files one after the other. The second time it reads all features, vectors of the
-// width that the first one has; the first time those that are columns, where their effects may bend.
+// scan reads the files one after the other and passes their batches to f. The second pass reads all features, and expects vectors of the
+// width that the first one has. The first pass reads only features that are columns, where knots or missing indicators need them.
 func (s *survey) scan(second bool, f func(file int, b *table.Batch, c columns) error) error {
 	done, doing := int64(0), "finding sources and classes"
 	width := 0
@@ -131,15 +130,14 @@ func (s *survey) scan(second bool, f func(file int, b *table.Batch, c columns) e
 	return nil
 }
 
-// columns are the places of columns among the scalars of a query, -1 where the
-// manifest names none.
+// columns holds the indices of columns among the scalars of a query, -1 for columns that the manifest does not name.
 type columns struct {
 	id, source, split, cost, group int
-	labels, categories             int // the first of them
+	labels, categories             int // indices of the first of them
 	fileSource, fileSplit          string
 }
 
-// columns lists the scalar columns to read of a file, with categories or without.
+// columns returns the scalar columns to read from a file, with or without categories, and their indices.
 func (s *survey) columns(path string, categories bool) (c columns, scalars []string) {
 	m := s.manifest
 	place := func(name string) int {
@@ -161,8 +159,7 @@ func (s *survey) columns(path string, categories bool) (c columns, scalars []str
 	return c, scalars
 }
 
-// checkFeatures finds the columns of the features, which must be those of the
-// first file.
+// checkFeatures finds the columns of the features. It is an error where they differ from those of the first file.
 func (s *survey) checkFeatures(path string, columns []table.Column) error {
 	names, err := s.manifest.FeatureColumns(path, columns)
 	if err != nil {
@@ -183,7 +180,7 @@ func (s *survey) checkFeatures(path string, columns []table.Column) error {
 	if (fill || len(s.categories) > 0 || s.manifest.Knots > 0) && len(of) == 1 && of[0].Kind == table.Vector {
 		return s.listsFault(path, names[0])
 	}
-	element := table.Float32 // beside words and knots
+	element := table.Float32 // where there are words or knots
 	if len(s.categories) == 0 && s.manifest.Knots == 0 {
 		element = table.FeatureElement(of, fill)
 	}
@@ -199,7 +196,7 @@ func (s *survey) checkFeatures(path string, columns []table.Column) error {
 	return nil
 }
 
-// sourceOf finds the source of row i of a batch.
+// sourceOf returns the source of row i of a batch, which is added where it is new.
 func (s *survey) sourceOf(b *table.Batch, c columns, i int) (*sourceRows, error) {
 	name := c.fileSource
 	if c.source >= 0 {
@@ -313,7 +310,7 @@ func (s *survey) addCost(b *table.Batch, c columns, i int, r *sourceRows) error 
 	return nil
 }
 
-// isTest tells whether row i is for testing.
+// isTest reports whether row i is for testing.
 func (s *survey) isTest(b *table.Batch, c columns, i int) (bool, error) {
 	word := c.fileSplit
 	if c.split >= 0 {
@@ -332,8 +329,7 @@ func (s *survey) isTest(b *table.Batch, c columns, i int) (bool, error) {
 	return false, fmt.Errorf("%s: expected a split train, validation or test, found %q", b.Where(i), text.OneLine(word, 80))
 }
 
-// settle puts sources and classes in their order: sources by name, the target
-// last; classes by name, or by number where all are numbers.
+// settle puts the sources and classes in order: sources by name, the target last; classes by name, or by value where all are numbers.
 func (s *survey) settle() error {
 	m := s.manifest
 	if t := m.Target.Source; t != "" && (s.sources[t] == nil || s.sources[t].rows == 0) {
@@ -384,7 +380,7 @@ func (s *survey) settle() error {
 	return nil
 }
 
-// nearest lists the names of sources that were most likely meant.
+// nearest lists the sources whose names are most similar to name.
 func (s *survey) nearest(name string) string {
 	names := text.Nearest(name, slices.Sorted(maps.Keys(s.sources)), 8)
 	if len(names) < len(s.sources) {
@@ -393,7 +389,7 @@ func (s *survey) nearest(name string) string {
 	return text.OneLine(strings.Join(names, ", "), 300)
 }
 
-// sorted are the sources that take part and have rows, in their order.
+// sorted returns the sources that take part and have rows, in their order.
 func (s *survey) sorted() []*sourceRows {
 	var list []*sourceRows
 	for _, name := range slices.Sorted(maps.Keys(s.sources)) {

@@ -12,12 +12,12 @@ import (
 	"github.com/amtrl/amtrl/internal/filelock"
 )
 
-// abandoned is the age from which on the folder of an import that nobody has locked is what a killed process left. Not every
-// file system has locks.
+// abandoned is the age from which on an unlocked folder of an unfinished import is taken to be left by a killed process. The age counts
+// because not every file system has locks.
 const abandoned = 24 * time.Hour
 
-// temporary makes the folder of an import that is not finished beside out, which this process has until unlock, and removes
-// those that killed processes left there.
+// temporary makes the folder of an unfinished import beside out, which belongs to this process until it calls unlock. It also removes the
+// folders that killed processes left there.
 func temporary(out string) (dir string, unlock func(), err error) {
 	parent := filepath.Dir(out)
 	entries, _ := os.ReadDir(parent)
@@ -30,7 +30,7 @@ func temporary(out string) (dir string, unlock func(), err error) {
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		return "", nil, err
 	}
-	if unlock, err = filelock.Folder(dir); err != nil { // where there are no locks age has to do
+	if unlock, err = filelock.Folder(dir); err != nil { // without locks only its age protects the folder
 		unlock = func() {}
 	}
 	return dir, unlock, nil

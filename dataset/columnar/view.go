@@ -5,8 +5,7 @@ import (
 	"unsafe"
 )
 
-// view is little-endian bytes as elements: the same memory where the machine is
-// little-endian and the bytes lie as elements must, else a copy.
+// view returns little-endian bytes as elements: the same memory where the machine is little-endian and the bytes are aligned, else a copy.
 func view[E uint16 | float32 | int32 | int64](raw []byte) []E {
 	var e E
 	size := int(unsafe.Sizeof(e))
@@ -21,8 +20,7 @@ func view[E uint16 | float32 | int32 | int64](raw []byte) []E {
 	return out
 }
 
-// bytesOf is elements as little-endian bytes: the same memory where the machine is
-// little-endian, else a copy.
+// bytesOf returns elements as little-endian bytes: the same memory where the machine is little-endian, else a copy.
 func bytesOf[E uint16 | float32 | float64](v []E) []byte {
 	if binary.NativeEndian.Uint16([]byte{1, 0}) == 1 {
 		var e E

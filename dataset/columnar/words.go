@@ -10,17 +10,17 @@ import (
 	"github.com/amtrl/amtrl/internal/text"
 )
 
-// maxWords bounds the words of a column whose words are features.
+// maxWords bounds the number of words in a column of categories.
 const maxWords = 1000
 
-// category is a column of words, of which index has those found and words all of them once they are in order.
+// category is a column of categories. index holds the words that were found, words all of them in order once they are settled.
 type category struct {
 	column string
 	index  map[string]int32
 	words  []string
 }
 
-// add notes the word of row i of a batch.
+// add records the word of row i of a batch.
 func (c *category) add(b *table.Batch, v *table.Values, i int) error {
 	word, there := v.Category(i)
 	if !there {
@@ -43,7 +43,7 @@ func (c *category) add(b *table.Batch, v *table.Values, i int) error {
 	return nil
 }
 
-// settleCategories puts the words of each column in their order.
+// settleCategories sorts the words of each column. A column without words is an error.
 func (s *survey) settleCategories() error {
 	for _, c := range s.categories {
 		if len(c.index) == 0 {
@@ -54,7 +54,7 @@ func (s *survey) settleCategories() error {
 	return nil
 }
 
-// taken are the rows of sources that take part.
+// taken returns the number of rows of the sources that take part.
 func (s *survey) taken() (rows int64) {
 	for _, r := range s.sources {
 		rows += r.rows
@@ -62,7 +62,7 @@ func (s *survey) taken() (rows int64) {
 	return rows
 }
 
-// words are the columns of words, once they are settled.
+// words returns the columns of words, once they are settled.
 func (s *survey) words() []table.Words {
 	var out []table.Words
 	for _, c := range s.categories {
@@ -71,7 +71,7 @@ func (s *survey) words() []table.Words {
 	return out
 }
 
-// readFeatures names the features that are read: columns, and behind them words.
+// readFeatures returns the names of the features that are read: columns, followed by words.
 func (s *survey) readFeatures() []string {
 	names := slices.Clone(s.features)
 	for _, w := range s.words() {
@@ -80,13 +80,13 @@ func (s *survey) readFeatures() []string {
 	return names
 }
 
-// allFeatures names those that are read, and behind them what knots add.
+// allFeatures returns the names of the features that are read, followed by those that knots add.
 func (s *survey) allFeatures() []string {
 	return append(s.readFeatures(), s.knots.Names(s.features)...)
 }
 
-// wordUnits gives the words of a column one unit, with which they vary together as much as one number does: each in its own would
-// make a rare word the larger the rarer it is. That a cell is missing stays 1 beside 0, and so varies half as much as a number at most.
+// wordUnits gives all words of a column one unit, in which their variances add up to that of one number. In units of their own, a word
+// would be the larger the rarer it is. A missing indicator stays 1 or 0, so that it varies at most half as much as a number.
 func (s *survey) wordUnits(scale []float64) {
 	at := len(s.features)
 	for _, w := range s.words() {
