@@ -27,7 +27,8 @@ type answer struct {
 // statusSkip is the status of a row that is given up.
 const statusSkip = "skip"
 
-// readAnswers reads a file of answers, labels of some outputs. Rows that neither answer nor skip are left out.
+// readAnswers reads the labels of some outputs from a file of answers. It leaves out rows that neither answer nor skip. An error names the
+// first row that is wrong, and a few others.
 func (s *Study) readAnswers(path string, outputs []columnar.Output) ([]answer, error) {
 	t, err := table.Open(path, table.FormatOf(path))
 	if strings.HasSuffix(strings.ToLower(path), ".json") && (err != nil || isLabelStudio(t.Columns())) {
@@ -45,9 +46,9 @@ func (s *Study) readAnswers(path string, outputs []columnar.Output) ([]answer, e
 		return nil, err
 	}
 	var out []answer
-	var bad error      // of the first row
-	var also []string  // places of others
-	var words []string // of rows whose classes are not known, the first one's first
+	var bad error      // the error of the first row that is wrong
+	var also []string  // places of the other rows that are wrong
+	var words []string // words that are no classes, in the order of the rows
 	err = t.Scan(q, func(b *table.Batch) error {
 		for i := range b.Rows {
 			a, err := s.readAnswer(b, at, outputs, i)
@@ -74,17 +75,17 @@ func (s *Study) readAnswers(path string, outputs []columnar.Output) ([]answer, e
 	return out, cmp.Or(err, bad)
 }
 
-// answerPlaces are the places of columns among the scalars of a query, -1 for none. also is a column label beside that of a single label's
-// own name: a sheet of the data's rows has the latter, which may be empty.
+// answerPlaces holds the indices of columns among the scalars of a query, -1 for columns that the file lacks. also is a column called
+// label, beside a column with the single label's own name: in a sheet of the data's rows the latter may be empty.
 type answerPlaces struct {
 	id, source, status int
 	labels             []int
 	also               int
-	names              []string // of the scalars
+	names              []string // names of the scalars
 }
 
-// answerColumns finds the id, the labels and what else there is, by their names as they are or else in other capitals, as Excel's users
-// write them. A single label may be called label.
+// answerColumns finds the columns of the id, the labels, the source and the status by their names, as they are or else in other capitals,
+// as users of Excel write them. A single label may be called label.
 func (s *Study) answerColumns(path string, columns []table.Column) (q table.Query, at answerPlaces, err error) {
 	add := func(names ...string) int {
 		for _, same := range []func(a, b string) bool{func(a, b string) bool { return a == b }, strings.EqualFold} {
@@ -108,7 +109,7 @@ func (s *Study) answerColumns(path string, columns []table.Column) (q table.Quer
 		at.labels = append(at.labels, add(o.Name))
 		found = found || at.labels[len(at.labels)-1] >= 0
 	}
-	// Beside a column of numbers of its own name, any other of numbers may be called label.
+	// Beside a column with the own name of a numeric label, a column called label may hold any other number.
 	o := s.data.Outputs[0]
 	if also := o.Type != manifest.Number || at.labels[0] < 0; also && len(s.data.Outputs) == 1 && !strings.EqualFold(o.Name, "label") {
 		at.also = add("label")
@@ -123,7 +124,7 @@ func (s *Study) answerColumns(path string, columns []table.Column) (q table.Quer
 	return q, at, err
 }
 
-// readAnswer reads row i of a batch, nil where it says nothing.
+// readAnswer reads row i of a batch. It returns nil where the row has neither a label nor a status.
 func (s *Study) readAnswer(b *table.Batch, at answerPlaces, outputs []columnar.Output, i int) (*answer, error) {
 	cell := func(place int) string {
 		if place < 0 || b.Scalars[place].IsMissing(i) {
@@ -179,7 +180,7 @@ func (s *Study) readAnswer(b *table.Batch, at answerPlaces, outputs []columnar.O
 	return a, nil
 }
 
-// readLabel reads a label that somebody gave, NaN for none.
+// readLabel parses a label that somebody gave. It is NaN for none.
 func (s *Study) readLabel(o columnar.Output, word string) (float32, error) {
 	if word == "" || slices.Contains(o.Missing, word) {
 		return float32(math.NaN()), nil
@@ -229,7 +230,7 @@ func (s *Study) readLabel(o columnar.Output, word string) (float32, error) {
 	return v, nil
 }
 
-// unknownClassError says of a word that it is none of the classes.
+// unknownClassError is the error of a word that is none of the classes.
 type unknownClassError struct{ word, says string }
 
 func (e *unknownClassError) Error() string { return e.says }
@@ -239,7 +240,8 @@ type place struct {
 	row  int32
 }
 
-// find finds rows by their ids: those that were asked for first, then, in one pass over all ids, others.
+// find returns the place of the row of each id, with pool -1 where no row has the id. It looks among the rows that were asked for first,
+// then, in one pass, among all ids.
 func (s *Study) find(st *state, answers []answer) (map[string]place, error) {
 	wanted := make(map[string]place, len(answers))
 	for _, a := range answers {
@@ -267,7 +269,7 @@ func (s *Study) find(st *state, answers []answer) (map[string]place, error) {
 	if missing == 0 {
 		return wanted, nil
 	}
-	// Few of all rows are wanted, and most others have a hash that no wanted one has.
+	// Few of all rows are wanted, and seen rules out most others: it has a bit for the hash of each wanted id.
 	seed, seen := maphash.MakeSeed(), make([]uint64, 1<<bits.Len(uint(len(wanted)/4)))
 	last := uint64(64*len(seen) - 1)
 	for id, p := range wanted {

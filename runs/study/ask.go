@@ -18,22 +18,22 @@ import (
 	"github.com/amtrl/amtrl/runs"
 )
 
-// Ask chooses rows and writes them to the journal: as many of each source as the relevance of the last round gives it,
-// within a source at random in an order that the seed fixes, never a row that is pending, answered or given up. Answers
-// that came since the last round are learned from first, unless rows are still pending, and so are labels that were there
-// before the first ask, where every source of [dataset.FewestSamples] rows has some and each ask its own budget.
+// Ask chooses rows to label and writes them to the journal. The relevance of the last round decides how many rows of each source are asked
+// for. Within a source rows are taken at random, in an order that the seed fixes, and never one that is pending, answered or skipped.
+// Unless rows are still pending, Ask first learns from the answers that came since the last round. It also learns from labels that were
+// there before the first ask, where every source of [dataset.FewestSamples] rows or more has some and each ask has a budget of its own.
 func (s *Study) Ask(ctx context.Context, r Request) (*Asked, error) {
 	if err := r.check(); err != nil {
 		return nil, err
 	}
-	const tries = 3 // others may tell all the time
+	const tries = 3 // other processes may tell labels all the time
 	for i := 0; ; i++ {
 		asked, due, err := s.ask(ctx, r, r.Learn != nil && i < tries)
 		if err != nil || !due {
 			return asked, err
 		}
 		switch err := r.Learn(ctx); {
-		case errors.Is(err, ErrTooFew): // such as labels of the target alone
+		case errors.Is(err, ErrTooFew): // such as where only the target has labels
 			i = tries
 		case err != nil && !errors.Is(err, ErrNothingNew): // another process was first
 			return nil, err
@@ -41,7 +41,7 @@ func (s *Study) Ask(ctx context.Context, r Request) (*Asked, error) {
 	}
 }
 
-// ask is Ask, except that it leaves a round that is due to the caller.
+// ask does what Ask does, but where a round is due and mayLearn is set, it asks for nothing and leaves the round to the caller.
 func (s *Study) ask(ctx context.Context, r Request, mayLearn bool) (asked *Asked, due bool, err error) {
 	held, err := s.lock(ctx, s.Dir)
 	if err != nil {
@@ -75,7 +75,7 @@ func (s *Study) ask(ctx context.Context, r Request, mayLearn bool) (asked *Asked
 	if err := s.expire(held, j, st); err != nil {
 		return nil, false, err
 	}
-	var without []string // sources of a first ask, where others are labelled
+	var without []string // of a first ask: the sources without labels, where others have some
 	labelled := false
 	if len(st.asks)+len(st.fits) == 0 && s.Settings.RoundBudget > 0 {
 		if without, labelled, err = s.unlabelled(st); err != nil {
@@ -115,7 +115,7 @@ func (s *Study) ask(ctx context.Context, r Request, mayLearn bool) (asked *Asked
 	if err := ctx.Err(); err != nil {
 		return nil, false, err
 	}
-	// The table comes first: without its line in the journal it is that of no ask, and the next one replaces it.
+	// The table is written first: without a line in the journal it belongs to no ask, and the next ask replaces it.
 	if err := s.writeAsk(asked); err != nil {
 		return nil, false, err
 	}
@@ -127,8 +127,9 @@ func (s *Study) ask(ctx context.Context, r Request, mayLearn bool) (asked *Asked
 	return asked, false, s.write(held, j, Event{Ask: e})
 }
 
-// due says whether an ask learns first: from labels that came since the last round, and before the first ask where every
-// source of more than a few rows is labelled, unless the budget is that of rounds that begin with an ask.
+// due reports whether an ask learns first. Once there was an ask, it does if labels came since the last round. Before, it does only where
+// each ask has a budget of its own: in the first round if every source of more than a few rows has labels, which labelled says, and in
+// later rounds if labels came since the last. In a schedule each round begins with an ask.
 func (s *Study) due(st *state, labelled bool) bool {
 	each := s.Settings.RoundBudget > 0
 	if len(st.asks) > 0 || each && len(st.fits) > 0 {
@@ -137,8 +138,8 @@ func (s *Study) due(st *state, labelled bool) bool {
 	return each && labelled
 }
 
-// unlabelled are the sources of the first round that have rows enough to learn from and no label, and some says whether others, and the
-// target, have one.
+// unlabelled returns the names of the sources of the first round that have enough rows to learn from but no label. some says whether
+// another source and the target have labels.
 func (s *Study) unlabelled(st *state) (names []string, some bool, err error) {
 	p, err := s.problem(1)
 	if err != nil {
@@ -188,7 +189,7 @@ func (s *Study) load() (*journal, *state, error) {
 	return j, st, err
 }
 
-// expire gives the rows back of asks whose time is over.
+// expire writes to the journal that the time of some asks is over, so that their rows without an answer can be asked for again.
 func (s *Study) expire(held *lease.Lease, j *journal, st *state) error {
 	late := st.late(s.now())
 	if len(late) == 0 {
@@ -200,7 +201,7 @@ func (s *Study) expire(held *lease.Lease, j *journal, st *state) error {
 	return st.apply(&j.events[len(j.events)-1])
 }
 
-// release is expire for those who write nothing.
+// release does what expire does without writing to the journal, for commands that change nothing.
 func (s *Study) release(j *journal, st *state) error {
 	late := st.late(s.now())
 	if len(late) == 0 {
@@ -212,14 +213,15 @@ func (s *Study) release(j *journal, st *state) error {
 type proposal struct {
 	round  int
 	groups []AskRows
-	// cost is what the rows of sources may cost, before is what those of earlier asks do, left how many rows are left.
+	// cost is what the rows of sources may cost. before is the cost of the rows that are answered, in the data too, or pending; left is the
+	// number of rows that are left.
 	cost, before float64
-	// scheduled is what the rows of sources that the data have no label of may cost by the end of the round, spent what they do.
+	// scheduled is what the rows of sources without a label in the data may cost by the end of the round, spent what they cost so far.
 	scheduled, spent float64
 	left             int
-	rest             float64 // what the rows that are left cost
+	rest             float64 // cost of the rows that are left
 	problem          *pipeline.Problem
-	have             []int // samples of each source, pending ones too
+	have             []int // samples of each source, with pending ones
 }
 
 func (s *Study) propose(st *state, budget float64) (*proposal, error) {
@@ -251,7 +253,7 @@ func (s *Study) propose(st *state, budget float64) (*proposal, error) {
 			switch marks[m][i] {
 			case pending, answered:
 				have[m]++
-				if s.known(source.Pool, i) != nil { // told anew or not
+				if s.known(source.Pool, i) != nil { // whether it was told as well or not
 					known += p.Costs[m]
 				}
 			case skipped:
@@ -268,7 +270,7 @@ func (s *Study) propose(st *state, budget float64) (*proposal, error) {
 		budget = s.Settings.RoundBudget
 	}
 	out.cost, out.problem, out.have = math.Max(0, total-out.before), p, have
-	if budget > 0 { // more than there is, and no floor that it does not pay for
+	if budget > 0 { // in addition to what is spent, and with a floor that it pays for
 		total, out.cost = out.before+budget, budget
 		floor = affordable(p.Costs, have, limit, floor, total)
 	}
@@ -301,8 +303,8 @@ func (s *Study) propose(st *state, budget float64) (*proposal, error) {
 	return out, nil
 }
 
-// reason says what the share of a source is due to, and whether all its rows are asked for. Where sources differ in cost it is one of the
-// cost, which price moves too.
+// reason says what most of a source's share is due to, and whether all its rows are asked for. Where sources differ in cost, the share is
+// one of the cost, and it depends on the price too.
 func reason(by string, nu, share float64, priced, all bool) string {
 	what, rows := "relevance", ""
 	if all {
@@ -323,7 +325,7 @@ func reason(by string, nu, share float64, priced, all bool) string {
 	return fmt.Sprintf("%s, share of the cost %.1f %%%s", what, 100*share, rows)
 }
 
-// affordable is the largest floor, up to one, whose samples a total cost pays for.
+// affordable returns the largest floor, at most the given one, whose samples cost no more than total.
 func affordable(costs []float64, have, limit []int, floor int, total float64) int {
 	for ; floor > 0; floor-- {
 		sum := 0.0
@@ -337,7 +339,7 @@ func affordable(costs []float64, have, limit []int, floor int, total float64) in
 	return 0
 }
 
-// askTarget are the target's samples that have no label and are not pending.
+// askTarget returns the target's samples that have no label and are not pending, as rows to ask for.
 func (st *state) askTarget(p *pipeline.Problem, order []int32) AskRows {
 	group := AskRows{Source: p.TargetName(), Cost: st.study.cost(p.Target.Pool), Reason: "target sample"}
 	marks := st.marks(p.Target.Pool)
@@ -349,7 +351,7 @@ func (st *state) askTarget(p *pipeline.Problem, order []int32) AskRows {
 	return group
 }
 
-// asked lists the rows of an ask in their order: every beginning of the list has about the shares of the whole.
+// asked returns the rows of an ask in order of priority: any prefix of the list has about the shares of the whole list.
 func (s *Study) asked(e *AskEvent) (*Asked, error) {
 	type place struct {
 		at    float64
@@ -375,7 +377,7 @@ func (s *Study) asked(e *AskEvent) (*Asked, error) {
 	return out, nil
 }
 
-// idOf is the id of a row, or its number where the data have no ids.
+// idOf returns the id of a row, or its number in the data where rows have no ids.
 func (s *Study) idOf(pool int, i int32) (string, error) {
 	id, number, err := s.data.Set.Pools[pool].Origin.Find(int(i))
 	if s.data.Set.Columns.ID == "" {
@@ -384,10 +386,10 @@ func (s *Study) idOf(pool int, i int32) (string, error) {
 	return id, err
 }
 
-// AskColumns are those of an ask's table.
+// AskColumns are the columns of the table of an ask.
 var AskColumns = []string{"id", "source", "cost", "priority", "reason", "ask", "expires"}
 
-// Record is the row as a record of AskColumns.
+// Record returns row i as a record of AskColumns.
 func (a *Asked) Record(i int) []string {
 	r := a.Rows[i]
 	return []string{r.ID, r.Source, text.Number(r.Cost), strconv.Itoa(r.Priority), r.Reason, strconv.Itoa(a.Number), a.Expires}

@@ -7,14 +7,14 @@ import (
 	"github.com/amtrl/amtrl/internal/text"
 )
 
-// changes are what answers change of a state.
+// changes collects what answers change in a state.
 type changes struct {
 	st             *state
 	how            TellOptions
 	told           Told
-	labels         []TellRows // by pool, as the others
+	labels         []TellRows // by pool, as skips and checked are
 	skips, checked [][]int32
-	against        []string // rows that have another answer
+	against        []string // rows that already have another answer
 }
 
 func newChanges(st *state, how TellOptions) *changes {
@@ -22,7 +22,7 @@ func newChanges(st *state, how TellOptions) *changes {
 	return &changes{st: st, how: how, labels: make([]TellRows, pools), skips: make([][]int32, pools), checked: make([][]int32, pools)}
 }
 
-// take adds an answer, of a row that none before was of.
+// take adds the answer of a row, which must not have been added before.
 func (c *changes) take(a placed) {
 	r := c.st.rows[a.pool][a.row]
 	add := c.label
@@ -34,7 +34,7 @@ func (c *changes) take(a placed) {
 	}
 }
 
-// skip says whether a row is given up that was not.
+// skip records that a row is given up, and reports whether that is new.
 func (c *changes) skip(a placed, r *row) bool {
 	switch have := c.st.label(a.pool, a.row); {
 	case have != nil:
@@ -49,7 +49,7 @@ func (c *changes) skip(a placed, r *row) bool {
 	return false
 }
 
-// label says whether a label is new or replaces another.
+// label records the labels of a row, and reports whether one of them is new or replaces another.
 func (c *changes) label(a placed, r *row) bool {
 	s, have := c.st.study, c.st.label(a.pool, a.row)
 	news, other := false, false
@@ -90,7 +90,8 @@ func (c *changes) label(a placed, r *row) bool {
 	return true
 }
 
-// event has the changes, row after row of each source. Rows that have another answer are a [Contradiction].
+// event returns the changes as an event, with the rows grouped by source. If rows already have another answer, it returns a
+// [Contradiction].
 func (c *changes) event() (*TellEvent, error) {
 	if n := len(c.against); n > 0 {
 		return nil, &Contradiction{fmt.Sprintf("%s %s another answer already: %s; nothing was changed",
@@ -110,7 +111,7 @@ func (c *changes) event() (*TellEvent, error) {
 	return e, nil
 }
 
-// skipRows are rows of a pool to give up, those that are held out apart.
+// skipRows returns the rows of a pool to give up, with held-out rows apart from the others.
 func (s *Study) skipRows(pool int, rows []int32) []SkipRows {
 	if len(rows) == 0 {
 		return nil

@@ -8,7 +8,7 @@ import (
 	"github.com/amtrl/amtrl/pipeline"
 )
 
-// classesOf are the classes of each output, nil where all are numbers.
+// classesOf returns the classes of each output, or nil where all outputs are numbers.
 func classesOf(outputs []columnar.Output) [][]string {
 	var all [][]string
 	some := false
@@ -21,7 +21,7 @@ func classesOf(outputs []columnar.Output) [][]string {
 	return all
 }
 
-// openData opens the data with some classes of each output, nil for those that it lists.
+// openData opens the data with these classes of each output; nil stands for the classes that the data list.
 func (s *Study) openData(classes [][]string) (*columnar.Candidates, error) {
 	samples := 0
 	if s.Settings.Data.AskTarget {
@@ -34,7 +34,7 @@ func (s *Study) openData(classes [][]string) (*columnar.Candidates, error) {
 	return data, err
 }
 
-// takeClasses gives the study the classes that it has after some events.
+// takeClasses gives the study its classes after these events: those of the settings, and those that the events added.
 func (s *Study) takeClasses(events []Event) error {
 	classes := slices.Clone(s.Settings.Data.Classes)
 	for _, e := range events {
@@ -57,13 +57,13 @@ func (s *Study) takeClasses(events []Event) error {
 	return err
 }
 
-// after is the study as it was after some events: with the classes of then.
+// after returns the study as it was after these events, with the classes of that time.
 func (s *Study) after(events []Event) (*Study, error) {
 	then := *s
 	return &then, then.takeClasses(events)
 }
 
-// newClasses are those of each output that the data list and the study has not, and whether there are any.
+// newClasses returns, for each output, the classes that the data list and the study does not have yet, and whether there are any.
 func (s *Study) newClasses() (more [][]string, some bool) {
 	if s.Settings.Data.Classes == nil {
 		return nil, false
@@ -75,7 +75,7 @@ func (s *Study) newClasses() (more [][]string, some bool) {
 	return more, some
 }
 
-// outputs are those of the data with all classes that a label may have.
+// outputs returns the outputs with all classes that a label may have: those of the study and those of newClasses.
 func (s *Study) outputs() []columnar.Output {
 	more, some := s.newClasses()
 	if !some {
@@ -88,8 +88,8 @@ func (s *Study) outputs() []columnar.Output {
 	return all
 }
 
-// admit makes the labels of answers, which were read as of some outputs, those of the study's classes, to which it adds
-// the ones that the data list where an answer has one of them. It returns what it added, nil for nothing.
+// admit converts the labels of answers, read with some classes for each output, into labels of the study. Where an answer has one of the
+// newClasses, it adds all of these to the study and returns them; otherwise it returns nil.
 func (s *Study) admit(answers []answer, read []columnar.Output) ([][]string, error) {
 	all, late := s.outputs(), false
 	for i := range answers {
@@ -113,8 +113,8 @@ func (s *Study) admit(answers []answer, read []columnar.Output) ([][]string, err
 	return more, err
 }
 
-// relearn is the state after rounds that had fewer classes, as if they had had those of now: the models of other classes
-// are none to begin the next from.
+// relearn learns the rounds of fits again, each from its own labels but with the classes of now, and returns the state after the last one.
+// The next round cannot begin from models of other classes.
 func (s *Study) relearn(ctx context.Context, data *pipeline.Resident, events []Event, fits []*FitEvent) (st pipeline.State, err error) {
 	for i, fit := range fits {
 		then, err := s.replay(events[:fit.Upto])

@@ -15,23 +15,23 @@ import (
 	"github.com/amtrl/amtrl/runs"
 )
 
-// Gain is how much more labels are expected to lower the score of the first method, active, on the target's samples, each left out of
-// its head, whichever method has the model that is saved: labels of sources change no other.
+// Gain is the amount by which more labels are expected to lower the score of the first method, active, on the target's samples, each left
+// out of its head. It is the gain of active whichever method's model is saved, since labels of sources change the score of no other.
 type Gain struct {
 	Metric string `json:"metric"`
-	// Mean is the expected gain, Low and High a 90 % interval of it.
+	// Mean is the expected gain, Low and High are its 90 % interval.
 	Mean float64 `json:"mean"`
 	Low  float64 `json:"low"`
 	High float64 `json:"high"`
-	// From and To are what the samples of the sources cost, Rounds how many rounds the curve goes through.
+	// From and To are the cost of the sources' samples before and after, Rounds is the number of rounds to which the curve is fitted.
 	From   float64 `json:"from_cost"`
 	To     float64 `json:"to_cost"`
 	Rounds int     `json:"rounds"`
-	// Pending are rows that wait for an answer: From counts them as answered, and what they bring is not in the gain.
+	// Pending is the number of rows that wait for an answer. From counts them as answered, so that what they bring is not in the gain.
 	Pending int `json:"pending,omitempty"`
 }
 
-// String has the gain with its interval.
+// String formats the gain with its interval.
 func (g Gain) String() string {
 	out := fmt.Sprintf("%.3g (%.3g to %.3g)", g.Mean, g.Low, g.High)
 	if g.Metric == pipeline.MetricError {
@@ -43,7 +43,7 @@ func (g Gain) String() string {
 	return out
 }
 
-// amount is one of the metric.
+// amount formats a value of the metric.
 func (g Gain) amount(v float64) string {
 	if g.Metric == pipeline.MetricError {
 		return fmt.Sprintf("%.3g points", 100*v)
@@ -63,15 +63,15 @@ func (s *Study) scores(st *state) ([]runs.RoundScore, error) {
 	return out, nil
 }
 
-// curve is a learning curve e(x) = a + b / x, b above 0, of the cost x of the samples, as the excess risk of a fit falls
-// with their number, through the losses of the rounds that have the same rows as the last one.
+// curve is a learning curve e(x) = a + b/x, with b above 0, in the cost x of the samples, since the excess risk of a fit falls with their
+// number. It is fitted to the losses of the rounds that have the same rows as the last one.
 type curve struct {
 	metric string
 	x      []float64
 	losses []*pipeline.Losses
 }
 
-// newCurve returns nil where fewer than two rounds can be compared.
+// newCurve returns the curve of these rounds, or nil where fewer than two can be compared.
 func newCurve(scores []runs.RoundScore) *curve {
 	c := &curve{}
 	for i := range scores {
@@ -93,7 +93,7 @@ func newCurve(scores []runs.RoundScore) *curve {
 	return c
 }
 
-// slope is b by least squares, which may be below 0 here, and the variance that what is left of e gives it; 0 of two rounds.
+// slope returns b by least squares, which may be below 0 here, and its variance from the residuals, which is 0 with two rounds.
 func (c *curve) slope(e []float64) (b, variance float64) {
 	var inverse []float64
 	for _, x := range c.x {
@@ -110,9 +110,10 @@ func (c *curve) slope(e []float64) (b, variance float64) {
 	return b, variance
 }
 
-// gain is what samples that cost more are expected to bring to those of a cost of from, which those of the last round are
-// among: the mean of b, and its interval, are of the normal distribution about the slope, of which what is below 0 is left out. Its
-// variance is that over samples of the target, or their groups, drawn again with replacement, and that of what the curve leaves.
+// gain returns what further samples of cost `more` are expected to bring on top of samples of cost `from`, which include those of the last
+// round. The expected value and the interval of b are those of a normal distribution about its slope, truncated to values above 0. The
+// variance of this distribution is that over bootstrap replicates of the target's samples, or of their groups, plus that from the residuals
+// of the curve.
 func (c *curve) gain(from, more float64) *Gain {
 	const replicates, tail = 1000, 0.05
 	from = math.Max(from, c.x[len(c.x)-1])
@@ -130,7 +131,7 @@ func (c *curve) gain(from, more float64) *Gain {
 				rows += each[g]
 			}
 		}
-		if rows > 0 { // groups differ in how many they have
+		if rows > 0 { // groups differ in size
 			floats.Scale(float64(c.losses[0].Count())/float64(rows), e)
 		}
 		return c.slope(e)
@@ -149,16 +150,16 @@ func (c *curve) gain(from, more float64) *Gain {
 	}
 	last := c.losses[len(c.losses)-1]
 	per, all := 1/from-1/to, floats.Sum(last.Sums)/float64(last.Rows)
-	of := func(b float64) float64 { return math.Min(per*b, all) } // no score is below 0
+	of := func(b float64) float64 { return math.Min(per*b, all) } // a score cannot fall below 0
 	return &Gain{Metric: c.metric, From: from, To: to, Rounds: len(c.x), Mean: of(b.mean()), Low: of(b.quantile(tail)),
 		High: of(b.quantile(1 - tail))}
 }
 
-// positive is the part above 0 of a normal distribution.
+// positive is a normal distribution truncated to values above 0.
 type positive struct{ centre, spread float64 }
 
-// From as many spreads below 0 as nearlyExponential on it is an exponential distribution to a few hundredths, and from exponential on
-// float64 has nothing of the normal one there.
+// Where the centre lies more than nearlyExponential standard deviations below 0, the distribution is exponential up to a few hundredths;
+// beyond exponential standard deviations, float64 cannot represent the normal distribution above 0.
 const nearlyExponential, exponential = 5, 35
 
 func (p positive) mean() float64 {
@@ -184,8 +185,8 @@ func (p positive) quantile(q float64) float64 {
 	return math.Max(0, p.centre-p.spread*distuv.UnitNormal.Quantile((1-q)*above))
 }
 
-// gain is what a proposed ask is expected to bring beyond all rows that are answered or pending, nil where nothing can be
-// said yet. More than the rows that are left nothing can cost.
+// gain returns what a proposed ask of cost `more` is expected to bring beyond all rows that are answered or pending. The cost counts up to
+// that of the rows that are left. gain returns nil where c is nil, as nothing can be said yet.
 func (st *state) gain(c *curve, prop *proposal, more float64) *Gain {
 	if c == nil {
 		return nil

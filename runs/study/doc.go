@@ -1,16 +1,16 @@
-// Package study is a labelling campaign on disk: it asks for labels of rows, takes the answers whenever they come, and
-// learns from them in rounds. It is the road of a run, propose, labels, learn, with time between.
+// Package study keeps a labelling campaign on disk: it asks for labels of rows, takes the answers whenever they come, and learns from them
+// in rounds. A study takes the steps of a run (propose, label, learn) with time between them.
 //
-//	study.go    the folder and its settings, study.json
-//	journal.go  journal.jsonl: what happened, line by line
-//	state.go    what follows from the journal and the data
-//	problem.go  the problem that the next round has
-//	ask.go      which rows to ask for next, by request.go
-//	tell.go     answers, what they change in changes.go; slips.go names those that are probably slips
-//	classes.go  classes that come late
-//	answers.go  the files that they come in, those of Label Studio in labelstudio.go
-//	fit.go      learning from them, rounds/0001
-//	curve.go    what another round is expected to bring
-//	status.go   where a study stands
-//	verify.go   the journal replayed
+//	study.go        the folder of a study and its settings, study.json
+//	journal.go      journal.jsonl: what happened, one event per line
+//	state.go        the state that follows from the journal and the data
+//	problem.go      the problem of a round and its labelled samples
+//	ask.go          which rows to ask for next, as request.go specifies
+//	tell.go         taking answers; changes.go: what they change; slips.go: labels that are probably slips
+//	classes.go      classes that are added late
+//	answers.go      reading files of answers; labelstudio.go: those of Label Studio
+//	fit.go          learning a round, rounds/0001
+//	curve.go        what another round is expected to bring
+//	status.go       where a study stands, and what an ask would draw
+//	verify.go       replaying the journal
 package study

@@ -14,14 +14,14 @@ import (
 	"github.com/amtrl/amtrl/runs"
 )
 
-// ErrNothingNew is the error of a round without a label that the one before did not have.
+// ErrNothingNew is the error of a round without a label that the round before did not have.
 var ErrNothingNew = errors.New("no label came since the last round")
 
-// ErrTooFew is the error of a round without labels of sources, or of the target.
+// ErrTooFew is the error of a round without labels of sources, or without labels of the target.
 var ErrTooFew = errors.New("expected labels of sources and of the target to learn from: amtrl study ask, then tell")
 
-// Learn carries a round out from all labels so far on a device, which open opens, and writes its folder. The journal is
-// free meanwhile; another process that learns is waited for. It returns the number of the round.
+// Learn carries out a round from all labels so far, on the device that open opens, writes the folder of the round, and returns its number.
+// Other processes can write to the journal meanwhile; Learn waits for another process that learns.
 func (s *Study) Learn(ctx context.Context, open func() (backend.Device, error)) (int, error) {
 	if s.data == nil {
 		return 0, errDetached
@@ -75,7 +75,7 @@ func (s *Study) Learn(ctx context.Context, open func() (backend.Device, error)) 
 	return round, s.write(held, j, Event{Fit: e})
 }
 
-// learn computes the files of the round after st, the state of some lines of the journal.
+// learn computes the files of the round after st, which is the state after events.
 func (s *Study) learn(ctx context.Context, device backend.Device, st *state, events []Event) ([]runs.File, error) {
 	round, upto := len(st.fits)+1, len(events)
 	p, err := s.problem(round)
@@ -120,7 +120,7 @@ func (s *Study) learn(ctx context.Context, device backend.Device, st *state, eve
 	return runs.LearnRound(ctx, data, p, before, in, of, drawn, runs.RoundScore{Round: round, Upto: upto}, s.roundID(round))
 }
 
-// drawnRows is rows.csv of a round: the rows of sources that it learned from, in the rounds that had them first.
+// drawnRows returns rows.csv of a round: the rows of sources that it learned from, each with the round that had it first.
 func (s *Study) drawnRows(st *state, p *pipeline.Problem, in pipeline.Round, round int) ([]byte, error) {
 	since := func(pool int, i int32) int {
 		if r := st.rows[pool][i]; r != nil && r.told > 0 && s.known(pool, i) == nil {
@@ -154,7 +154,7 @@ func (s *Study) drawnRows(st *state, p *pipeline.Problem, in pipeline.Round, rou
 
 func (s *Study) roundID(round int) string { return s.id + "/" + strconv.Itoa(round) }
 
-// loadRound reads the state that a round left.
+// loadRound reads the state after a round from its folder.
 func (s *Study) loadRound(round int) (pipeline.State, error) {
 	st, err := runs.LoadRound(s.RoundDir(round), s.roundID(round))
 	if err == nil && len(st.Epochs) != round {

@@ -15,9 +15,9 @@ import (
 	"github.com/amtrl/amtrl/runs"
 )
 
-// Event is a line of journal.jsonl. One of Ask, Tell, Expire and Fit is there.
+// Event is a line of journal.jsonl. Exactly one of Ask, Tell, Expire and Fit is set.
 type Event struct {
-	// N counts from 1. Previous is the SHA-256 of the line before without its line break, that of study.json in the first.
+	// N counts lines from 1. Previous is the SHA-256 of the line before without its line break, or in the first line of study.json.
 	N        int    `json:"n"`
 	Previous string `json:"previous"`
 	Time     string `json:"time"`
@@ -29,12 +29,12 @@ type Event struct {
 	Fit    *FitEvent    `json:"fit,omitempty"`
 }
 
-// AskEvent are rows that were asked for.
+// AskEvent records the rows of an ask.
 type AskEvent struct {
-	// Number counts asks from 1, Round says for which round it is.
+	// Number counts asks from 1, Round is the round that the ask is for.
 	Number int `json:"number"`
 	Round  int `json:"round"`
-	// Request is the key that was given, Budget the budget, 0 for that of the study.
+	// Request is the key that was given. Budget is the budget that was given, 0 for that of the study.
 	Request string    `json:"request,omitempty"`
 	Budget  float64   `json:"budget,omitempty"`
 	Expires string    `json:"expires,omitempty"`
@@ -49,7 +49,7 @@ type AskRows struct {
 	Rows   []int32 `json:"rows"`
 }
 
-// TellEvent are labels, and rows that were given up, of one file.
+// TellEvent records the labels and the skipped rows of one file.
 type TellEvent struct {
 	// Replace says that a label may differ from one that was told before.
 	Replace bool       `json:"replace,omitempty"`
@@ -57,11 +57,11 @@ type TellEvent struct {
 	Skips   []SkipRows `json:"skips,omitempty"`
 	// Checked are rows whose labels are right as they are.
 	Checked []CheckedRows `json:"checked,omitempty"`
-	// Classes are new ones of each output, behind those that it has, from this line on.
+	// Classes are classes of each output that are added, from this line on, behind those that it has.
 	Classes [][]string `json:"classes,omitempty"`
 }
 
-// TellRows are labels of rows of one source: for each output one for each row, empty for none.
+// TellRows holds labels of rows of one source: Labels has, for each output, one label for each row, empty for none.
 type TellRows struct {
 	Source string     `json:"source"`
 	Rows   []int32    `json:"rows"`
@@ -76,42 +76,42 @@ type SkipRows struct {
 	Held bool `json:"held,omitempty"`
 }
 
-// CheckedRows are rows of one source that were looked at: what they have is named no more, until a label of theirs changes.
+// CheckedRows are rows of one source that were looked at. Their labels are no longer named as probable slips, until one of them changes.
 type CheckedRows struct {
 	Source string  `json:"source"`
 	Rows   []int32 `json:"rows"`
 }
 
-// ExpireEvent gives the rows of asks back that have no answer.
+// ExpireEvent records that the time of asks is over, so that their rows without an answer can be asked for again.
 type ExpireEvent struct {
 	Asks []int `json:"asks"`
 }
 
-// FitEvent is a round that was learned.
+// FitEvent records a round that was learned.
 type FitEvent struct {
 	Round int `json:"round"`
-	// Upto is the line of the journal whose labels it had, and those before.
+	// Upto is the last line of the journal whose labels the round had.
 	Upto int `json:"upto"`
-	// Backend is what computed it, Files has the SHA-256 of each file of the round.
+	// Backend computed the round. Files has the SHA-256 of each of its files.
 	Backend string      `json:"backend"`
 	Files   runs.Hashes `json:"files"`
 }
 
-// timeForm is how times are written: UTC, to the second.
+// timeForm is the layout of times: UTC, to the second.
 const timeForm = "2006-01-02T15:04:05Z"
 
 const maxJournal = 16 << 30
 
-// journal is what was read of journal.jsonl.
+// journal is the content of journal.jsonl.
 type journal struct {
 	events []Event
 	last   string // the hash of the last line
-	size   int64  // of the whole lines
-	torn   []byte // what is behind them
+	size   int64  // bytes of the complete lines
+	torn   []byte // an incomplete line behind them
 }
 
-// read reads the journal and holds each line against the one before. What a writer that was killed left of a last line
-// is set apart.
+// read reads the journal and checks that each line follows from the line before. An incomplete last line, as a killed writer leaves it, is
+// kept apart.
 func (s *Study) read() (*journal, error) {
 	path := filepath.Join(s.Dir, journalFile)
 	raw, err := atomicfile.ReadFile(path, maxJournal)
@@ -150,7 +150,7 @@ func (s *Study) read() (*journal, error) {
 	return j, nil
 }
 
-// noteTorn says that a writer was killed, to whom only reads.
+// noteTorn tells the user of a command that only reads about an incomplete last line.
 func (s *Study) noteTorn(j *journal) {
 	if n := len(j.torn); n > 0 {
 		s.Note("%s ends in %s of a line that was never finished, which the next command that writes sets aside", journalFile,
@@ -171,7 +171,7 @@ func (e *Event) check() error {
 	return nil
 }
 
-// kind is the word for what changed most.
+// kind returns the name of the event: tell where it has labels, else skip where it has skipped rows, else check.
 func (e *TellEvent) kind() string {
 	switch {
 	case len(e.Rows) > 0:
@@ -182,7 +182,8 @@ func (e *TellEvent) kind() string {
 	return "check"
 }
 
-// write adds an event to the journal that was read since the lease is held. When it returns the line is on disk.
+// write appends an event to journal j, which must have been read since the lease is held. When write returns, the line is on disk. An
+// incomplete last line is moved to a file of its own.
 func (s *Study) write(held *lease.Lease, j *journal, e Event) error {
 	e.N, e.Previous, e.Time = len(j.events)+1, j.last, s.now().UTC().Format(timeForm)
 	switch {

@@ -41,7 +41,7 @@ type labelStudioResult struct {
 	} `json:"value"`
 }
 
-// LabelStudio is the JSON that Label Studio imports: a task for each row.
+// LabelStudio returns the JSON that Label Studio imports, with a task for each row.
 func (a *Asked) LabelStudio() ([]byte, error) {
 	tasks := make([]labelStudioTask, len(a.Rows))
 	for i, r := range a.Rows {
@@ -50,14 +50,14 @@ func (a *Asked) LabelStudio() ([]byte, error) {
 	return jsonfile.Encode(tasks)
 }
 
-// isLabelStudio tells whether a list of JSON is one of tasks, or of nothing, and not of rows.
+// isLabelStudio reports whether a JSON list with these columns is one of tasks, or empty, rather than one of rows.
 func isLabelStudio(columns []table.Column) bool {
 	return len(columns) == 0 || slices.Contains(columns, table.Column{Name: "data", Kind: table.Other})
 }
 
-// readLabelStudio reads the JSON that Label Studio exports. The label of a column comes from the control of that name,
-// or from any where there is one column. Of several annotations of a task the last one that is not cancelled counts; a
-// task all of whose annotations are cancelled is a row that was given up.
+// readLabelStudio reads the JSON that Label Studio exports. The label of a column comes from the control of that name, or from any control
+// where there is only one column. Of several annotations of a task the last one that is not cancelled counts; a task whose annotations are
+// all cancelled is a skipped row.
 func (s *Study) readLabelStudio(path string, outputs []columnar.Output) ([]answer, error) {
 	raw, err := atomicfile.ReadFile(path, maxLabelStudio)
 	if err != nil {
@@ -107,7 +107,7 @@ func (s *Study) readLabelStudio(path string, outputs []columnar.Output) ([]answe
 	return out, nil
 }
 
-// decodeLabelStudio leaves numbers as they are written: a float64 does not hold all whole numbers above 2^53.
+// decodeLabelStudio keeps numbers as they are written, since float64 does not hold all whole numbers above 2^53.
 func decodeLabelStudio(raw []byte) (tasks []labelStudioTask, err error) {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.UseNumber()

@@ -10,14 +10,14 @@ import (
 	"github.com/amtrl/amtrl/pipeline"
 )
 
-// problem states the problem of a round, whose samples cost what the schedule says.
+// problem returns the problem of a round, whose samples may cost what the schedule says.
 func (s *Study) problem(round int) (*pipeline.Problem, error) {
 	cfg, cost, target := s.Settings.Config, s.scheduled(round), s.target()
 	least := floats.Sum(cfg.CostsOf(cfg.SourcesFor(s.data.Set, target)))
 	if s.Settings.RoundBudget > 0 { // a floor that the budget pays for
 		cfg.Schedule.Floor = min(cfg.Schedule.Floor, int(cost/least))
 	} else if round == 1 && least*float64(cfg.Schedule.Floor) > cfg.Schedule.Budget {
-		cost = cfg.Schedule.Budget // which is refused as that of a run
+		cost = cfg.Schedule.Budget // which is refused, as it is in a run
 	} else {
 		cost = math.Max(cost, least*float64(cfg.Schedule.Floor))
 	}
@@ -25,13 +25,14 @@ func (s *Study) problem(round int) (*pipeline.Problem, error) {
 	return pipeline.NewProblem(s.data.Set, cfg, target)
 }
 
-// target is the place of the target among all sources.
+// target returns the index of the target among all sources.
 func (s *Study) target() int {
 	all := s.Settings.Config.SourcesIn(s.data.Set)
 	return slices.IndexFunc(all, func(source pipeline.Source) bool { return source.Name == s.Settings.Target })
 }
 
-// cost is what the label of a row of a pool costs: as the settings say, which leave out the target's of the data.
+// cost returns what a label of a row of a pool costs, by the settings or else by the data: the settings leave out the target's cost that
+// the data give.
 func (s *Study) cost(pool int) float64 {
 	p := s.data.Set.Pools[pool]
 	if cost, given := s.Settings.Config.Costs[p.Name]; given {
@@ -40,7 +41,7 @@ func (s *Study) cost(pool int) float64 {
 	return cmp.Or(p.Cost, 1)
 }
 
-// scheduled is what the samples of all rounds up to one may cost by the schedule.
+// scheduled returns what the samples of all rounds up to this one may cost by the schedule.
 func (s *Study) scheduled(round int) float64 {
 	if s.Settings.RoundBudget > 0 {
 		return s.Settings.RoundBudget * float64(round)
@@ -50,7 +51,8 @@ func (s *Study) scheduled(round int) float64 {
 	return cfg.Schedule.Plan(costs, cfg.K, s.data.Set.Pools[0].Cols)[min(round, cfg.Schedule.Epochs)-1].Cost
 }
 
-// labelsOf turns the values of a row, as of columnar.Known, into its labels for the outputs of a source of p, NaN for none.
+// labelsOf appends to dst the labels of a row for the outputs of a source of p, NaN for none. values are the row's labels in the form of
+// columnar.Known.
 func (s *Study) labelsOf(p *pipeline.Problem, source pipeline.Source, values []float32, dst []float32) []float32 {
 	for _, t := range source.Tasks {
 		o := p.Set.Tasks[t].Output
@@ -72,7 +74,7 @@ func (s *Study) labelsOf(p *pipeline.Problem, source pipeline.Source, values []f
 	return dst
 }
 
-// samples are the labelled rows of the round, of each source in drawing order.
+// samples returns the labelled rows of a round, those of each source in drawing order.
 func (st *state) samples(p *pipeline.Problem, round int) pipeline.Round {
 	in := pipeline.Round{Method: pipeline.Active, Epoch: round}
 	order, target, test := p.Order()
@@ -89,7 +91,7 @@ func (st *state) samples(p *pipeline.Problem, round int) pipeline.Round {
 	for _, i := range slices.Concat(in.Test.Rows, p.Set.Tasks[p.Target.Tasks[0]].Test) {
 		is[i] = true
 	}
-	// What was told of the target without being asked is welcome.
+	// Labels of the target that were told unasked count too.
 	var more []int32
 	for i, r := range st.rows[p.Target.Pool] {
 		if r.values != nil && !is[i] {
@@ -105,7 +107,7 @@ func (st *state) samples(p *pipeline.Problem, round int) pipeline.Round {
 	return in
 }
 
-// labelled are those of some rows that have a label of the source of p.
+// labelled returns those of the rows that have a label for an output of the source, with their labels.
 func (st *state) labelled(p *pipeline.Problem, source pipeline.Source, rows []int32) pipeline.Labelled {
 	var out pipeline.Labelled
 	marks := st.marks(source.Pool)
@@ -124,7 +126,7 @@ func (st *state) labelled(p *pipeline.Problem, source pipeline.Source, rows []in
 	return out
 }
 
-// marks are where all rows of a pool stand. Those with a label in the data are answered.
+// marks returns where each row of a pool stands. Rows with a label in the data are answered.
 func (st *state) marks(pool int) []status {
 	marks := make([]status, st.study.data.Set.Pools[pool].Rows)
 	for _, i := range st.study.data.Known[pool].Rows {
@@ -138,8 +140,8 @@ func (st *state) marks(pool int) []status {
 	return marks
 }
 
-// targetRows are the target's samples, labelled or to be asked for: those with a label in the data first, then others in
-// drawing order, without those that were given up.
+// targetRows returns the target's samples, labelled or to be asked for: rows with a label in the data first, then others in drawing order,
+// without skipped ones.
 func (st *state) targetRows(p *pipeline.Problem, order []int32) []int32 {
 	n := p.Config.TargetSamples
 	if !st.study.Settings.Data.AskTarget {

@@ -12,15 +12,15 @@ import (
 
 // Request says what to ask for.
 type Request struct {
-	// Budget is what the rows may cost, 0 for that of the study.
+	// Budget is what the rows may cost, or 0 for the budget of the study.
 	Budget float64
-	// Key makes the request one that can be repeated: the same key gives the same rows.
+	// Key makes the request repeatable: the same key gives the same rows.
 	Key string
-	// Expires is after how long a row that has no answer may be asked for again, 0 for never.
+	// Expires is the time after which a row without an answer may be asked for again, 0 for never.
 	Expires time.Duration
-	// StopBelow refuses to ask where the next round is expected to gain less, once something is expected: from two rounds on.
+	// StopBelow is the gain below which nothing is asked for. It does not count until a gain can be expected, from two rounds on.
 	StopBelow float64
-	// Learn carries a round out that is due; nil where none is to be.
+	// Learn carries out a round that is due. Where it is nil, Ask does not learn.
 	Learn func(context.Context) error
 }
 
@@ -31,16 +31,16 @@ type Asked struct {
 	Rows    []AskedRow
 	// Path is the table of the rows in the folder of the study.
 	Path string
-	// Repeated says that the request had been made before.
+	// Repeated says that the request was made before.
 	Repeated bool
-	// Pending are rows that still wait for an answer to earlier asks, and Unlearned says that labels came that no round has learned from
-	// for it.
+	// Pending is the number of rows that still wait for an answer to earlier asks. Unlearned says that, because of these, there are labels
+	// that no round has learned from.
 	Pending   int
 	Unlearned bool
-	// Unlabelled are sources without a label of which there are rows enough to learn from, where others have some, and the rows of a first
-	// ask are spread evenly for it.
+	// Unlabelled are the sources without labels that have enough rows to learn from, where other sources have labels. Because of them the
+	// rows of a first ask are spread evenly.
 	Unlabelled []string
-	// Unmeasured says that Request.StopBelow did not count, as no gain is known yet.
+	// Unmeasured says that Request.StopBelow did not count, as no gain can be expected yet.
 	Unmeasured bool
 }
 
@@ -51,7 +51,7 @@ type AskedRow struct {
 	Priority           int
 }
 
-// Contradiction is the error of what is at odds with something told or asked before. Nothing was changed.
+// Contradiction is the error of a request or an answer that is at odds with an earlier one. Nothing was changed.
 type Contradiction struct{ text string }
 
 func (e *Contradiction) Error() string { return e.text }
@@ -80,7 +80,7 @@ func (r Request) check() error {
 	return checkBudget(r.Budget)
 }
 
-// checkBudget takes 0, which is the study's own.
+// checkBudget accepts a positive budget, and 0, which stands for that of the study.
 func checkBudget(budget float64) error {
 	if budget != 0 && !(budget > 0 && budget <= math.MaxFloat64) {
 		return fmt.Errorf("budget %g: expected a positive number", budget)

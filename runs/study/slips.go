@@ -9,7 +9,7 @@ import (
 	"github.com/amtrl/amtrl/internal/text"
 )
 
-// slipsOf names labels of an event that are probably slips (see [state.slips]).
+// slipsOf names the labels of an event that are probably slips (see [state.slips]).
 func (st *state) slipsOf(e *TellEvent) ([]string, error) {
 	told := map[place]bool{}
 	for _, group := range e.Rows {
@@ -20,7 +20,8 @@ func (st *state) slipsOf(e *TellEvent) ([]string, error) {
 	return st.slips(func(at place) bool { return told[at] })
 }
 
-// slips names labels of some rows that are probably slips by those that all sources have (see [dataset.Slips]), and were not checked.
+// slips names the labels that are probably slips, by comparison with the labels of all sources (see [dataset.Slips]), among the rows for
+// which of is true. Checked labels are not named.
 func (st *state) slips(of func(place) bool) (names []string, err error) {
 	s := st.study
 	pools := len(s.data.Set.Pools)
@@ -54,7 +55,7 @@ func (st *state) slips(of func(place) bool) (names []string, err error) {
 	return names, nil
 }
 
-// labelledRows are the rows of a pool with a label, told or of the data, in their order.
+// labelledRows returns the rows of a pool that have a label, told or in the data, in ascending order.
 func (st *state) labelledRows(pool int) []int32 {
 	rows := slices.Clone(st.study.data.Known[pool].Rows)
 	for _, i := range slices.Sorted(maps.Keys(st.rows[pool])) {

@@ -11,7 +11,7 @@ import (
 	"github.com/amtrl/amtrl/internal/text"
 )
 
-// status is where a row stands. A row that nobody spoke of has none.
+// status says where a row stands. A row that the journal does not mention has no status.
 type status uint8
 
 const (
@@ -26,15 +26,15 @@ type row struct {
 	status status
 	// ask is the number of the last ask for it, 0 for none.
 	ask int
-	// told is the line of the journal that first had a label of it.
+	// told is the first line of the journal with a label of the row.
 	told int
-	// values are its labels, as of columnar.Known.
+	// values are its labels, in the form of columnar.Known.
 	values []float32
-	// checked says that they were looked at.
+	// checked says that its labels were looked at.
 	checked bool
 }
 
-// state follows from the journal and the data.
+// state is what follows from the journal and the data.
 type state struct {
 	study *Study
 	rows  []map[int32]*row // by pool
@@ -42,13 +42,13 @@ type state struct {
 	// open are the asks that have not expired.
 	open map[int]bool
 	fits []*FitEvent
-	// labels is the line of the journal that last had labels, 0 for none.
+	// labels is the last line of the journal with labels, 0 for none.
 	labels int
-	// classes is the line that last added classes, 0 for none.
+	// classes is the last line that added classes, 0 for none.
 	classes int
 }
 
-// replay makes the state that some events lead to.
+// replay returns the state after these events.
 func (s *Study) replay(events []Event) (*state, error) {
 	st := &state{study: s, rows: make([]map[int32]*row, len(s.data.Set.Pools)), open: map[int]bool{}}
 	for i := range st.rows {
@@ -175,7 +175,7 @@ func (st *state) tell(e *Event, group TellRows) error {
 	return nil
 }
 
-// pool finds the pool of a source that has all the rows.
+// pool returns the index of a source's pool. It is an error where the pool does not have all the rows.
 func (st *state) pool(source string, rows []int32) (int, error) {
 	pool, there := st.study.places[source]
 	if !there {
@@ -189,7 +189,7 @@ func (st *state) pool(source string, rows []int32) (int, error) {
 	return pool, nil
 }
 
-// row is the entry of a row, which it makes.
+// row returns the entry of a row, which it makes where there is none.
 func (st *state) row(pool int, i int32) *row {
 	r := st.rows[pool][i]
 	if r == nil {
@@ -199,7 +199,7 @@ func (st *state) row(pool int, i int32) *row {
 	return r
 }
 
-// label are the labels of a row, told or of the data, nil where it has none.
+// label returns the labels of a row, told or in the data, or nil where it has none.
 func (st *state) label(pool int, i int32) []float32 {
 	if r := st.rows[pool][i]; r != nil && r.values != nil {
 		return r.values
@@ -207,7 +207,7 @@ func (st *state) label(pool int, i int32) []float32 {
 	return st.study.known(pool, i)
 }
 
-// known are the labels that the data have of a row, nil for none.
+// known returns the labels that the data have of a row, or nil where they have none.
 func (s *Study) known(pool int, i int32) []float32 {
 	k, n := s.data.Known[pool], len(s.data.Outputs)
 	at, found := slices.BinarySearch(k.Rows, i)
@@ -217,7 +217,7 @@ func (s *Study) known(pool int, i int32) []float32 {
 	return k.Values[at*n : (at+1)*n]
 }
 
-// upto is the line up to which labels were learned.
+// upto returns the last line of the journal whose labels were learned from.
 func (st *state) upto() int {
 	if len(st.fits) == 0 {
 		return 0
@@ -225,7 +225,7 @@ func (st *state) upto() int {
 	return st.fits[len(st.fits)-1].Upto
 }
 
-// pending is the number of rows that wait for an answer.
+// pending returns the number of rows that wait for an answer.
 func (st *state) pending() int {
 	n := 0
 	for number := range st.open {
@@ -234,7 +234,7 @@ func (st *state) pending() int {
 	return n
 }
 
-// waiting is the number of rows that an ask still waits for.
+// waiting returns the number of rows for which an ask still waits.
 func (st *state) waiting(number int) int {
 	n := 0
 	for _, group := range st.asks[number-1].Rows {
@@ -247,7 +247,7 @@ func (st *state) waiting(number int) int {
 	return n
 }
 
-// late are the open asks whose time is over, in their order.
+// late returns the open asks whose time is over, in their order.
 func (st *state) late(now time.Time) []int {
 	var late []int
 	for _, a := range st.asks {
@@ -258,7 +258,7 @@ func (st *state) late(now time.Time) []int {
 	return late
 }
 
-// valueOf reads a label: the index of a class, or a number.
+// valueOf parses a label, and returns the index of a class or a number.
 func valueOf(o columnar.Output, word string) (float32, error) {
 	if o.Type != "number" {
 		if c := text.IndexSame(o.Classes, word); c >= 0 {
@@ -276,7 +276,7 @@ func valueOf(o columnar.Output, word string) (float32, error) {
 	return float32(v) + 0, nil // -0 is 0
 }
 
-// textOf writes a label so that valueOf reads it; nothing for none.
+// textOf formats a label so that valueOf can parse it. It is empty for NaN.
 func textOf(o columnar.Output, v float32) string {
 	switch {
 	case v != v:

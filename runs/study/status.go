@@ -12,7 +12,7 @@ import (
 // Status is where a study stands.
 type Status struct {
 	Target string `json:"target"`
-	// Events are the lines of the journal, Asks those that asked, OpenAsks those of them with rows that may still come.
+	// Events is the number of lines of the journal, Asks the number of asks, and OpenAsks the number of asks that still wait for answers.
 	Events   int `json:"events"`
 	Asks     int `json:"asks"`
 	OpenAsks int `json:"open_asks"`
@@ -21,50 +21,50 @@ type Status struct {
 	Answered int     `json:"answered"`
 	Pending  int     `json:"pending"`
 	Skipped  int     `json:"skipped"`
-	// Late are rows among the pending whose time is over: the next ask or tell gives them back.
+	// Late is the number of pending rows whose time is over: the next ask or tell gives them back.
 	Late int `json:"late"`
-	// Sources are those of the data in their order, the target among them.
+	// Sources are the sources of the data in their order, the target among them.
 	Sources []SourceStatus `json:"sources"`
-	// Columns are those of the labels with the sums over all Sources, where there are several.
+	// Columns are the columns of labels, with sums over all Sources. It is empty where there is only one.
 	Columns []ColumnStatus `json:"columns,omitempty"`
-	// Rounds were learned, Fresh says that labels came since the last.
+	// Rounds is the number of rounds that were learned. Fresh says that labels came since the last.
 	Rounds int  `json:"rounds"`
 	Fresh  bool `json:"fresh"`
 	// Far names the numbers among all labels that are so far from the others of their source that they are probably slips.
 	Far []string `json:"far,omitempty"`
-	// Last is what the last round found, Next what an ask of the study's own budget is expected to bring
-	// now, absent where it would have no rows.
+	// Last is what the last round found. Next is what an ask of the study's own budget is expected to bring now; it is absent where nothing
+	// can be said yet or the ask would have no rows.
 	Last *runs.RoundScore `json:"last,omitempty"`
 	Next *Gain            `json:"next,omitempty"`
 }
 
-// SourceStatus is where a source stands. Its rows, and those of them that are known, are without those that are held out.
+// SourceStatus is where a source stands. Rows and Known do not count held-out rows.
 type SourceStatus struct {
 	Source string `json:"source"`
 	Target bool   `json:"target,omitempty"`
 	Rows   int    `json:"rows"`
-	// Known are those with a label in the data, Answered rows those told, whether asked or not.
+	// Known counts the rows with a label in the data, Answered the other rows whose label was told, whether asked for or not.
 	Known    int     `json:"known"`
 	Answered int     `json:"answered"`
 	Pending  int     `json:"pending"`
 	Skipped  int     `json:"skipped"`
 	Cost     float64 `json:"cost"`
 	Spent    float64 `json:"spent"`
-	// Columns are those of the labels, where there are several.
+	// Columns are the columns of labels. It is empty where there is only one.
 	Columns []ColumnStatus `json:"columns,omitempty"`
 }
 
-// ColumnStatus is where one of several columns of labels stands. Rows that are held out are not among those of the data.
+// ColumnStatus is where one of several columns of labels stands. Of the rows with labels in the data, held-out ones are not counted.
 type ColumnStatus struct {
 	Column string `json:"column"`
-	// Known are rows with a label of the column in the data, Answered those with one that was told and is not in the data,
-	// Lacking those that have labels of other columns alone, which no ask gives again.
+	// Known counts the rows with a label of the column in the data, Answered the rows whose label was told and is not in the data, and
+	// Lacking the rows that have labels of other columns only, which are not asked for again.
 	Known    int `json:"known"`
 	Answered int `json:"answered"`
 	Lacking  int `json:"lacking"`
 }
 
-// columns says where the columns of labels of a pool stand, nil where there is one.
+// columns returns where each column of labels of a pool stands, or nil where there is only one.
 func (st *state) columns(pool int) []ColumnStatus {
 	s := st.study
 	outputs := s.data.Outputs
@@ -104,7 +104,7 @@ func (st *state) columns(pool int) []ColumnStatus {
 	return out
 }
 
-// Status reads the journal. It changes nothing.
+// Status returns where the study stands. It changes nothing.
 func (s *Study) Status() (*Status, error) {
 	j, st, err := s.load()
 	if err != nil {
@@ -150,7 +150,7 @@ func (s *Study) Status() (*Status, error) {
 	for _, number := range st.late(s.now()) {
 		out.Late += st.waiting(number)
 	}
-	if far, err := st.slips(func(place) bool { return true }); err == nil { // as Tell has it
+	if far, err := st.slips(func(place) bool { return true }); err == nil { // an error is ignored, as by Tell
 		out.Far = far
 	}
 	scores, err := s.scores(st)
@@ -176,7 +176,7 @@ func (s *Study) Status() (*Status, error) {
 	return out, nil
 }
 
-// drawable is the number of rows of a pool that are not held out, and of those of them with a label in the data.
+// drawable returns the number of rows of a pool that are not held out, and how many of these have a label in the data.
 func (s *Study) drawable(pool int) (rows, known int) {
 	rows, known = s.data.Set.Pools[pool].Rows, len(s.data.Known[pool].Rows)
 	for _, i := range s.heldOut(pool) {
@@ -187,7 +187,7 @@ func (s *Study) drawable(pool int) (rows, known int) {
 	return rows, known
 }
 
-// heldOut are the rows of a pool that are for tests, in all its tasks.
+// heldOut returns the rows of a pool that are for tests, which are the same in all its tasks.
 func (s *Study) heldOut(pool int) []int32 {
 	for _, t := range s.data.Set.Tasks {
 		if t.Pool == pool {
@@ -197,13 +197,12 @@ func (s *Study) heldOut(pool int) []int32 {
 	return nil
 }
 
-// Plan is what an ask would draw and bring.
+// Plan is what an ask would draw and is expected to bring.
 type Plan struct {
 	Budget  float64      `json:"budget"`
 	Sources []PlanSource `json:"sources"`
-	// Gain is what the budget is expected to bring, Double what as much again as all samples so far, pending ones too, or
-	// all rows that are left where these cost less. They
-	// are absent before the second round.
+	// Gain is what the budget is expected to bring. Double is what as much again as all samples so far, pending ones included, is expected
+	// to bring, or all rows that are left where these cost less. Both are absent before the second round.
 	Gain   *Gain `json:"gain,omitempty"`
 	Double *Gain `json:"double,omitempty"`
 	// Bound is the excess risk that the paper's Theorem 4.1 guarantees with all samples. It says nothing about these data.
@@ -218,7 +217,7 @@ type PlanSource struct {
 	Reason string  `json:"reason"`
 }
 
-// Plan says what an ask of that budget, 0 for that of the study, would draw. It changes nothing.
+// Plan returns what an ask of this budget would draw; 0 stands for the budget of the study. It changes nothing.
 func (s *Study) Plan(budget float64) (*Plan, error) {
 	if err := checkBudget(budget); err != nil {
 		return nil, err
@@ -264,8 +263,8 @@ func (s *Study) Plan(budget float64) (*Plan, error) {
 	return out, nil
 }
 
-// bound is the epsilon at which N = beta (M / epsilon + ||nu||^2 / epsilon^2) samples satisfy Theorem 4.1, with the
-// default constants of the schedule theory.
+// bound returns the epsilon at which N = beta (M / epsilon + ||nu||^2 / epsilon^2) samples satisfy Theorem 4.1, with the default constants
+// of the schedule theory. nu is ||nu||^2.
 func bound(p *pipeline.Problem, samples, nu float64) float64 {
 	theory := p.Config.Complete(nil).Schedule
 	theory.Kind, theory.Epochs = pipeline.ScheduleTheory, 4
@@ -274,7 +273,7 @@ func bound(p *pipeline.Problem, samples, nu float64) float64 {
 	return (beta*m + math.Sqrt(beta*beta*m*m+4*samples*beta*nu)) / (2 * samples)
 }
 
-// Relevance has what each round so far found, each with the sources in its own order, by falling |nu|.
+// Relevance returns what each round so far found, each with its sources by falling |nu|.
 func (s *Study) Relevance() ([]runs.RoundScore, error) {
 	_, st, err := s.load()
 	if err != nil {
@@ -283,7 +282,7 @@ func (s *Study) Relevance() ([]runs.RoundScore, error) {
 	return s.scores(st)
 }
 
-// Export writes all rows with a label, those of the data and those told, to a new file and returns how many they are.
+// Export writes all rows with a label, in the data or told, to a new file and returns their number.
 func (s *Study) Export(path string) (rows int, err error) {
 	err = runs.WriteTable(path, func(w table.Writer) error {
 		rows, err = s.export(w)
@@ -350,13 +349,14 @@ func (s *Study) export(w table.Writer) (int, error) {
 
 // Learned is what the rounds of a study found.
 type Learned struct {
-	// Rounds are their scores, of which the last has the models in use, and Run is the folder of that round as one of a run.
+	// Rounds are the scores of the rounds, of which the last belongs to the models in use. Run is the folder of the last round, read as
+	// that of a run.
 	Rounds []runs.RoundScore
 	Run    *runs.Finished
 }
 
-// ReadLearned reads what the rounds of the study in a folder found. It needs no data. Of what was asked or told since the
-// last round it has only whether a source can give no more, for its other rows were given up.
+// ReadLearned reads what the rounds of the study in a folder found. It needs no data. Of the events after the last round it takes only
+// skipped rows into account: a source of which all other rows are drawn can give no more.
 func ReadLearned(dir string) (*Learned, error) {
 	s, err := Open(dir)
 	if err != nil {
@@ -388,7 +388,7 @@ func ReadLearned(dir string) (*Learned, error) {
 	return l, err
 }
 
-// skips are the rows of each source that were given up, without those that are held out.
+// skips returns the rows of each source that are given up, without held-out rows.
 func (s *Study) skips() (map[string]map[int32]bool, error) {
 	j, err := s.read()
 	if err != nil {

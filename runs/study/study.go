@@ -31,64 +31,64 @@ const (
 
 const maxSettings = 64 << 20
 
-// Settings is study.json, which never changes.
+// Settings is the content of study.json, which never changes.
 type Settings struct {
 	Version string `json:"version"`
 	Data    Data   `json:"data"`
 	Target  string `json:"target"`
-	// RoundBudget is what each ask costs at most. Where it is 0 the schedule of Config says what each round has spent.
+	// RoundBudget is the most that each ask may cost. Where it is 0, the schedule of Config says how much has been spent after each round.
 	RoundBudget float64 `json:"round_budget,omitempty"`
-	// Config is that of [NewSettings]: complete and canonical for the set of the candidates, with a schedule of a budget,
-	// which is RoundBudget in one epoch where that is not 0, sources that are pools, and methods that [Methods] leaves.
+	// Config is as [NewSettings] returns it: complete and canonical for the set of the candidates, with a schedule of a budget (where
+	// RoundBudget is not 0, this budget in one epoch), with sources that are pools, and with methods that [Methods] keeps.
 	Config pipeline.Config `json:"config"`
 }
 
-// Data says where the data are and what they are.
+// Data says where the data are, and identifies them.
 type Data struct {
-	// Path is the manifest or the folder of an import. Create fills in the others.
+	// Path is the manifest or the folder of an import. Create fills in the other fields.
 	Path string `json:"path"`
-	// Name is that of the set.
+	// Name is the name of the set.
 	Name string `json:"name,omitempty"`
-	// Key is that of the import, SHA256 of what it holds. Another key with the same content is the same data.
+	// Key is the key of the import, SHA256 the hash of its content. An import with another key and the same content has the same data.
 	Key    string `json:"key"`
 	SHA256 string `json:"sha256"`
-	// Classes are those of each output, to which a [TellEvent] may add.
+	// Classes are the classes of each output, to which a [TellEvent] may add others.
 	Classes [][]string `json:"classes,omitempty"`
 	// AskTarget says that the target's samples are asked for where they have no labels.
 	AskTarget bool `json:"ask_target,omitempty"`
 }
 
-// Study is an open folder of a study with its data.
+// Study is an open study with its folder and its data.
 type Study struct {
 	Dir      string
 	Settings Settings
-	// Note is called with what somebody should be told, such as a torn line that was set aside.
+	// Note is called with messages for the user, such as that an incomplete line of the journal was set aside.
 	Note func(format string, args ...any)
-	// DataAt is what messages call the data, by default Settings.Data.Path.
+	// DataAt is the name of the data in messages, by default Settings.Data.Path.
 	DataAt string
 
 	data *columnar.Candidates
-	// folder is that of the import, listed are the classes that it lists.
+	// folder is the folder of the import, listed are the classes that the import lists.
 	folder string
 	listed [][]string
 	id     string // the hash of study.json
-	// places has the place of each source by its name, among the pools.
+	// places maps the name of each source to the index of its pool.
 	places map[string]int
 	now    func() time.Time
 	times  lease.Timing
 }
 
-// methods are those of a study: the others need labels that nobody has asked for.
+// methods are the methods of a study: the others need labels that nobody has asked for.
 var methods = []string{pipeline.Active, pipeline.Target, pipeline.Constant}
 
-// Methods returns those of a list that a study carries out, which begins with active.
+// Methods returns the methods of a list, which begins with active, that a study carries out.
 func Methods(list []string) []string {
 	return slices.DeleteFunc(slices.Clone(list), func(m string) bool { return !slices.Contains(methods, m) })
 }
 
-// NewSettings are the settings of a study of data by cfg, with what the data decide, and what they chose. Those in given are
-// left alone, as by [pipeline.Config.Fit]. roundBudget is what the rows of each ask may cost; where it is 0 the budget and
-// the epochs of cfg are those of the whole study. path is that of the data.
+// NewSettings returns the settings of a study of data by cfg, completed by what the data decide, and the choices that this made. Settings
+// named in given are left alone, as by [pipeline.Config.Fit]. roundBudget is what the rows of each ask may cost; where it is 0, the budget
+// and the epochs of cfg are those of the whole study. path is where the data are.
 func NewSettings(version, path string, data *columnar.Candidates, roundBudget float64, cfg pipeline.Config, given ...string) (
 	Settings, []pipeline.Choice) {
 	target := data.Set.Pools[data.Target].Name
@@ -102,8 +102,8 @@ func NewSettings(version, path string, data *columnar.Candidates, roundBudget fl
 	return Settings{Version: version, Data: Data{Path: path}, Target: target, RoundBudget: roundBudget, Config: cfg}, choices
 }
 
-// Create makes the folder of a study, and changes nothing where it is there with the same settings and the same content of
-// the data, whatever version of amtrl made it. data are those of the settings, from folder.
+// Create makes the folder of a study. It changes nothing where the folder is there with the same settings and the same content of the data,
+// whatever version of amtrl made it. data are the data of the settings, opened from folder.
 func Create(dir string, s Settings, folder string, data *columnar.Candidates) error {
 	var err error
 	if s.Data.SHA256, err = columnar.Digest(folder); err != nil {
@@ -140,8 +140,8 @@ func Create(dir string, s Settings, folder string, data *columnar.Candidates) er
 	return atomicfile.Write(path, raw)
 }
 
-// equal says whether another study.json has the same settings, except for the version that made it and the key of an import
-// of the same content.
+// equal reports whether raw, another study.json, has the same settings, apart from the version that made it and the key of an import of the
+// same content.
 func (s Settings) equal(raw []byte) bool {
 	var other Settings
 	if jsonfile.Decode(raw, &other) != nil {
@@ -153,7 +153,7 @@ func (s Settings) equal(raw []byte) bool {
 	return errA == nil && errB == nil && bytes.Equal(a, b)
 }
 
-// checkEmpty refuses a folder that holds something besides what a killed Create left.
+// checkEmpty returns an error where a folder holds anything besides what a killed Create left.
 func checkEmpty(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -197,13 +197,13 @@ func (s *Study) check() error {
 	return nil
 }
 
-// Is tells whether dir is the folder of a study.
+// Is reports whether dir is the folder of a study.
 func Is(dir string) bool {
 	_, err := os.Stat(filepath.Join(dir, settingsFile))
 	return err == nil
 }
 
-// Open reads the settings of the folder of a study. Attach gives it its data.
+// Open reads the settings of a study from its folder. [Study.Attach] then gives the study its data.
 func Open(dir string) (*Study, error) {
 	path := filepath.Join(dir, settingsFile)
 	raw, err := atomicfile.ReadFile(path, maxSettings)
@@ -220,8 +220,8 @@ func Open(dir string) (*Study, error) {
 	return s, nil
 }
 
-// Attach opens the data of a study in the folder of an import and refuses others: the study has then what it had before. The
-// folder may list more classes than the study has, which [Study.Tell] takes up once a label has one of them.
+// Attach opens the data of a study from the folder of an import. Other data than those of the study are an error, which leaves the study as
+// it was. The import may list more classes than the study has; [Study.Tell] adds them once a label has one of them.
 func (s *Study) Attach(folder string) error {
 	next := *s
 	next.folder = folder
@@ -252,10 +252,10 @@ func (s *Study) Attach(folder string) error {
 	return nil
 }
 
-// errDetached is the error of what needs data before [Study.Attach] gave them.
+// errDetached is the error of a method that needs the data before [Study.Attach] was called.
 var errDetached = errors.New("the study has no data yet: expected Attach before")
 
-// LatestRound is the folder of the last round that was learned.
+// LatestRound returns the folder of the last round that was learned.
 func (s *Study) LatestRound() (string, error) {
 	j, err := s.read()
 	if err != nil {
@@ -269,16 +269,16 @@ func (s *Study) LatestRound() (string, error) {
 	return "", fmt.Errorf("%s has learned nothing yet: expected amtrl study fit %s after labels were told", s.Dir, s.Dir)
 }
 
-// RoundDir is the folder that a round, from 1 on, leaves: that of a run.
+// RoundDir returns the folder of a round, counted from 1. It has the form of the folder of a run.
 func (s *Study) RoundDir(round int) string {
 	return filepath.Join(s.Dir, roundsDir, fmt.Sprintf("%04d", round))
 }
 
-// lock takes the folder of the study, or that of its rounds, for this process alone, and waits for it.
+// lock acquires the folder of the study, or that of its rounds, for this process alone, and waits until it is free.
 func (s *Study) lock(ctx context.Context, dir string) (*lease.Lease, error) {
 	const poll, patience = 20 * time.Millisecond, 100
 	for tries := 0; ctx.Err() == nil; tries++ {
-		l, err := lease.Acquire(ctx, dir, 0, s.times, func(error) {}) // who writes asks whether it still has it
+		l, err := lease.Acquire(ctx, dir, 0, s.times, func(error) {}) // who writes checks that the lease is still held
 		switch {
 		case err == nil:
 			return l, nil

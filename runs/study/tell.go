@@ -15,26 +15,26 @@ import (
 
 // Told counts what a file of answers changed.
 type Told struct {
-	// Labels are rows with a label that is new, Replaced those whose label is another now, Skipped those given up,
-	// Unasked those among all of these that nobody had asked for, Known those whose answer had been told before.
+	// Labels counts the rows with a new label, Replaced the rows whose label changed, Skipped the rows that were given up, Unasked those
+	// among all of these that nobody had asked for, and Known the rows whose answer had been told before.
 	Labels   int `json:"labels"`
 	Replaced int `json:"replaced"`
 	Skipped  int `json:"skipped"`
 	Unasked  int `json:"unasked"`
 	Known    int `json:"known"`
-	// Checked are rows that were marked as looked at, whose labels are right.
+	// Checked counts the rows that were marked as looked at, whose labels are right.
 	Checked int `json:"checked,omitempty"`
 	Pending int `json:"pending"`
 	// Far names the numbers among these labels that are so far from the others of their source that they are probably slips.
 	Far []string `json:"far,omitempty"`
 }
 
-// TellOptions say what answers may do beside being new.
+// TellOptions says what answers may do besides adding labels.
 type TellOptions struct {
-	// Replace has a label take the place of one that was told, or is in the data. Without it another label is a [Contradiction].
+	// Replace lets a label take the place of one that was told or is in the data. Without it a different label is a [Contradiction].
 	Replace bool
-	// Checked says that the labels of the file were looked at and are right, those that were told before among them: none of these rows
-	// is named as far from the others until its label changes. Only numbers are, so that a study of classes refuses it.
+	// Checked says that the labels of the file were looked at and are right, including those that were told before: these rows are not
+	// named as far from the others until their label changes. Only numbers are named so, and a study of classes refuses Checked.
 	Checked bool
 }
 
@@ -100,13 +100,14 @@ func (s *Study) Tell(ctx context.Context, path string, how TellOptions) (Told, e
 	return told, nil
 }
 
-// placed is an answer and the row that it is of.
+// placed is an answer with the place of its row.
 type placed struct {
 	*answer
 	place
 }
 
-// placed finds the rows of answers, each once.
+// placed returns the answers with the places of their rows, each row once. An unknown id is an error, and different answers for one row are
+// a [Contradiction].
 func (s *Study) placed(st *state, answers []answer) ([]placed, error) {
 	places, err := s.find(st, answers)
 	if err == nil && trimUnknown(answers, places) {
@@ -138,7 +139,7 @@ func (s *Study) placed(st *state, answers []answer) ([]placed, error) {
 	return out, nil
 }
 
-// unknownID is the error of an answer, one of several, whose id no row has.
+// unknownID returns the error of an answer whose id no row has. several is the number of answers with an unknown id.
 func (s *Study) unknownID(a *answer, several int) error {
 	why := ""
 	if several > 1 {
@@ -154,7 +155,7 @@ func (s *Study) unknownID(a *answer, several int) error {
 	return fmt.Errorf("%s, column id: expected the id of a row of the data, found %q%s", a.where, text.OneLine(a.id, 80), why)
 }
 
-// trimUnknown takes the blanks around ids away that no row has, as people type, and says whether there were some.
+// trimUnknown trims white space, as people type it, from ids that no row has, and reports whether there was any.
 func trimUnknown(answers []answer, places map[string]place) (some bool) {
 	for i := range answers {
 		a := &answers[i]
@@ -165,7 +166,7 @@ func trimUnknown(answers []answer, places map[string]place) (some bool) {
 	return some
 }
 
-// padded is the id of a row that is this one with zeros in front, empty where there is none.
+// padded returns an id of the data that equals id apart from leading zeros, or "" where there is none.
 func (s *Study) padded(id string) (found string, err error) {
 	err = s.data.ScanIDs(func(_, _ int, of []byte) bool {
 		if trimmed := bytes.TrimLeft(of, "0"); len(trimmed) < len(of) && cmp.Or(string(trimmed), "0") == id && string(of) != id {
@@ -176,7 +177,7 @@ func (s *Study) padded(id string) (found string, err error) {
 	return found, err
 }
 
-// unknown counts the answers whose id no row has.
+// unknown returns the number of answers whose id no row has.
 func unknown(answers []answer, places map[string]place) (n int) {
 	for _, a := range answers {
 		if places[a.id].pool < 0 {
@@ -186,7 +187,7 @@ func unknown(answers []answer, places map[string]place) (n int) {
 	return n
 }
 
-// sameValues compares labels, of which NaN is none.
+// sameValues reports whether the labels of two answers are equal, where NaN, which is no label, equals NaN.
 func sameValues(a, b []float32) bool {
 	return slices.EqualFunc(a, b, func(x, y float32) bool { return x == y || x != x && y != y })
 }
@@ -201,7 +202,7 @@ func (s *Study) labelText(values []float32) string {
 	return fewOf(list)
 }
 
-// fewOf shortens a list of names for a message.
+// fewOf joins names for a message, and shortens a long list.
 func fewOf(list []string) string {
 	const most = 5
 	if len(list) > most {

@@ -14,17 +14,16 @@ import (
 
 const maxFile = 4 << 30
 
-// Verified counts what a replay found to be the same.
+// Verified counts what a replay confirmed.
 type Verified struct {
 	Events int `json:"events"`
 	Asks   int `json:"asks"`
 	Rounds int `json:"rounds"`
 }
 
-// Verify replays the journal: it chooses the rows of each ask again, learns each round again, and holds both and the
-// files of the study against what the journal says. It changes nothing. open, which is called where there are rounds, opens
-// a device of the named backend, the one that learned them, or of another, which is refused. progress, which is told
-// the number of each round, may be nil.
+// Verify replays the journal: it chooses the rows of each ask again, learns each round again, and compares both, and the files of the
+// study, with what the journal says. It changes nothing. open is called where there are rounds, with the name of the backend that learned
+// them, and returns a device; a device of another backend is an error. progress is called with the number of each round, and may be nil.
 func (s *Study) Verify(ctx context.Context, open func(name string) (backend.Device, error), progress func(int)) (v Verified, err error) {
 	if s.data == nil {
 		return v, errDetached
@@ -74,7 +73,7 @@ func (s *Study) Verify(ctx context.Context, open func(name string) (backend.Devi
 	return v, nil
 }
 
-// verifyAsk chooses the rows of an ask after st again.
+// verifyAsk chooses the rows of an ask again, from the state st before it, and compares them and their table with the journal.
 func (s *Study) verifyAsk(st *state, e *AskEvent) error {
 	prop, err := s.propose(st, e.Budget)
 	if err != nil {
@@ -113,7 +112,7 @@ func (s *Study) verifyRound(ctx context.Context, device backend.Device, events [
 	if found := device.Info().Backend; found != e.Backend {
 		return fmt.Errorf("round %d: expected backend %s, which learned it, found %s", e.Round, e.Backend, found)
 	}
-	// The labels of a round are those up to a line, its number that of the rounds so far.
+	// The round had the labels up to line Upto, but its number counts the rounds that were learned after that line too.
 	then, err := s.after(events[:e.Upto])
 	if err != nil {
 		return err
