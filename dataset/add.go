@@ -6,11 +6,12 @@ import (
 	"slices"
 )
 
-// AddClasses adds a column of classes of the rows of a pool, and the pool where the set does not have it: labels[i] is the class of
-// row i, empty where it has none. There is a task "<pool>_<column>_<class>" for each class that is there, ascending, whose labels are 1
-// for the class and 0 for the others. Its Test are the rows of test that have a label, its Train all others that have one; where these
-// are none, there is no task. It is an error where labels are not as many as rows, the set has tasks of numbers, the pool has the
-// column, there are more than 1,000 classes, or test has a row that the pool does not have. The set is then as it was.
+// AddClasses adds a column of classes for the rows of pool, and the pool itself where the set does not have it. labels[i] is the class of
+// row i, empty where the row has no label. Each class that occurs becomes a task "<pool>_<column>_<class>", in ascending order, with label
+// 1 for the class and 0 for the others. Test of each task lists the rows of test that have a label, and Train all other rows that have one;
+// where Train would be empty, no task is added. It is an error where the number of labels is not the number of rows, the set has tasks of
+// numbers, the pool already has the column, there are more than 1,000 classes, or test lists a row that the pool does not have. The set is
+// then unchanged.
 func (s *Set) AddClasses(pool *Pool, column string, labels []string, test []int32) error {
 	var classes []string
 	for _, class := range labels {
@@ -21,7 +22,7 @@ func (s *Set) AddClasses(pool *Pool, column string, labels []string, test []int3
 	if len(classes) > maxClasses {
 		return fmt.Errorf("%s: pool %q: column %q: expected at most %d classes, found more", s.Name, pool.Name, column, maxClasses)
 	}
-	outputs := []Output{{Name: column}} // for a column without a label
+	outputs := []Output{{Name: column}} // for a column in which no row has a label
 	for c, class := range classes {
 		outputs = append(outputs[:c], Output{column, class})
 	}
@@ -36,13 +37,14 @@ func (s *Set) AddClasses(pool *Pool, column string, labels []string, test []int3
 	})
 }
 
-// AddNumbers is [Set.AddClasses] of a column of numbers, which are the labels of one task, "<pool>_<column>": labels[i] is that of row i,
-// NaN where it has none. It is an error where the set has tasks of classes.
+// AddNumbers is [Set.AddClasses] for a column of numbers, which becomes one task, "<pool>_<column>". labels[i] is the number of row i, NaN
+// where the row has no label. It is an error where the set has tasks of classes.
 func (s *Set) AddNumbers(pool *Pool, column string, labels []float32, test []int32) error {
 	return s.addColumn(pool, false, []Output{{Name: column}}, len(labels), test, func(_, row int) float32 { return labels[row] })
 }
 
-// addColumn adds a task for each of the outputs of a column, whose labels are by output and row, NaN for none.
+// addColumn adds a task for each of the outputs of a column. labels is the number of labels, and label returns the label of a row for an
+// output, NaN for none.
 func (s *Set) addColumn(pool *Pool, binary bool, outputs []Output, labels int, test []int32, label func(output, row int) float32) error {
 	refuse := func(format string, args ...any) error {
 		return fmt.Errorf("%s: pool %q: %w", s.Name, pool.Name, fmt.Errorf(format, args...))

@@ -8,18 +8,20 @@ import (
 )
 
 const (
-	// lackingSample is how many unlabelled rows say which value a column may have where it is not known.
+	// lackingSample is the size of the sample of unlabelled rows that shows which value a feature has where it is not known.
 	lackingSample = 100
-	// lackingPart is the least part of the unlabelled rows that have it, and knownPart the most of the labelled ones.
+	// lackingPart is the least share of the unlabelled rows that must have this value, and knownPart the largest share of the labelled rows
+	// that may have it.
 	lackingPart, knownPart = 0.9, 0.5
-	// lackingWeight is the least weight of the sources compared: that of one with 20 rows of either kind is 10.
+	// lackingWeight is the least total weight of the sources compared. One source with 20 rows of either kind has a weight of 10.
 	lackingWeight = 5
 )
 
-// comesWithLabel names the features that have one value in nearly all rows without a label, as the mean that was filled in, and others in
-// most rows with one: they are known when the label is, as a second opinion or what was measured then, so that new rows lack what a model
-// learned from. Rows are compared within sources, which are weighted as by Mantel and Haenszel (1959), with the rows of either kind n_0
-// n_1/(n_0 + n_1), so that what a whole source lacks does not count.
+// comesWithLabel names the features that have one value, such as the mean that was filled in, in nearly all rows without a label, and other
+// values in most rows with one. They are known when the label is, such as a second opinion or what was measured then, so that new rows lack
+// what a model learned from. Rows are compared within sources, which are weighted as by Mantel and Haenszel (1959) with n_0 n_1/(n_0 +
+// n_1), where n_0 and n_1 count the rows of the source without and with a label, so that what a whole source lacks does not count. It
+// returns nil where features have no names or are more than tellingFeatures.
 func (s *Set) comesWithLabel() (out []Oddity) {
 	if !s.featuresNamed() || s.Columns.read() > tellingFeatures {
 		return nil
@@ -61,15 +63,15 @@ func (s *Set) comesWith(label string) []Oddity {
 			"but those with a label are then unlike those without"}}
 }
 
-// labelledPool is a pool, and which of its rows have a label and how many.
+// labelledPool is a pool with a mark on each row that has a label, and the number of these rows.
 type labelledPool struct {
 	*Pool
 	has  []bool
 	with int
 }
 
-// labelledPools are those that have rows with a label of a column and rows without one, and how many rows are without. None is where labels
-// are yet to be asked for.
+// labelledPools returns the pools in which some rows have a label of the column and others have none, and the number of rows of these pools
+// without one. It returns none where labels are yet to be asked for.
 func (s *Set) labelledPools(label string) (pools []labelledPool, without int) {
 	all := make([]labelledPool, len(s.Pools))
 	for i := range s.Tasks {
@@ -95,15 +97,16 @@ func (s *Set) labelledPools(label string) (pools []labelledPool, without int) {
 	return pools, without
 }
 
-// lacking is a feature, the value that it may have where it is not known, and the weighted parts of the rows without a label and with one
-// that have that value.
+// lacking is a feature and the value that it may have where it is not known. part sums, over pools, the pool's weight times the share of
+// its rows without a label (0) and with one (1) that have this value.
 type lacking struct {
 	feature int
 	value   float32
 	part    [2]float64
 }
 
-// newLacking has the features that have one value in nearly all of a sample of the rows without a label, evenly of all of them.
+// newLacking returns the features that have one value in more than three quarters of a sample of the rows without a label, spread evenly
+// over all of these.
 func (s *Set) newLacking(pools []labelledPool, without int) (columns []lacking) {
 	read := s.Columns.read()
 	sample := make([][]float32, 0, lackingSample)
@@ -126,7 +129,7 @@ func (s *Set) newLacking(pools []labelledPool, without int) (columns []lacking) 
 		rows := map[float32]int{}
 		for _, row := range sample {
 			rows[row[j]]++
-			if 4*rows[row[j]] > 3*len(sample) { // rather than lackingPart: it is a sample
+			if 4*rows[row[j]] > 3*len(sample) { // below lackingPart, since this is a sample
 				columns = append(columns, lacking{feature: j, value: row[j]})
 				break
 			}
@@ -135,7 +138,7 @@ func (s *Set) newLacking(pools []labelledPool, without int) (columns []lacking) 
 	return columns
 }
 
-// compare adds the weighted parts of a pool and returns its weight.
+// compare adds the weighted shares of a pool to columns and returns the weight of the pool.
 func (p labelledPool) compare(columns []lacking) (weight float64) {
 	n := [2]float64{float64(p.Rows - p.with), float64(p.with)}
 	weight = n[0] * n[1] / (n[0] + n[1])

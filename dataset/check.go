@@ -12,14 +12,14 @@ import (
 
 // Oddity is something in the data that a run can live with and its user should know.
 type Oddity struct {
-	// Pool is the source that it is in, empty for all of the data.
+	// Pool names the source that it concerns, empty where it concerns all of the data.
 	Pool string `json:"source,omitempty"`
-	// Found is what there is, Advice what to do.
+	// Found says what was found, and Advice what to do about it.
 	Found  string `json:"found"`
 	Advice string `json:"advice"`
 }
 
-// String is one line: where it is, what there is and what to do.
+// String returns one line: the source, what was found and what to do.
 func (o Oddity) String() string {
 	where := ""
 	if o.Pool != "" {
@@ -28,19 +28,24 @@ func (o Oddity) String() string {
 	return fmt.Sprintf("%s%s: %s", where, o.Found, o.Advice)
 }
 
-// otherUnits is how many times the typical size of a feature that of a source is,
-// or the inverse, from which on its units are probably others.
+// otherUnits is the ratio of a source's root mean square feature to the typical source's, in either direction, above which its units are
+// probably different. The spread of a source's numeric labels is compared by the same ratio.
 const otherUnits = 10
 
-// Oddities lists what is odd about a set, in the order of its pools, or that [Set.Validate] refuses it: columns of which there are too few
-// labels to learn from, or labels of one class or number alone, those of the target before all else; features that are the same in all
-// rows, go one way from row to row, tell a label alone, or are known with it alone; rows that are there twice in a source, or in a source
-// and in the target; sources without a label, or whose features are of another size; a target of fewer rows than outputs, or without
-// classes that sources have, or whose rows belong together in few groups, or with those of a source; sources that are copies of others;
-// names that are words for none, or nearly alike; numbers that are far from all others, or a code for none; labels in another unit than
-// those of other sources; columns that the target has outside of what the sources have, or the same in all its rows, and those that single
-// sources have so; and labels of which the largest decide squared errors alone. It keeps 32 bytes for each row of the largest source, 24
-// for each of the targets, and 8 for each label that is a number.
+// Oddities lists what is odd about a set, in the order of its pools, or only the error of [Set.Validate] where it refuses the set:
+//
+//   - columns with too few labels to learn from, or with labels of one class or number alone, those of the target before all else;
+//   - features that are the same in all rows, rise or fall from each row to the next, tell a label alone, or are known with it alone;
+//   - rows that occur twice in a source, or in a source and in the target, and sources that are copies of others;
+//   - sources without a label, or whose features are of another size;
+//   - a target with fewer rows than outputs, without classes that sources have, or whose rows lie in few groups, or in groups of a source;
+//   - names of sources that are words for none, and names that are nearly alike;
+//   - numbers that are far from all others, or a code for a missing value, and labels in another unit than those of other sources;
+//   - columns that in the target lie outside of what the sources have, or are the same in all rows, and columns that are the same in all
+//     rows of single sources;
+//   - labels of which the largest alone decide squared errors.
+//
+// It keeps 32 bytes for each row of the largest source, 24 for each row of the targets, and 8 for each label that is a number.
 func (s *Set) Oddities() []Oddity {
 	if err := s.Validate(); err != nil {
 		return []Oddity{{"", err.Error(), "mend it: nothing else was looked at"}}
@@ -125,7 +130,7 @@ func (s *Set) Oddities() []Oddity {
 	return append(append(append(append(out, s.shifted()...), s.unusedCodes()...), s.tellingOddities()...), s.comesWithLabel()...)
 }
 
-// unusedCodes are columns that lack no cell though numbers stand for none in them, which a digit may be wrong of.
+// unusedCodes lists the columns that have codes for a missing value but no missing cell: a digit of the code may be wrong.
 func (s *Set) unusedCodes() (out []Oddity) {
 	if s.Columns == nil {
 		return nil
@@ -139,12 +144,13 @@ func (s *Set) unusedCodes() (out []Oddity) {
 	return out
 }
 
-// featuresNamed says whether each feature has a name, that of its column: those of vectors have none, and cannot be left out one by one.
+// featuresNamed reports whether each feature has a name, that of its column. The elements of vectors have no names, and cannot be left out
+// one by one.
 func (s *Set) featuresNamed() bool {
 	return s.Columns != nil && len(s.Columns.Features) == s.Pools[0].Cols
 }
 
-// place says which feature is meant.
+// place names a feature by its column, or by its index where there is no name to tell it from others.
 func (s *Set) place(feature int) string {
 	if s.featuresNamed() && s.Pools[0].Cols > 1 {
 		return "in column " + text.OneLine(s.Columns.Features[feature], 80)
@@ -152,21 +158,22 @@ func (s *Set) place(feature int) string {
 	return fmt.Sprintf("at place %d", feature)
 }
 
-// steps counts in how many rows of a source a feature is more than in the row before, and in how many less, and says whether it was ever
-// the same.
+// steps counts the rows of sources in which a feature is above its value in the row before, and those in which it is below. level reports
+// whether it was ever equal.
 type steps struct {
 	up, down int
 	level    bool
 }
 
-// leastSteps is how many steps one way chance would not make.
+// leastSteps is the least number of steps in one direction that are not taken for chance.
 const leastSteps = 30
 
 func (s steps) oneWay() bool {
 	return !s.level && min(s.up, s.down) == 0 && s.up+s.down >= leastSteps
 }
 
-// oddLabels is what is odd about the labels of a pool.
+// oddLabels lists what is odd about the labels of a pool: no label at all, or, for a target, fewer labelled rows than outputs or classes
+// that only sources have.
 func (s *Set) oddLabels(pool int) []Oddity {
 	var out []Oddity
 	p, outputs, rows := s.Pools[pool], 0, 0
@@ -198,14 +205,15 @@ func (s *Set) oddLabels(pool int) []Oddity {
 // checker reads pools row by row.
 type checker struct {
 	seed  maphash.Seed
-	first []uint32 // the features of the first row, by their bits
-	same  []bool   // by feature: whether all rows so far have that of the first
+	first []uint32 // the bits of the features of the first row
+	same  []bool   // by feature: whether all rows so far equal the first
 	far   *farFeatures
 	last  []float32 // the features of the row before, where steps are counted
 	steps []steps   // by feature
 }
 
-// scan returns a hash for each row of pool i, whose labels have one, and the root mean square of its features.
+// scan returns, for each row of pool i, the hash of its features beside the hash of its labels, which labels holds, and the root mean
+// square of the pool's features.
 func (c *checker) scan(i int, p *Pool, labels []uint64) (hashes []rowHash, size float64) {
 	raw := make([]byte, 0, 4*p.Cols)
 	hashes = make([]rowHash, p.Rows)
@@ -246,7 +254,7 @@ func (c *checker) scan(i int, p *Pool, labels []uint64) (hashes []rowHash, size 
 	return hashes, math.Sqrt(size / float64(p.Rows) / float64(p.Cols))
 }
 
-// feature is stored element i in the units of the features.
+// feature returns stored element i times Scale.
 func (p *Pool) feature(i int) float32 {
 	if len(p.U8) > 0 {
 		return p.Scale * float32(p.U8[i])

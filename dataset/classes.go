@@ -9,14 +9,14 @@ import (
 	"github.com/amtrl/amtrl/internal/text"
 )
 
-// Unseen are classes of a column of labels that sources have and a target has not.
+// Unseen names the classes of a column of labels that sources have and a target does not have.
 type Unseen struct {
-	// Column is that of the label, empty where the data do not name it.
+	// Column is the column of the label, empty where the data do not name it.
 	Column  string
 	Classes []string
 }
 
-// String names at most ten of the classes and their column.
+// String names at most ten of the classes, and their column.
 func (u Unseen) String() string {
 	list := "of class " + quoteSome(u.Classes, 10)
 	if u.Column != "" {
@@ -25,9 +25,8 @@ func (u Unseen) String() string {
 	return list
 }
 
-// UnseenClasses lists by column the classes that training rows of other pools have, and
-// of the rows of a pool none; a nil list of rows stands for all its training rows.
-// Columns that the pool has no label of are left out.
+// UnseenClasses lists, by column, the classes that training rows of sources have and none of the given rows of a pool has; nil rows stand
+// for all training rows of the pool. Columns of which the pool has no task are left out. It returns nil where labels are numbers.
 func (s *Set) UnseenClasses(pool int, rows []int32) []Unseen {
 	if !s.Binary {
 		return nil
@@ -61,8 +60,8 @@ func (s *Set) UnseenClasses(pool int, rows []int32) []Unseen {
 	return out
 }
 
-// addClasses adds the classes that rows of a task have, or all its training rows where
-// rows are nil. Where a column has two classes, a label 0 is of the other.
+// addClasses adds to a set of outputs the classes that the given training rows of a task have, or all its training rows where rows is nil.
+// Where a column has two classes, a label of 0 stands for the other class.
 func (s *Set) addClasses(to map[Output]bool, t *Task, rows []int32) {
 	among := func(int32) bool { return true }
 	if rows != nil {
@@ -91,7 +90,7 @@ func (s *Set) addClasses(to map[Output]bool, t *Task, rows []int32) {
 	}
 }
 
-// alike lists sources, and classes of a column, whose names differ in case, blanks or zero decimals alone.
+// alike lists the names of sources, and those of the classes of a column, that differ only in case, blanks or zero decimals.
 func (s *Set) alike() []Oddity {
 	names := make([]string, len(s.Pools))
 	for i, p := range s.Pools {
@@ -110,11 +109,11 @@ func (s *Set) alikeClasses() (out []Oddity) {
 	return out
 }
 
-// alikeIn says which names of some kind differ in case, blanks or zero decimals alone.
+// alikeIn lists the names that differ only in case, blanks or zero decimals; kind says in the message what they name.
 func alikeIn(kind string, names []string) []Oddity {
 	const most = 3
 	groups := map[string][]string{}
-	var keys []string // of groups of two and more
+	var keys []string // of groups of two names or more
 	for _, name := range names {
 		key := text.Whole(strings.ToLower(strings.Join(strings.Fields(name), " ")))
 		groups[key] = append(groups[key], name)
@@ -137,7 +136,7 @@ func alikeIn(kind string, names []string) []Oddity {
 		"write each in one way: they are apart now"}}
 }
 
-// quoteSome quotes the first of some names and counts the rest.
+// quoteSome quotes the first of the names, up to most of them, and counts the rest.
 func quoteSome(names []string, most int) string {
 	const longest = 80
 	var quoted []string

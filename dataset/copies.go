@@ -5,25 +5,28 @@ import (
 )
 
 const (
-	// copiedRows is about how many labelled rows of all sources together are compared, and copiedLeast the fewest of a source that tell.
+	// copiedRows is about the largest number of labelled rows that are compared, of all sources together. copiedLeast is the least number
+	// of compared rows of a source that can show it to be a copy.
 	copiedRows, copiedLeast = 1 << 16, 10
-	// copiedPart is the least part of these that makes a source a copy, of those that another one has too copiedSame with the same labels:
-	// the labels of two people differ more often, and so do those of two things that are asked of the same rows.
+	// copiedPart is the least share of a source's compared rows that must occur in another source with the same labels for the source to be
+	// a copy. The rows that occur there with other labels must be at most 1 - copiedSame times as many: the labels of two people differ
+	// more often, and so do the answers to two questions about the same rows.
 	copiedPart, copiedSame = 0.5, 0.95
 )
 
-// copies finds sources that are others again, by rows whose features have small hashes: those are the same rows in all of them.
+// copies finds sources that are copies of others. It compares the rows whose features have small hashes: these are the same rows in all
+// sources.
 type copies struct {
-	most  uint64 // the largest hash that is looked at
+	most  uint64 // the largest hash that is compared
 	first map[uint64]rowHash
-	rows  map[int32]int            // looked at, by source
-	same  map[[2]int32]*sharedRows // by a source and one before it
+	rows  map[int32]int            // number of compared rows, by source
+	same  map[[2]int32]*sharedRows // by source and an earlier source
 }
 
-// sharedRows counts rows that two sources have, with the same labels and with others.
+// sharedRows counts the rows that two sources have in common, those with the same labels and those with other labels.
 type sharedRows struct{ same, other int }
 
-// newCopies is of so many rows.
+// newCopies returns copies for a set of the given number of rows.
 func newCopies(rows int) copies {
 	c := copies{math.MaxUint64, map[uint64]rowHash{}, map[int32]int{}, map[[2]int32]*sharedRows{}}
 	if rows > copiedRows {
@@ -32,7 +35,7 @@ func newCopies(rows int) copies {
 	return c
 }
 
-// add takes up the rows of the next pool, which are sorted by their features.
+// add compares the rows of the next pool, which are sorted by the hashes of their features, with those of earlier pools.
 func (c *copies) add(p *Pool, rows []rowHash) {
 	if p.Target {
 		return
@@ -41,7 +44,7 @@ func (c *copies) add(p *Pool, rows []rowHash) {
 		if r.features > c.most {
 			break
 		}
-		if r.labels <= 1 || i > 0 && r.features == rows[i-1].features { // of no label, or of none of the classes
+		if r.labels <= 1 || i > 0 && r.features == rows[i-1].features { // no label, a class without a task, or a repeated row
 			continue
 		}
 		c.rows[r.pool]++
@@ -62,13 +65,14 @@ func (c *copies) add(p *Pool, rows []rowHash) {
 	}
 }
 
-// copyOf is a source that has the rows of another one, and the part of those that were looked at.
+// copyOf names the source that a source is a copy of, and the share of the copy's compared rows that occur there with the same labels.
 type copyOf struct {
 	pool int32
 	part float64
 }
 
-// of is the source that a source is a copy of: the smaller of two is that of the larger, and of equals the later.
+// of returns the source that the given one is a copy of, or a part of 0 where there is none. Of two sources the one with fewer compared
+// rows is the copy, and of two with equally many the later one.
 func (c *copies) of(pool int32) (most copyOf) {
 	for key, shared := range c.same {
 		smaller, larger := key[0], key[1]

@@ -1,5 +1,5 @@
-// Package dataset holds what tasks draw from: pools of rows, labels, and the
-// readers, writers and generators that make them. It knows no device.
+// Package dataset defines the data that tasks draw from, pools of rows with their labels, and the readers, writers and generators that make
+// them. Nothing in it depends on the device that fits models.
 package dataset
 
 import (
@@ -12,9 +12,8 @@ import (
 	"github.com/amtrl/amtrl/internal/text"
 )
 
-// Pool is a row-major matrix of stored rows, shared by any number of tasks.
-// Exactly one of U8, F16 and F32 is set, with Rows*Cols elements; the features
-// of a row are Scale, which is never 0, times its stored elements.
+// Pool is a row-major matrix of stored rows, shared by any number of tasks. Exactly one of U8, F16 and F32 is set, with Rows*Cols elements.
+// The features of a row are its stored elements times Scale, which is never 0.
 type Pool struct {
 	// Name identifies the pool, such as the corruption "glass_blur".
 	Name       string
@@ -26,83 +25,80 @@ type Pool struct {
 	// Height and Width are the image shape, Height*Width == Cols, or 0 where
 	// rows are not images.
 	Height, Width int
-	// Mapped says that the elements are those of a file that is mapped into memory:
-	// a copy of them could take more than there is.
+	// Mapped reports whether the elements lie in a file that is mapped into memory: a copy of them may then need more memory than there is.
 	Mapped bool
-	// Origin says which rows of the input these are, nil where nobody needs telling:
-	// then they are those of a file, in its order.
+	// Origin finds the row of the input that each row came from. It is nil where nobody needs it: the rows are then those of one file, in
+	// its order.
 	Origin Origin
-	// Cost is what a label of one row costs, 0 standing for 1.
+	// Cost is the cost of one row's label; 0 stands for 1.
 	Cost float64
-	// Target says that the rows are the target's alone: no task of this pool is a
-	// source. Where a set has such pools, only their tasks can be the target.
+	// Target marks a pool that belongs to the target alone: none of its tasks is a source. Where a set has pools with this mark, only their
+	// tasks can be the target.
 	Target bool
-	// Groups says which rows belong together, such as the visits of one patient, several photographs of one animal or copies of
-	// a row: it has for each row the number of its group, below 0 for a row on its own, and the same number in two pools is
-	// the same group. nil is for rows that are each on their own. Rows of a target that belong together are drawn, left out
-	// and held out together. It is not to be told from the order of the numbers.
+	// Groups holds the number of each row's group. Rows that belong together, such as the visits of one patient, several photographs of one
+	// animal or copies of a row, have the same number, also across pools; a number below 0 marks a row on its own. nil means that every row
+	// is on its own. The rows of a target's group are drawn, left out and held out together. The order of the numbers has no meaning.
 	Groups []int32
 }
 
-// Origin knows which rows of somebody's data the rows of a pool are.
+// Origin finds the rows of a user's data that the rows of a pool came from.
 type Origin interface {
-	// Find returns the id of row i, empty where rows have none, and which row of the
-	// data it is, counted from 0 over all files.
+	// Find returns the id of row i, empty where rows have no ids, and its row number in the data, counted from 0 over all files.
 	Find(i int) (id string, row int64, err error)
 }
 
-// Placer is an Origin that knows the files of the data.
+// Placer is an Origin that also knows the files of the data.
 type Placer interface {
-	// Place names the file that row i is from, and its line or row in it; it is empty where that is not known.
+	// Place names the file that row i is from and its line or row there. It returns an empty string where that is not known.
 	Place(i int) string
 }
 
-// Output says which label of the rows a task is: of a column of numbers the column, of
-// a column of classes the column and one of them, so that there is a task for each class
-// of a pool. The outputs of two pools that are equal are of the same meaning. Data that
-// name their columns are somebody's own, whose sources are pools.
+// Output identifies what the labels of a task mean. For numbers it is a column; for classes it is a column and one of its classes, so that
+// a pool has a task for each class. Equal outputs of two pools have the same meaning. Data that name their columns are a user's own, and
+// their sources are pools.
 type Output struct {
 	// Name is the column of the label, empty where the data do not name it.
 	Name string
-	// Class is the class for which Labels is 1, empty where labels are numbers.
+	// Class is the class whose rows have label 1, empty where labels are numbers.
 	Class string
 }
 
-// Columns names the columns of tables that a set was made of.
+// Columns describes the columns of the tables that a set was made from.
 type Columns struct {
-	// ID is the column of the ids of rows, and Source that which names the pool of each, or empty.
+	// ID names the column of row ids, and Source the column that names the pool of each row. Either may be empty.
 	ID, Source string
-	// Features are the columns of the features, in their order.
+	// Features names the features in their order. Those that Words and then Knots add come last.
 	Features []string
-	// Words are the columns of words that the last of Features but those of Knots stand for, each word in turn, as "shift=night".
+	// Words lists the columns of categories. Each word is one feature, such as "shift=night"; these stand in order before the features that
+	// Knots adds.
 	Words []table.Words
-	// Knots are, for each of the first features, values t at which its effect may bend: |x - t| is a feature too. These are
-	// the last of Features, in turn, as "|depth - 61.8|".
+	// Knots holds, for each of the first features x, the values t at which its effect may bend. Each adds a feature |x - t|, such as
+	// "|depth - 61.8|"; these stand in order at the end of Features.
 	Knots table.Knots
-	// Codes are the numbers that stood for none in columns of the files.
+	// Codes lists the numbers that stood for a missing value in columns of the files.
 	Codes []table.Codes
-	// Centre and Spread have been taken out of each feature: the pools hold (x - Centre)
-	// / Spread. They are empty where pools hold features as they were.
+	// Centre and Spread are the shift and the scale of each feature: the pools hold (x - Centre) / Spread. They are empty where the pools
+	// hold features in the units of the files.
 	Centre, Spread []float64
-	// Means, in the units of the columns, stand for missing cells, of which each feature had Filled. They are empty
-	// where cells must be there.
+	// Means holds the value of each feature that takes the place of a missing cell, in the units of the columns, and Filled the number of
+	// cells that it filled. They are empty where no cell may be missing.
 	Means  []float64
 	Filled []int64
 	Labels []LabelColumn
 }
 
-// read is the number of features that are columns or words, before those that knots add.
+// read returns the number of features that are columns or words, without those that Knots adds.
 func (c *Columns) read() int { return len(c.Features) - c.Knots.Count() }
 
-// LabelColumn is a column of labels.
+// LabelColumn describes a column of labels.
 type LabelColumn struct {
 	Name string
-	// LogOf is the column whose logarithm, Log, the labels are, or empty.
+	// LogOf names the column whose logarithm, taken by Log, the labels are. It is empty for other labels.
 	LogOf string
 	Log   table.Log
-	// Classes are the names of its classes, none where labels are numbers.
+	// Classes names the classes. It is empty where labels are numbers.
 	Classes []string
-	// Missing are the values that stand for no label.
+	// Missing lists the values that stand for no label.
 	Missing []string
 }
 
@@ -112,34 +108,30 @@ type Task struct {
 	Name string
 	// Pool indexes Set.Pools.
 	Pool int
-	// Output is what the labels are of. The tasks of a pool have different ones.
+	// Output says what the labels mean. The tasks of a pool have different outputs.
 	Output Output
-	// Labels has one entry for each row of the pool, 0 where a row has no label.
-	// Rows without one are in neither Train nor Test. Tasks may share it. It is nil
-	// where labels are yet to be asked for: Train are then the rows that can be had.
+	// Labels has one entry for each row of the pool, 0 where a row has no label. Rows without a label are in neither Train nor Test. Tasks
+	// may share the slice. It is nil where labels are yet to be asked for: Train then lists the rows whose labels can be had.
 	Labels []float32
-	// Train are the rows that samples may be drawn from, Test those that the
-	// error is measured on. They are disjoint, also as base items: where row i
-	// of several pools shows one item, no item is in Train of one task and in
-	// Test of another. Tasks may share them.
+	// Train lists the rows that samples may be drawn from, and Test those that the error is measured on. They are disjoint, also by base
+	// item: where row i of several pools shows the same item, no item is in Train of one task and in Test of another. Tasks may share the
+	// slices.
 	Train, Test []int32
 }
 
-// Set is a family of tasks over shared pools. Any task can be the target; the
-// others are then its sources, or those of other pools where the data name their
-// outputs. A program makes a set with [Set.AddClasses] or [Set.AddNumbers], or task by
-// task, calls [Set.Validate] before it hands it on, and leaves it and its slices, which are
-// not copied, as they are from then on. Then any number of goroutines can use it.
+// Set is a family of tasks over shared pools. Any task can be the target. Its sources are then the other tasks, or, where the data name
+// their outputs, those of other pools. A program makes a set with [Set.AddClasses] or [Set.AddNumbers], or task by task, and calls
+// [Set.Validate] before it hands the set on. From then on it leaves the set and its slices, which are not copied, unchanged. Any number of
+// goroutines can then use the set.
 type Set struct {
 	// Name says where the set came from, such as "embedded digits".
 	Name  string
 	Pools []*Pool
 	Tasks []Task
-	// Binary says that labels are 0 or 1, as those of classes, and that the error of a
-	// prediction is whether it falls on the wrong side of 0.5. Of a set without it labels
-	// are numbers.
+	// Binary reports whether labels are 0 or 1, as for classes; a prediction is then wrong where it falls on the other side of 0.5. Without
+	// it labels are numbers.
 	Binary bool
-	// Columns are those of somebody's tables that the set was made of, or nil.
+	// Columns describes the user's tables that the set was made from, or is nil.
 	Columns *Columns
 	// Model is the linear model that generated the labels, or nil.
 	Model *LinearModel
@@ -167,7 +159,7 @@ func (s *Set) Targets() []int {
 	return targets
 }
 
-// TaskIndex returns the index of the named task, or an error of [Set.NoSuch].
+// TaskIndex returns the index of the named task, or the error of [Set.NoSuch] where there is none.
 func (s *Set) TaskIndex(name string) (int, error) {
 	if i := slices.IndexFunc(s.Tasks, func(t Task) bool { return t.Name == name }); i >= 0 {
 		return i, nil
@@ -179,14 +171,13 @@ func (s *Set) TaskIndex(name string) (int, error) {
 	return 0, s.NoSuch("task", name, names)
 }
 
-// NoSuch is the error that the set has nothing of that kind and name, among these.
-// It quotes at most 80 bytes of the name, and lists the names where they are few and
-// otherwise the five that are nearest, in quotes those that hold a comma.
+// NoSuch returns the error that the set has nothing of that kind with that name; names are those that it has. It quotes at most 80 bytes of
+// the name. It lists all names where there are at most twelve, and otherwise the five nearest, each in quotes where it holds a comma.
 func (s *Set) NoSuch(kind, name string, names []string) error {
 	return s.none(kind, "", name, names)
 }
 
-// NoMatch is NoSuch of a pattern.
+// NoMatch is [Set.NoSuch] for a pattern that matches none of the names.
 func (s *Set) NoMatch(kind, pattern string, names []string) error {
 	return s.none(kind, "that matches ", pattern, names)
 }

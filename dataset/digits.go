@@ -7,19 +7,17 @@ import (
 	"github.com/amtrl/amtrl/dataset/corrupt"
 )
 
-// MinDigits and MaxDigits bound the base images of [Digits]: one of each digit,
-// and the memory that a mistyped number can ask for, sixteen corruptions of 784
-// bytes each.
+// MinDigits and MaxDigits bound the number of base images of [Digits]. MinDigits is one image of each digit. MaxDigits limits the memory
+// that a mistyped number can ask for: sixteen corruptions of 784 bytes for each image.
 const (
 	MinDigits = 10
 	MaxDigits = 100_000
 )
 
-// Digits makes the 160 one-against-rest tasks of MNIST-C without a download: n
-// base images from RenderDigits under each of the sixteen corruptions, with
-// task names such as "glass_blur_2" and base images held out as by FromImages.
-// n is MinDigits to MaxDigits. It uses up to threads goroutines, as many as there are
-// processors where threads is not positive; the result does not depend on it.
+// Digits makes the 160 one-against-rest tasks of MNIST-C without a download. It takes n base images from [RenderDigits], n from MinDigits
+// to MaxDigits, under each of the sixteen corruptions, with task names such as "glass_blur_2" and base images held out as by [FromImages].
+// It uses up to threads goroutines, or as many as there are processors where threads is not positive; the result does not depend on
+// threads.
 func Digits(seed uint64, n, threads int) (*Set, error) {
 	const name = "embedded digits"
 	if n < MinDigits || n > MaxDigits {
@@ -42,14 +40,10 @@ func Digits(seed uint64, n, threads int) (*Set, error) {
 	return FromImages(name, corruptions, images, labels)
 }
 
-// RenderDigits draws n grey images of 28 by 28 pixels of the digits 0 to 9,
-// white (255) on black, and their labels. Image i is images[784i:784(i+1)],
-// row-major. The digits come from the Go fonts with random face, scale,
-// rotation, shear, bend and stroke weight (2 to 4 pixels); as in MNIST they
-// fit a box of about 20 by 20 pixels and lie by their centre of mass, here
-// within about a pixel of the middle. The labels are balanced (each occurs n/10
-// times, rounded up or down) and in random order. Equal arguments give equal
-// bytes.
+// RenderDigits draws n grey images of 28 by 28 pixels of the digits 0 to 9, white (255) on black, and their labels. Image i is
+// images[784i:784(i+1)], row-major. The digits come from the Go fonts with a random face, scale, rotation, shear, bend and stroke weight (2
+// to 4 pixels). As in MNIST, they fit a box of about 20 by 20 pixels and are centred by their centre of mass, here to within about a pixel.
+// The labels are balanced (each occurs n/10 times, rounded up or down) and in random order. Equal arguments give equal bytes.
 func RenderDigits(n int, seed uint64) (images, labels []uint8, err error) {
 	return renderDigits(n, seed, 0)
 }

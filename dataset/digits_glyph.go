@@ -5,9 +5,8 @@ import (
 	"sync"
 )
 
-// glyph is the signed distance to a digit's outline, sampled on a square grid
-// in glyph units, so that any stroke weight of any affine image of the digit is
-// one threshold away.
+// glyph is the signed distance to a digit's outline, sampled on a square grid in glyph units. Thresholding it draws the digit with any
+// stroke weight and under any affine map.
 type glyph struct {
 	rows, cols int
 	origin     point // position of cell (0, 0)
@@ -22,8 +21,7 @@ const (
 	glyphTile   = 8   // cells along a side of a tile
 )
 
-// digitGlyphs returns the glyphs of all faces, digit after digit: face f's
-// digit c is at 10f+c. They are made once.
+// digitGlyphs returns the glyphs of all faces: digit c of face f is at 10f+c. They are made once.
 var digitGlyphs = sync.OnceValues(func() ([]glyph, error) {
 	faces := digitFaces()
 	outlines := make([]outline, 0, 10*len(faces))
@@ -56,14 +54,14 @@ func newGlyph(o *outline) glyph {
 	return g
 }
 
-// cell is where cell (i, j) of the grid lies.
+// cell returns the position of cell (i, j) of the grid.
 func (g *glyph) cell(i, j float64) point {
 	return point{g.origin.x + j/glyphCells, g.origin.y + i/glyphCells}
 }
 
-// fill computes the distances of a tile of cells from its first one. All lie within a
-// radius of its centre, which bounds the edges that can be the nearest of one of
-// them, and where the outline passes by the tile, all are on one side of it.
+// fill computes the distances of a tile of cells, the first of which is (row, col). All cells lie within radius of the tile's centre. This
+// bounds the edges that can be the nearest to one of them, and where the outline stays further than radius from the centre, all cells are
+// on one side of it.
 func (g *glyph) fill(o *outline, row, col int) {
 	const half, radius = float64(glyphTile-1) / 2, math.Sqrt2 * glyphTile / 2 / glyphCells
 	centre := g.cell(float64(row)+half, float64(col)+half)

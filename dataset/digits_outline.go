@@ -110,7 +110,7 @@ func lerp(a, b point, t float64) point {
 	return point{a.x + t*(b.x-a.x), a.y + t*(b.y-a.y)}
 }
 
-// newOutline moves and scales edges to glyph units and measures them.
+// newOutline moves and scales edges to glyph units and measures the width and the stroke of the glyph.
 func newOutline(edges []edge) outline {
 	lo, hi := point{math.Inf(1), math.Inf(1)}, point{math.Inf(-1), math.Inf(-1)}
 	for _, e := range edges {
@@ -154,7 +154,7 @@ func nearest(edges []edge, p point) float64 {
 	return least
 }
 
-// square returns the squared distance from p.
+// square returns the squared distance from p to the edge.
 func (e edge) square(p point) float64 {
 	dx, dy := e.b.x-e.a.x, e.b.y-e.a.y
 	px, py := p.x-e.a.x, p.y-e.a.y
@@ -163,7 +163,7 @@ func (e edge) square(p point) float64 {
 	return qx*qx + qy*qy
 }
 
-// inside says whether the winding number of p is not 0.
+// inside reports whether the winding number of p is not 0.
 func (o *outline) inside(p point) bool {
 	winding := 0
 	for _, e := range o.edges {

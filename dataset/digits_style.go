@@ -10,30 +10,29 @@ const (
 	digitPixels = digitSide * digitSide
 	// middle is the centre of an image, in pixels.
 	middle = (digitSide - 1) / 2.
-	// maxExtent is the largest box in pixels that a glyph is drawn into, before
-	// its strokes grow and bend.
+	// maxExtent is the side in pixels of the largest box that a glyph is drawn into, before its strokes grow and bend.
 	maxExtent = 21
 )
 
 // style is one way to write a digit.
 type style struct {
 	glyph *glyph
-	// xx to yy are the linear map from pixels to glyph units.
+	// xx to yy hold the linear map from pixels to glyph units.
 	xx, xy, yx, yy float64
-	// scale is the pixels in a glyph unit, as a mean over directions.
+	// scale is the number of pixels per glyph unit, as a mean over directions.
 	scale float64
-	// grow is what each side of a stroke gains, in pixels.
+	// grow is the number of pixels by which each side of a stroke grows.
 	grow float64
 	// softness is the width in pixels of the rise from paper to ink.
 	softness float64
 	// ink is the grey level of a full stroke.
 	ink float64
-	// shift is where the centre of mass goes, in pixels from the middle.
+	// shift is the position of the centre of mass, in pixels from the middle.
 	shift point
 	bend  bend
 }
 
-// newStyle draws a style for one of the ten digits' glyphs.
+// newStyle draws a random style for a digit, with the glyph of a random face.
 func newStyle(rng *rand.Rand, glyphs []glyph, digit int) style {
 	uniform := func(lo, hi float64) float64 { return lo + (hi-lo)*rng.Float64() }
 
@@ -74,7 +73,7 @@ func (s *style) paint(dst []uint8) {
 	s.render(dst, &moved, point{s.shift.x - c.x, s.shift.y - c.y})
 }
 
-// render renders the digit with its centre at the given distance from the middle.
+// render draws the digit with its centre at the given position, in pixels from the middle. moved displaces the pixels.
 func (s *style) render(dst []uint8, moved *[digitPixels]point, centre point) {
 	for i := range digitSide {
 		for j := range digitSide {
@@ -87,7 +86,7 @@ func (s *style) render(dst []uint8, moved *[digitPixels]point, centre point) {
 	}
 }
 
-// centroid is the centre of mass, in pixels from the middle.
+// centroid returns the centre of mass, in pixels from the middle.
 func centroid(image []uint8) point {
 	var mass, x, y int
 	for i := range digitSide {
@@ -111,8 +110,8 @@ const (
 	bendNodes = digitSide/bendStep + 3
 )
 
-// newBend draws control points of the given standard deviation in pixels; the
-// field itself has a bit less than half of it.
+// newBend draws control points with the given standard deviation in pixels. The standard deviation of the field itself is a bit less than
+// half of it.
 func newBend(rng *rand.Rand, deviation float64) bend {
 	var b bend
 	for i := range b {
@@ -147,7 +146,7 @@ func (b *bend) displace(dst *[digitPixels]point) {
 	}
 }
 
-// splineWeights are the weights of the four control points around pixel i.
+// splineWeights returns the weights of the four control points around pixel i.
 func splineWeights(i int) [4]float64 {
 	t := float64(i%bendStep) / bendStep
 	u := 1 - t

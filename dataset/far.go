@@ -9,22 +9,22 @@ import (
 	"github.com/amtrl/amtrl/internal/text"
 )
 
-// What is far from the others: further from the median than farAway times the range of
-// the middle half, or where that is 0 of all but the outermost hundredths, or where that
-// is 0 too, farFromSame times the median or 1. Of fewer than farLeast values none is.
+// A value is far from the others if its distance from the median exceeds farAway times the interquartile range. Where that range is 0, the
+// range from the 0.01 to the 0.99 quantile takes its place. Where that is 0 too, the distance must exceed farFromSame times the magnitude
+// of the median, or times 1 if that is more. Of fewer than farLeast values none is far.
 const (
 	farAway     = 1000
 	farFromSame = 1e6
 	farLeast    = 20
 )
 
-// usual is where values usually are.
+// usual describes where values usually are.
 type usual struct {
-	q1, q3    float64 // the middle half
-	low, high float64 // what is further is far from the others
+	q1, q3    float64 // the quartiles
+	low, high float64 // the limits: values outside are far from the others
 }
 
-// usualOf sorts values and returns where they usually are.
+// usualOf sorts values and returns their quartiles and the limits beyond which a value is far from the others.
 func usualOf(values []float64) usual {
 	if len(values) < farLeast {
 		return usual{low: math.Inf(-1), high: math.Inf(1)}
@@ -43,7 +43,7 @@ func usualOf(values []float64) usual {
 
 func (u usual) String() string { return fmt.Sprintf("half of all are from %.6g to %.6g", u.q1, u.q3) }
 
-// labelNumbers are the labels of regression by their column, and the columns in their order.
+// labelNumbers returns the columns of numeric labels in their order, and the labels of each column over all tasks.
 func (s *Set) labelNumbers() (columns []string, values map[string][]float64) {
 	values = map[string][]float64{}
 	for i := range s.Tasks {
@@ -56,8 +56,9 @@ func (s *Set) labelNumbers() (columns []string, values map[string][]float64) {
 	return columns, values
 }
 
-// farLabels lists by pool the labels of regression that are far from the others of their column, and takes those that are probably slips
-// from the values, which it sorts, where these have no heavy tail without them too. Sources in another unit are passed over.
+// farLabels lists, by column and pool, the numeric labels that are far from the others of their column or are probably slips (see [Slips]).
+// A column with a code for a missing label is listed with that alone. farLabels sorts values. It removes the slips from them, unless the
+// labels have a heavy tail without the slips too: then nothing is taken for a slip. Sources in another unit are passed over.
 func (s *Set) farLabels(columns []string, values map[string][]float64, units []labelUnit, place placeOf) []Oddity {
 	const advice = "see whether they are right, since a few such labels decide what is learned: correct them, or name them under missing " +
 		"where they stand for no label"
@@ -67,7 +68,7 @@ func (s *Set) farLabels(columns []string, values map[string][]float64, units []l
 		if column != "" {
 			of += " of " + text.OneLine(column, 80)
 		}
-		if log := s.logOf(column); log != nil { // the label as the data have it
+		if log := s.logOf(column); log != nil { // write the label as the data have it
 			of, plain = "labels of "+text.OneLine(log.LogOf, 80), log.Log.Inverse
 		}
 		u := usualOf(values[column])
@@ -81,7 +82,7 @@ func (s *Set) farLabels(columns []string, values map[string][]float64, units []l
 		for i, rows := range slips {
 			wrong = append(wrong, s.Tasks[i].labelsOf(rows)...)
 		}
-		if without := less(values[column], wrong); tailed(without) { // and what is far out is of the tail
+		if without := less(values[column], wrong); tailed(without) { // then what lies far out belongs to the tail
 			slips = nil
 		} else {
 			values[column] = without
@@ -108,7 +109,7 @@ func (s *Set) farLabels(columns []string, values map[string][]float64, units []l
 	return out
 }
 
-// logOf is the column of labels that are logarithms, nil for others.
+// logOf returns the description of a column whose labels are logarithms, and nil for other columns.
 func (s *Set) logOf(column string) *LabelColumn {
 	if s.Columns != nil {
 		for i := range s.Columns.Labels {
@@ -120,7 +121,7 @@ func (s *Set) logOf(column string) *LabelColumn {
 	return nil
 }
 
-// less are sorted values without some of them.
+// less returns the sorted values without some of them, each taken out once. It sorts some.
 func less(values, some []float64) []float64 {
 	slices.Sort(some)
 	out := make([]float64, 0, len(values))
@@ -134,7 +135,7 @@ func less(values, some []float64) []float64 {
 	return out
 }
 
-// slipsOf are the rows of each task of a column whose labels are probably slips.
+// slipsOf returns, by task of a column, the rows whose labels are probably slips.
 func (s *Set) slipsOf(column string) map[int][]int32 {
 	var tasks []int
 	var rows [][]int32
@@ -159,7 +160,7 @@ func (s *Set) slipsOf(column string) map[int][]int32 {
 	return out
 }
 
-// labelledRows lists the rows that have a label.
+// labelledRows yields the rows that have a label.
 func (t *Task) labelledRows(yield func(int32) bool) {
 	if t.Labels == nil {
 		return
@@ -173,7 +174,7 @@ func (t *Task) labelledRows(yield func(int32) bool) {
 	}
 }
 
-// numbers are the labels of the rows that labelledRows lists.
+// numbers returns the labels of the rows that labelledRows yields, in the same order.
 func (t *Task) numbers() (out []float64) {
 	for r := range t.labelledRows {
 		out = append(out, float64(t.Labels[r]))
@@ -181,7 +182,7 @@ func (t *Task) numbers() (out []float64) {
 	return out
 }
 
-// labelsOf are the labels of some rows.
+// labelsOf returns the labels of the given rows.
 func (t *Task) labelsOf(rows []int32) (out []float64) {
 	for _, r := range rows {
 		out = append(out, float64(t.Labels[r]))
@@ -189,7 +190,7 @@ func (t *Task) labelsOf(rows []int32) (out []float64) {
 	return out
 }
 
-// outside lists the rows whose labels are far from where labels usually are.
+// outside returns the labelled rows whose labels lie outside the limits of u.
 func (t *Task) outside(u usual) (rows []int32) {
 	for r := range t.labelledRows {
 		if y := float64(t.Labels[r]); y < u.low || y > u.high {
@@ -199,7 +200,7 @@ func (t *Task) outside(u usual) (rows []int32) {
 	return rows
 }
 
-// where names row i of a pool among those of the data.
+// where names row i of a pool by its row number in the data, and by its id if it has one.
 func (p *Pool) where(i int) string {
 	if p.Origin == nil {
 		return fmt.Sprintf("row %d", i)
@@ -214,7 +215,7 @@ func (p *Pool) where(i int) string {
 	return fmt.Sprintf("row %d (id %s)", row, text.OneLine(id, 80))
 }
 
-// place names row i of a pool by the file and the line that it is from, where these are known, and else as where does.
+// place names row i of a pool by its file and line where these are known, and otherwise as where does.
 func (p *Pool) place(i int) string {
 	o, is := p.Origin.(Placer)
 	if !is {
@@ -230,10 +231,10 @@ func (p *Pool) place(i int) string {
 	return text.OneLine(at, 300)
 }
 
-// farFeatures finds cells of a table that are far from the others of their column: the
-// lowest and the highest of each are held against a sample of the rows.
+// farFeatures finds cells of a table that are far from the others of their column: the lowest and the highest cell of each column are
+// compared with a sample of the rows.
 type farFeatures struct {
-	step      int         // one row of so many is in the sample
+	step      int         // every step-th row is in the sample
 	sample    [][]float64 // by column
 	rows      int
 	low, high []cell
@@ -245,7 +246,7 @@ type cell struct {
 	pool, row int
 }
 
-// newFarFeatures is nil where features are not a column of a table each.
+// newFarFeatures returns nil where features are not several columns of a table. Features that knots add are not looked at.
 func (s *Set) newFarFeatures() *farFeatures {
 	cols := s.Pools[0].Cols
 	if s.Columns == nil || len(s.Columns.Features) != cols || cols < 2 {
@@ -260,9 +261,9 @@ func (s *Set) newFarFeatures() *farFeatures {
 	return &farFeatures{step: (rows + most - 1) / most, sample: make([][]float64, read), low: make([]cell, read), high: make([]cell, read)}
 }
 
-// add counts feature j of a row. Rows begin with feature 0.
+// add counts feature j of a row. The features of a row must come in order, from feature 0 on.
 func (f *farFeatures) add(j, pool, row int, x float64) {
-	if j >= len(f.sample) { // what knots add
+	if j >= len(f.sample) { // a feature that knots add
 		return
 	}
 	if f.rows == 0 || x < f.low[j].value {
@@ -279,7 +280,8 @@ func (f *farFeatures) add(j, pool, row int, x float64) {
 	}
 }
 
-// oddities lists the first few columns that have such cells, with the furthest, and counts the others.
+// oddities lists the first few columns that have a code for a missing value or a cell far from the others, of which it names the furthest.
+// It counts the other such columns.
 func (f *farFeatures) oddities(s *Set) []Oddity {
 	const most = 5
 	var out []Oddity
@@ -292,7 +294,7 @@ func (f *farFeatures) oddities(s *Set) []Oddity {
 		for i, x := range sample {
 			sample[i] = x*spread + centre
 		}
-		if filled := s.Columns.Filled; j < len(filled) && filled[j] > 0 { // with the mean, which is no value of the column
+		if filled := s.Columns.Filled; j < len(filled) && filled[j] > 0 { // the mean that filled cells is no value of the column
 			sample = slices.DeleteFunc(sample, func(x float64) bool { return math.Abs(x-s.Columns.Means[j]) <= 1e-6*spread })
 		}
 		u := usualOf(sample)
@@ -328,7 +330,8 @@ func (f *farFeatures) oddities(s *Set) []Oddity {
 	return out
 }
 
-// readable is a number without the digits that float32 may not have kept of it, beside what values differ by.
+// readable rounds x to a multiple of a power of ten, about 1e-4 times differ, the range of the values beside it: float32 may not have kept
+// smaller digits. It returns x itself where differ is not above 0.
 func readable(x, differ float64) float64 {
 	if !(differ > 0) {
 		return x

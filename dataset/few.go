@@ -7,22 +7,22 @@ import (
 	"github.com/amtrl/amtrl/internal/text"
 )
 
-// FewestSamples is the least number of labelled rows that can tell two methods apart: if all of fewer say that one is
-// better, chance does so in more than one of twenty cases too.
+// FewestSamples is the least number of labelled rows that can tell two methods apart. With fewer, chance makes all of them favour the same
+// method in more than one of twenty cases.
 const FewestSamples = 5
 
-// columnLabels is what the labelled rows of a pool that are not for tests have of one column.
+// columnLabels summarises the labels of one column over the labelled rows of a pool that are not for tests.
 type columnLabels struct {
 	column string // empty where the data do not name it
 	tasks  int
 	rows   int
-	twice  int     // classes that two rows or more have
-	mixed  bool    // whether rows have several classes, or numbers
-	class  string  // of all rows, where they are of one class that has a name
-	number float32 // of all rows, where they have one
+	twice  int     // number of classes with two rows or more
+	mixed  bool    // whether rows have several classes or numbers
+	class  string  // the class of all rows, where they are of one class and it has a name
+	number float32 // the number of all rows, where they have one number
 }
 
-// labelsOf has the columns of labels of a pool in the order of its tasks.
+// labelsOf summarises the columns of labels of a pool, in the order of its tasks.
 func (s *Set) labelsOf(pool int) []columnLabels {
 	var out []columnLabels
 	var zeros []int // by column: rows that are not of the class of its last task
@@ -53,14 +53,15 @@ func (s *Set) labelsOf(pool int) []columnLabels {
 		}
 	}
 	for i := range out {
-		if out[i].tasks == 1 && zeros[i] > 1 { // of the class that has no task
+		if out[i].tasks == 1 && zeros[i] > 1 { // rows of the class that has no task
 			out[i].twice++
 		}
 	}
 	return out
 }
 
-// otherClass is the class of rows that are not of the class of an output, where its column has two.
+// otherClass returns the class of the rows that are not of the class of an output, where its column has two classes, and otherwise an empty
+// string.
 func (s *Set) otherClass(o Output) string {
 	if s.Columns == nil {
 		return ""
@@ -73,8 +74,8 @@ func (s *Set) otherClass(o Output) string {
 	return ""
 }
 
-// fewLabels lists the columns of which a pool has too few labelled rows to learn from, or labels of one class or number
-// alone, or, of the target, not two of each of two classes.
+// fewLabels lists the columns of which a pool has too few labelled rows to learn from, or labels of one class or number alone. For a target
+// it also lists the columns in which fewer than two classes have two rows each.
 func (s *Set) fewLabels(pool int) (out []Oddity) {
 	p := s.Pools[pool]
 	for _, c := range s.labelsOf(pool) {

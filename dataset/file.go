@@ -10,8 +10,7 @@ import (
 	"github.com/amtrl/amtrl/internal/datafile"
 )
 
-// sameContent tells whether a file holds exactly these bytes. There may be no
-// such file.
+// sameContent reports whether a file exists, and whether it holds exactly the given content, one slice after the other.
 func sameContent(path string, content ...[]byte) (exists, same bool, err error) {
 	f, size, err := datafile.Open(path)
 	if os.IsNotExist(err) {

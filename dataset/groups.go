@@ -7,7 +7,8 @@ import (
 	"github.com/amtrl/amtrl/internal/text"
 )
 
-// CountGroups is how many groups rows of the pool are of, each of no group being one: as many as rows where Groups is nil.
+// CountGroups returns the number of groups among the given rows. A row without a group counts as one, so that where Groups is nil it
+// returns the number of rows.
 func (p *Pool) CountGroups(rows []int32) int {
 	if p.Groups == nil {
 		return len(rows)
@@ -22,7 +23,7 @@ func (p *Pool) CountGroups(rows []int32) int {
 	return count
 }
 
-// LabelledRows are the rows of a pool that any task has for samples, and those that any has for tests, ascending.
+// LabelledRows returns the rows of a pool that are in Train of any task, and those that are in Test of any task, ascending and each once.
 func (s *Set) LabelledRows(pool int) (train, test []int32) {
 	for i := range s.Tasks {
 		if t := &s.Tasks[i]; t.Pool == pool {
@@ -34,7 +35,7 @@ func (s *Set) LabelledRows(pool int) (train, test []int32) {
 	return slices.Compact(train), slices.Compact(test)
 }
 
-// oddGroups is what is odd about the groups of the target's labelled rows, where it has such.
+// oddGroups lists what is odd about the groups of the target's labelled rows.
 func (s *Set) oddGroups() (out []Oddity) {
 	for i, p := range s.Pools {
 		if !p.Target || p.Groups == nil {
@@ -82,7 +83,7 @@ func (s *Set) oddGroups() (out []Oddity) {
 	return out
 }
 
-// sharedGroups says which sources have rows of the groups that a target's labelled rows are of.
+// sharedGroups lists the sources that have rows in groups of the target's labelled rows. target holds the number of these rows by group.
 func (s *Set) sharedGroups(target map[int32]int) (out []Oddity) {
 	for _, p := range s.Pools {
 		shared, groups := 0, map[int32]bool{}

@@ -12,14 +12,11 @@ import (
 
 type digest [sha256.Size]byte
 
-// Hash identifies the data of a valid set: the SHA-256, in hexadecimal, of a
-// little-endian serialisation of Binary, the pools, and the tasks with their
-// labels and splits. Element slices enter by their own SHA-256, so that slices
-// which tasks share are read once; whether they are shared does not matter to
-// the result, nor does the name of the set. The outputs, what is a
-// target's alone and the costs enter where the data name their outputs or have
-// costs, the units and means of columns where there are such, and the groups of rows
-// where pools have them. It is empty where [Set.CheckShape] refuses the set.
+// Hash identifies the data of a valid set: the SHA-256, in hexadecimal, of a little-endian serialisation of Binary, the pools, and the
+// tasks with their labels and splits. Element slices enter by their own SHA-256, so that slices which tasks share are read once; whether
+// they are shared does not matter to the result, nor does the name of the set. The outputs, the costs and the marks of the target's pools
+// enter where outputs have names or a pool has a cost or a mark, the units and means of columns where there are any, and the groups of rows
+// where pools have them. It returns an empty string where [Set.CheckShape] refuses the set.
 func (s *Set) Hash() string {
 	if s.CheckShape() != nil {
 		return ""
@@ -63,7 +60,7 @@ func (s *Set) Hash() string {
 	return hex.EncodeToString(h.h.Sum(nil))
 }
 
-// groups writes which rows of the pools belong together, whatever the numbers of the groups.
+// groups writes which rows of the pools belong together, independently of the numbers of the groups.
 func (h *hasher) groups(pools []*Pool) {
 	if !slices.ContainsFunc(pools, func(p *Pool) bool { return p.Groups != nil }) {
 		return
@@ -86,8 +83,8 @@ func (h *hasher) groups(pools []*Pool) {
 	}
 }
 
-// units writes what a model needs to read rows of the tables. Numbers are rounded, for the order of the files changes their
-// last digits: a centre beside the spread, since it may be 0 but for these.
+// units writes what a model needs to read rows of the tables. Numbers are rounded, since the order of the files changes their last digits.
+// A centre is written as its sum with the spread, since it may be 0 but for these digits.
 func (h *hasher) units(c *Columns) {
 	h.numbers(len(c.Centre), len(c.Means))
 	for i, spread := range c.Spread[:min(len(c.Spread), len(c.Centre))] {
@@ -99,8 +96,8 @@ func (h *hasher) units(c *Columns) {
 	}
 }
 
-// Hash identifies what a model says of the tables that it was made of, beside the content of the set: the SHA-256, in
-// hexadecimal, of their names, classes, words for none and units, empty without tables.
+// Hash identifies what a model says of the tables that it was made from, beside the content of the set: the SHA-256, in hexadecimal, of
+// their names, classes, words for none and units. It returns an empty string where c is nil.
 func (c *Columns) Hash() string {
 	if c == nil {
 		return ""
@@ -142,8 +139,8 @@ func (c *Columns) Hash() string {
 	return hex.EncodeToString(h.h.Sum(nil))
 }
 
-// extended says whether the set has what MNIST-C, the digits and the synthetic
-// problems do not have.
+// extended reports whether the set has what MNIST-C, the digits and the synthetic problems do not have: costs, pools of the target alone,
+// or outputs with names.
 func (s *Set) extended() bool {
 	return slices.ContainsFunc(s.Pools, func(p *Pool) bool { return p.Cost != 0 || p.Target }) ||
 		slices.ContainsFunc(s.Tasks, func(t Task) bool { return t.Output.Name != "" })
@@ -184,7 +181,7 @@ func (h *hasher) texts(list ...string) {
 	}
 }
 
-// kind tells the storage types apart in the serialisation.
+// kind numbers the storage types in the serialisation.
 func (p *Pool) kind() int {
 	switch {
 	case len(p.U8) > 0:
@@ -211,8 +208,7 @@ type span[E any] struct {
 	n     int
 }
 
-// shared writes the length and the digest of v, which it computes once for all
-// slices of one identity.
+// shared writes the length and the digest of v. The digest is computed once for all slices of one identity.
 func shared[E any](h *hasher, known map[span[E]]digest, v []E) {
 	h.numbers(len(v))
 	if len(v) == 0 {
@@ -226,8 +222,7 @@ func shared[E any](h *hasher, known map[span[E]]digest, v []E) {
 	h.h.Write(d[:])
 }
 
-// digestOf is the SHA-256 of the elements, little-endian. E is a type of fixed
-// size.
+// digestOf returns the SHA-256 of the elements, little-endian. E must be a type of fixed size.
 func digestOf[E any](v []E) digest {
 	const block = 4096
 	h := sha256.New()

@@ -12,12 +12,10 @@ import (
 	"github.com/amtrl/amtrl/internal/datafile"
 )
 
-// ReadIDXImages reads images in the IDX format of MNIST (unsigned bytes, three
-// dimensions), plain or gzip, whatever the file is called. pixels has
-// rows*height*width elements, row-major. Memory stays in proportion to what the
-// file holds, not to what its header promises: a compressed file may become at
-// most 100 times as large as it is, or 16 MiB. Anything before, after or missing
-// from the promised pixels is an error.
+// ReadIDXImages reads images in the IDX format of MNIST (unsigned bytes, three dimensions), plain or gzip, whatever the file is called.
+// pixels has rows*height*width elements, row-major. Memory stays in proportion to what the file holds, not to what its header promises: a
+// compressed file may expand to at most 100 times its size, or 16 MiB if that is more. Anything before, after or missing from the promised
+// pixels is an error.
 func ReadIDXImages(path string) (pixels []uint8, rows, height, width int, err error) {
 	pixels, dims, err := readIDXFile(path, 3)
 	if err != nil {
@@ -42,7 +40,7 @@ func readIDXFile(path string, rank int) ([]uint8, []int, error) {
 	return readIDX(path, f, size, rank)
 }
 
-// maxDeflateRatio is how many bytes one byte of a deflate stream can become.
+// maxDeflateRatio is the largest number of bytes that one byte of a deflate stream can expand to.
 const maxDeflateRatio = 1032
 
 // readIDX reads an array of the given rank from the size bytes of r. Offsets in
@@ -134,8 +132,7 @@ func checkIDXMagic(path string, magic []byte, rank int) error {
 	return nil
 }
 
-// readGrowing reads want bytes into memory that grows as they arrive. What was
-// read before an error is returned with it.
+// readGrowing reads want bytes into memory that grows as they arrive. On an error it also returns what it has read.
 func readGrowing(r io.Reader, want int) ([]byte, error) {
 	const first = 1 << 20
 	data := make([]byte, 0, min(want, first))

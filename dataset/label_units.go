@@ -9,10 +9,11 @@ import (
 	"github.com/amtrl/amtrl/internal/text"
 )
 
-// A source has its labels in another unit, probably, where the range of the middle half of them is otherUnits times the typical one or
-// more, or the inverse, and so, to a factor of unitsApart, is their median where hardly a label is below 0. Sizes of sources differ by
-// factors too: the logarithm of that factor is more than unitsFar times the spread of all, which is 1.48 times the median of their
-// distances from the typical one. Of few sources nobody knows, nor where more than one in unitsOften are so.
+// The labels of a source are probably in another unit where their interquartile range differs from the typical source's by a factor of
+// otherUnits or more, in either direction. Since sources differ in size too, the logarithm of the factor must also be at least unitsFar
+// times the spread of these logarithms over all sources, which is 1.48 times the median of their magnitudes. Where hardly a label is below
+// 0, the source's median must differ by the same factor, up to a factor of unitsApart. Fewer than unitsLeast sources do not show what is
+// typical, nor do sources of which more than one in unitsOften differ.
 const (
 	unitsApart = 3
 	unitsFar   = 3.5
@@ -20,14 +21,14 @@ const (
 	unitsOften = 5
 )
 
-// labelUnit is a source whose labels of a column are probably in another unit than those of the others.
+// labelUnit is a source whose labels of a column are probably in another unit than those of the other sources. found says so in a message.
 type labelUnit struct {
 	column string
 	pool   int
 	found  string
 }
 
-// ofUnits are the labels of a source, by their quartiles.
+// ofUnits holds the quartiles of the labels of a source.
 type ofUnits struct {
 	pool       int
 	q1, q2, q3 float64
@@ -35,7 +36,8 @@ type ofUnits struct {
 
 func (u ofUnits) half() float64 { return u.q3 - u.q1 }
 
-// labelUnits lists those sources. A logarithm has units as an offset, which each source's intercept takes.
+// labelUnits lists the sources whose labels are probably in another unit. It passes over columns of logarithms: there a unit is an offset,
+// which each source's intercept takes up.
 func (s *Set) labelUnits(columns []string) (out []labelUnit) {
 	for _, column := range columns {
 		if s.logOf(column) == nil {
@@ -72,7 +74,8 @@ func (s *Set) otherLabelUnits(column string) (out []labelUnit) {
 	return out
 }
 
-// oddUnits are the sources in another unit, and the typical one. Of labels that are positive their medians count too.
+// oddUnits returns the sources whose labels are probably in another unit, and the typical source. For positive labels it compares the
+// medians too.
 func oddUnits(all []ofUnits, positive bool) (odd []ofUnits, usual ofUnits) {
 	if len(all) < unitsLeast {
 		return nil, usual
@@ -98,7 +101,7 @@ func oddUnits(all []ofUnits, positive bool) (odd []ofUnits, usual ofUnits) {
 	return odd, usual
 }
 
-// oddity is that of the source.
+// oddity returns the oddity of the source.
 func (u labelUnit) oddity(s *Set) Oddity {
 	p, advice := s.Pools[u.pool], "squared errors are of the larger ones: bring them to the units of the other sources"
 	if !p.Target {

@@ -15,28 +15,23 @@ import (
 	"github.com/amtrl/amtrl/internal/text"
 )
 
-// ReadLayout reads a data set in the layout of MNIST-C: a folder for each pool
-// with test_images.npy and test_labels.npy, or the same two of train, or all
-// four. Folders whose names start with a dot are left out. The pools are in
-// alphabetical order, after the sixteen of MNIST-C, in its order, where all of
-// them are there.
+// ReadLayout reads a data set in the layout of MNIST-C: a folder for each pool with test_images.npy and test_labels.npy, or
+// train_images.npy and train_labels.npy, or all four. Folders whose names start with a dot are left out. The pools are in alphabetical
+// order; where all sixteen of MNIST-C are there, they come first, in the order of MNIST-C.
 //
-// Images are an array of rows: uint8 (features are pixel/255), float16, float32
-// or float64 (kept as float32), of at most 1e18 in magnitude. All pools must have one width. Labels are
-// either integers (uint8, int32, int64) everywhere, which makes a 0/1 task
-// "<folder>_<class>" for each pool and each class found in any pool, or floats
-// everywhere, which makes one regression task "<folder>" per pool.
+// Images are an array of rows: uint8 (features are pixel/255), float16, float32 or float64 (kept as float32), of at most 1e18 in magnitude.
+// All pools must have the same width. Labels are either integers (uint8, int32, int64) everywhere, which makes a 0/1 task
+// "<folder>_<class>" for each pool and each class found in any pool, or floats everywhere, which makes one regression task "<folder>" for
+// each pool.
 //
-// Where train and test are both there, they are the train and test rows of one
-// pool, train rows first. Where only one is there, one row in five is held out
-// by a permutation that depends on the number of rows alone: row i of pools
-// that show the same base items is on the same side everywhere.
+// Where train and test are both there, they are the train and test rows of one pool, train rows first. Where only one is there, one row in
+// five is held out by a permutation that depends on the number of rows alone: row i of pools that show the same base items is on the same
+// side everywhere.
 //
-// Names have no control characters. A file takes memory in proportion to what it
-// takes on disk: one with holes may promise at most 100 times as much, or 16 MiB.
+// Names with control characters are refused. A file takes memory in proportion to what it takes on disk: one with holes may promise at most
+// 100 times as much, or 16 MiB if that is more.
 //
-// The set is named after the folder without its path: the same data in another
-// place are the same data.
+// The set is named after the folder without its path: the same data in another place are the same data.
 func ReadLayout(dir string) (*Set, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
@@ -152,8 +147,7 @@ func readFolder(dir, name string, splits splitter) (l labelled, err error) {
 	return l, err
 }
 
-// exists tells whether both files of the part are there. It is an error when
-// only one of them is.
+// exists reports whether both files of the part are there. It is an error when only one of them is.
 func (p part) exists() (bool, error) {
 	var found, missing []string
 	for _, path := range []string{p.imagesPath, p.labelsPath} {
@@ -172,7 +166,7 @@ func (p part) exists() (bool, error) {
 	return len(found) == 2, nil
 }
 
-// check holds images and labels against each other and what pools can be.
+// check refuses images and labels that do not fit each other or cannot become a pool.
 func (p part) check() error {
 	if rank := len(p.images.Shape); rank < 2 || rank > 4 {
 		return fmt.Errorf("%s: expected shape (n, d), (n, h, w) or (n, h, w, c), found %v", p.imagesPath, p.images.Shape)
@@ -193,7 +187,7 @@ func (p part) check() error {
 	return nil
 }
 
-// matches tells why train p and test q cannot be rows of one pool.
+// matches returns an error where the train rows p and the test rows q cannot be rows of one pool.
 func (p part) matches(q part) error {
 	a, b := p.images, q.images
 	if a.Descr != b.Descr || !slices.Equal(a.Shape[1:], b.Shape[1:]) {
@@ -244,7 +238,7 @@ func readLabels(parts []part) (classes []int64, values []float32, err error) {
 	return classes, values, err
 }
 
-// joined reads an array of each part, one behind the other.
+// joined reads one array of each part and concatenates them.
 func joined[E any](parts []part, array func(part) *npy.Array, read func(*npy.Array, []E) error) ([]E, error) {
 	n := 0
 	for _, p := range parts {

@@ -13,15 +13,12 @@ import (
 	"github.com/amtrl/amtrl/internal/text"
 )
 
-// WriteLayout writes pools of 28 by 28 images that show the same base items in
-// the layout of MNIST-C, for [ReadLayout] and for NumPy: for each pool
-// dir/<name>/test_images.npy, uint8 of shape (n, 28, 28, 1), and
-// dir/<name>/test_labels.npy, int64 of shape (n,), with images[p] the n*784
-// pixels of pool names[p].
+// WriteLayout writes pools of 28 by 28 images that show the same base items in the layout of MNIST-C, for [ReadLayout] and for NumPy. For
+// each pool it writes dir/<name>/test_images.npy, uint8 of shape (n, 28, 28, 1), and dir/<name>/test_labels.npy, int64 of shape (n,);
+// images[p] holds the n*784 pixels of pool names[p].
 //
-// Folders are made as needed. A file that already has the content is left as it
-// is; if any file has other content, that is the error and nothing is written.
-// Each file appears complete or not at all, labels before images.
+// Folders are made as needed. A file that already has the content is left as it is; where any file has other content, WriteLayout returns
+// an error and writes nothing. Each file appears complete or not at all, labels before images.
 func WriteLayout(dir string, names []string, images [][]uint8, labels []uint8) error {
 	const side = 28
 	n := len(labels)

@@ -2,14 +2,15 @@ package dataset
 
 import "slices"
 
-// nearlyTelling is the squared correlation of a feature of two values with a class from which on it may be another's opinion of it: where
-// both values are as frequent, these agree in 95 % of the rows.
+// nearlyTelling is the squared correlation of a two-valued feature with a class from which on the feature may be another opinion about the
+// class: where both values are equally frequent, the two agree in 95 % of the rows.
 const nearlyTelling = 0.81
 
-// opinions are the features of no more than two values so far, beside a class.
+// opinions holds the features that have had at most two values so far, each compared with one class.
 type opinions []opinion
 
-// opinion counts the rows that have each of two values and are of the class or not.
+// opinion counts in rows[v][c] the rows in which the feature has values[v] and that are of the class (c = 1) or not (c = 0). known is the
+// number of values seen.
 type opinion struct {
 	feature, known int
 	values         [2]float32
@@ -24,7 +25,7 @@ func newOpinions(features int) opinions {
 	return all
 }
 
-// add takes a row. A feature with a third value is none.
+// add counts a row. It drops a feature when it has a third value.
 func (o *opinions) add(row []float32, label float32) {
 	class, third := 0, false
 	if label == 1 {
@@ -48,7 +49,8 @@ func (o *opinions) add(row []float32, label float32) {
 	}
 }
 
-// of is the opinion that a feature is where it nearly is the class, else nil.
+// of returns the opinion of a feature where it nearly is the class, and otherwise nil. There must be tellingRows rows of either value, of
+// the class and of the others.
 func (o opinions) of(feature int) *opinion {
 	i := slices.IndexFunc(o, func(of opinion) bool { return of.feature == feature })
 	if i < 0 {
@@ -64,7 +66,8 @@ func (o opinions) of(feature int) *opinion {
 	return &o[i]
 }
 
-// agrees is the part of the rows of which the value is that of most rows of the class, or of most others.
+// agrees returns the share of the rows in which the feature agrees with the class, when one value stands for the class and the other for
+// the rest, whichever way agrees more often.
 func (of *opinion) agrees() float64 {
 	r := of.rows
 	same, other := r[0][0]+r[1][1], r[0][1]+r[1][0]

@@ -11,15 +11,17 @@ import (
 )
 
 const (
-	// shiftedCells is about how many cells of the target, and of all sources together, are looked at, in rows spread over all.
+	// shiftedCells is about the largest number of cells that are looked at, of the target and of all sources together, in rows spread over
+	// all.
 	shiftedCells = 1 << 22
-	// shiftedChance is how probable it may be that rows like those of the sources have the value that all rows of the target have.
+	// shiftedChance bounds the probability that rows like those of the sources all have the one value that the target's rows have: a
+	// constant column is listed where it is less probable.
 	shiftedChance = 1e-3
 )
 
-// shifted lists columns of a table that are the same in all rows of a target, though not in the sources, and those in which three quarters
-// of its rows or more lie outside of what 98 of 100 rows of the sources have: what these say of a column is of little use to the target. It
-// lists those too that are the same in single sources.
+// shifted lists the columns of a table that are the same in all rows of a target but not in the sources, and those of which three quarters
+// of the target's rows or more lie above, or below, the middle 98 % of the sources' rows: what the sources say about these columns is of
+// little use to the target. It also lists the columns that are the same in all rows of single sources. Categories are not looked at.
 func (s *Set) shifted() (out []Oddity) {
 	if s.newFarFeatures() == nil {
 		return nil
@@ -75,7 +77,7 @@ func (s *Set) shifted() (out []Oddity) {
 	return append(out, s.stuck(there)...)
 }
 
-// columnsOf are the first columns of pools, sorted, in rows that are spread over all.
+// columnsOf returns the sorted values of each of the first columns of pools, in rows that are spread over all.
 func columnsOf(pools []*Pool, columns int) [][]float64 {
 	rows := 0
 	for _, p := range pools {
@@ -95,7 +97,7 @@ func columnsOf(pools []*Pool, columns int) [][]float64 {
 	return values
 }
 
-// fewNames shortens a list.
+// fewNames lists the first five names and, if there are more, the number of all.
 func fewNames(names []string) string {
 	const most = 5
 	if len(names) > most {

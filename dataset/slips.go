@@ -7,12 +7,15 @@ import (
 	"github.com/amtrl/amtrl/dataset/table"
 )
 
-// Numbers are taken for slips, of which a digit too many or a lost point makes most, where they are further from the median of their source
-// than slipFar times the range of a middle half, the larger of that of their source and that of all numbers less the medians of their
-// sources. They are no more than one in slipMost of all, nor than one in slipOften of their source, and no tail leads there: half as many
-// or fewer are further than slipNear times, but for one in slipChance, of which normal numbers have fewer; or none is between a
-// slipApart-th of the nearest of them and that. Nor are they events: slipMode or more that lie together. Sources with fewer than slipLeast
-// numbers have no median that says where these should be.
+// Numbers are taken for slips by their distance from the median of their source. The unit of distance is an interquartile range, that of
+// the source or that of all numbers less the medians of their sources, whichever is larger. A digit too many or a lost decimal point makes
+// most slips.
+//
+// Slips are further than slipFar. They are at most one in slipMost of all numbers, and one in slipOften of their source, or a single one.
+// No tail leads to them: at most half as many numbers lie between slipNear and slipFar, not counting one number in slipChance, since fewer
+// normal numbers lie there; or else there is no number from the distance of the nearest slip down to one slipApart-th of it. Nor are slips
+// events: slipMode or more numbers that lie together. The median of a source with fewer than slipLeast numbers does not say where its
+// numbers should be.
 const (
 	slipFar    = 6
 	slipMost   = 50
@@ -24,9 +27,9 @@ const (
 	slipLeast  = 5
 )
 
-// Slips lists for each source the places of those of its numbers that are probably slips, none of fewer than 20 numbers in all. Squared
-// errors are of few such labels alone, and so is what is fitted by them. Of numbers that are logarithms, log is what they are of, else nil:
-// points are lost there.
+// Slips returns, for each source, the indices of its numbers that are probably slips, ascending. It finds none among fewer than 20 numbers
+// in all. A few such labels make up most of the squared error, and so decide what is fitted. Where numbers are logarithms, log is the
+// transformation that made them, since decimal points are lost before it; otherwise log is nil.
 func Slips(numbers [][]float64, log *table.Log) [][]int {
 	out, decimal := make([][]int, len(numbers)), make([][]int, len(numbers))
 	centres, halves := make([]float64, len(numbers)), make([]float64, len(numbers))
@@ -83,12 +86,13 @@ func Slips(numbers [][]float64, log *table.Log) [][]int {
 	return withDecimals(out, decimal, numbers, far)
 }
 
-// middleHalf is the range of the middle half of sorted numbers.
+// middleHalf returns the interquartile range of sorted numbers.
 func middleHalf(sorted []float64) float64 {
 	return quantile(sorted, 0.75) - quantile(sorted, 0.25)
 }
 
-// slipsFrom is how far the least far slip is, of how far all numbers are, which it sorts, infinite where there is none.
+// slipsFrom returns the distance of the nearest slip, from the distances of all numbers, which it sorts. It returns infinity where there is
+// no slip.
 func slipsFrom(all []float64) float64 {
 	slices.Sort(all)
 	slices.Reverse(all)

@@ -5,24 +5,26 @@ import (
 	"slices"
 )
 
-// Numbers are taken for slips too where one power of ten, up to slipPowers, takes them among the others of their source, however many they
-// are, up to one in slipSource of it and one in slipAll of all: somebody writes points where others have none. The others are of one sign,
-// within a factor slipWithin of each other but for the outermost hundredth, and all but one in slipElse. Several slips are spread as the
-// others are: what has a place of its own is another mode.
+// Numbers are also taken for slips where a power of ten, from 10^-slipPowers to 10^slipPowers, brings them among the others of their
+// source: somebody writes decimal points where others write none. They may be up to one in slipSource of the source and one in slipAll of
+// all numbers. The others are of one sign and within a factor slipWithin of each other, but for the outermost hundredth, and are all
+// remaining numbers but one in slipElse. Several slips are spread as the others are: numbers that have a place of their own are another
+// mode.
 const (
 	slipPowers = 3
 	slipSource = 3
 	slipAll    = 10
 	slipWithin = 3
 	slipElse   = 100
-	// slipSpread are so many slips as have a spread, and slipPart is the least part of that of the others.
+	// slipSpread is the least number of slips that have a spread, and slipPart the least ratio of their spread to the spread of the others.
 	slipSpread, slipPart = 3, 0.15
-	// slipBeyond is how many times as far as all other numbers they are.
+	// slipBeyond is how many times as far as all other numbers the slips must be where a tail leads to them.
 	slipBeyond = 3
 )
 
-// decimalSlips lists the places of the numbers of a source, ascending, that a power of ten takes among the others, which are about centre.
-// Slips are further from it than slipNear times the range of their middle half, or half where that is more, and few than slipFar times.
+// decimalSlips returns the indices, ascending, of the numbers of a source that a power of ten brings among the others, which lie about
+// centre. A slip is further from centre than slipNear times the interquartile range of the others, or times half if that is more. Fewer
+// than slipSpread slips must all be further than slipFar times.
 func decimalSlips(of []float64, centre, half float64) (places []int) {
 	var others []float64
 	isOther := func(r float64) bool { return r > 1/math.Sqrt(10) && r < math.Sqrt(10) }
@@ -40,7 +42,7 @@ func decimalSlips(of []float64, centre, half float64) (places []int) {
 	if high > slipWithin*low {
 		return nil
 	}
-	unit, beyond := max(half, math.Abs(centre)*middleHalf(others)), (high-low)/2 // where others may be that are not there
+	unit, beyond := max(half, math.Abs(centre)*middleHalf(others)), (high-low)/2 // beyond: how far others may reach outside low and high
 	var moved []float64
 	nearest := math.Inf(1)
 	for i, v := range of {
@@ -62,7 +64,8 @@ func decimalSlips(of []float64, centre, half float64) (places []int) {
 	return places
 }
 
-// spreadAs says whether numbers, of which there are some, may be spread as others, which are sorted: several are not all at one place.
+// spreadAs reports whether some numbers may be spread as others, which are sorted: slipSpread or more must not lie all at one place. It is
+// false where there are none.
 func spreadAs(some, others []float64) bool {
 	if len(some) < slipSpread {
 		return len(some) > 0
@@ -70,8 +73,9 @@ func spreadAs(some, others []float64) bool {
 	return slices.Max(some)-slices.Min(some) >= slipPart*(quantile(others, 0.9)-quantile(others, 0.1))
 }
 
-// withDecimals adds the decimal slips of each source to the slips, where these are few of all numbers and no tail leads there: half as many
-// or fewer are further than slipNear, or none a slipBeyond-th as far, as far says it.
+// withDecimals adds the decimal slips of each source to slips, where they are few of all numbers and no tail leads to them: at most half as
+// many other numbers are further than slipNear, or the nearest decimal slip is slipBeyond times as far as the furthest other number. far
+// returns the distance of a number.
 func withDecimals(slips, decimal [][]int, numbers [][]float64, far func(i, place int) float64) [][]int {
 	n, all := 0, 0
 	for i, of := range numbers {

@@ -2,12 +2,12 @@ package dataset
 
 import "slices"
 
-// quantile is the number below which a share of sorted numbers lies, of which there are some.
+// quantile returns the quantile of sorted numbers at a share from 0 to 1, without interpolation. There must be at least one number.
 func quantile(sorted []float64, share float64) float64 {
 	return sorted[int(share*float64(len(sorted)-1))]
 }
 
-// above is the place of the first of sorted numbers that is more than x.
+// above returns the index of the first of the sorted numbers that is greater than x, or their number where none is.
 func above(sorted []float64, x float64) int {
 	i, _ := slices.BinarySearchFunc(sorted, x, func(v, x float64) int {
 		if v > x {

@@ -14,7 +14,7 @@ import (
 	"github.com/amtrl/amtrl/internal/text"
 )
 
-// SourceValues is a number for each of some sources, such as their costs.
+// SourceValues holds a number for each of some sources, such as their costs, as read from a file.
 type SourceValues struct {
 	Path   string
 	Values map[string]float64
@@ -22,17 +22,16 @@ type SourceValues struct {
 	lines  []int
 }
 
-// maxValuesBytes and maxQuoted bound a file of source values and what a message
-// quotes from it.
+// maxValuesBytes bounds the size of a file of source values, and maxQuoted what a message quotes from it.
 const (
 	maxValuesBytes = 64 << 20
 	maxQuoted      = 80
 )
 
-// ReadSourceValues reads the columns source and the named one, in capitals or not, of a CSV file with
-// a header, with or without a byte order mark, separated by commas, or semicolons or tabs where
-// the header has no comma, and refuses numbers outside of least to most. Other columns are ignored, so that relevance.csv of a run serves
-// too. Errors name the file and the line.
+// ReadSourceValues reads the columns source and the named one of a CSV file with a header row; upper and lower case count as the same in
+// their names. The file may begin with a byte order mark. Cells are separated by commas, or by semicolons or tabs where the header has no
+// comma. A number outside of least to most is an error, and so is a source that is listed twice. Other columns are ignored, so that
+// relevance.csv of a run serves too. Errors name the file and the line.
 func ReadSourceValues(path, column string, least, most float64) (*SourceValues, error) {
 	raw, err := atomicfile.ReadFile(path, maxValuesBytes)
 	if err != nil {
@@ -82,7 +81,7 @@ func ReadSourceValues(path, column string, least, most float64) (*SourceValues, 
 	}
 }
 
-// Check refuses a source that find does not know.
+// Check returns an error, with the line, for the first source for which find returns one.
 func (t *SourceValues) Check(find func(name string) error) error {
 	for i, name := range t.names {
 		if err := find(name); err != nil {

@@ -12,11 +12,11 @@ const splitSeed = 0x616d74726c
 // split is a division of rows into those to draw from and those to test on.
 type split struct{ train, test []int32 }
 
-// splitter hands out splits, one and the same for equal row counts, so that
-// tasks share the slices and row i falls on the same side in every pool.
+// splitter hands out splits, the same one for equal row counts, so that tasks share the slices and row i falls on the same side in every
+// pool.
 type splitter map[[2]int]split
 
-// upTo is 0 to n-1.
+// upTo returns the numbers 0 to n-1.
 func upTo(n int) []int32 {
 	rows := make([]int32, n)
 	for i := range rows {
@@ -25,8 +25,8 @@ func upTo(n int) []int32 {
 	return rows
 }
 
-// held splits rows that came without a division: one in five, rounded down but
-// at least one, is held out by a permutation that depends on rows alone.
+// held splits rows that came without a split: one in five, rounded down but at least one, is held out by a permutation that depends on the
+// number of rows alone. It is an error where there are fewer than two rows.
 func (s splitter) held(rows int) (split, error) {
 	if rows < 2 {
 		return split{}, fmt.Errorf("expected at least 2 rows to split into train and test, found %d", rows)

@@ -9,16 +9,18 @@ import (
 )
 
 const (
-	// stuckOften is the part of the sources of which more may have one value of a column: then it is of the source, as the year of a survey.
+	// stuckOften is the largest share of the sources in which a column may be constant and still be listed. Where it is constant in more,
+	// the value describes the source, as the year of a survey does.
 	stuckOften = 0.1
-	// stuckUsual is the part of the rows of other sources of which more may have that value, as a word does not occur in most texts.
+	// stuckUsual is the largest share of the rows of other sources that may have the value too. A value of more rows is a usual one, as
+	// most texts do not have a given word.
 	stuckUsual = 0.5
 )
 
-// stuck lists the sources of which all rows have one value of a column that differs elsewhere, as of a sensor that is dead, or of cells
-// that are all missing. there are the values of the first columns in all sources, in their order.
+// stuck lists the sources in which all rows have one value of a column that differs elsewhere, such as the column of a dead sensor, or one
+// whose cells are all missing. there holds the sorted values of each of the first columns in all sources.
 func (s *Set) stuck(there [][]float64) (out []Oddity) {
-	sources, rows, of, often := 0, 0, make([][]int, len(s.Pools)), make([]int, len(there)) // columns by pool, and sources by column
+	sources, rows, of, often := 0, 0, make([][]int, len(s.Pools)), make([]int, len(there)) // constant columns by pool, sources by column
 	for _, p := range s.Pools {
 		if !p.Target {
 			rows += p.Rows
@@ -52,7 +54,7 @@ func (s *Set) stuck(there [][]float64) (out []Oddity) {
 	return out
 }
 
-// constant says whether a feature is the same in all rows.
+// constant reports whether feature j is the same in all rows.
 func (p *Pool) constant(j int) bool {
 	for r := 1; r < p.Rows; r++ {
 		if p.feature(r*p.Cols+j) != p.feature(j) {
@@ -62,8 +64,9 @@ func (p *Pool) constant(j int) bool {
 	return true
 }
 
-// unlikelyAll says whether rows of a source, of those of all sources, whose values are sorted and more than two, hardly have one value
-// alone.
+// unlikelyAll reports whether it is unlikely by chance that all rows of a source, out of ofAll rows of all sources, have this value. all
+// holds the sorted values of the column in all sources, or in some of their rows. It is false where the column has two values or fewer, or
+// where more than stuckUsual of the other sources' rows have the value.
 func unlikelyAll(all []float64, value float64, rows, ofAll int) bool {
 	from, _ := slices.BinarySearch(all, value)
 	lowest, last := above(all, all[0]), len(all)-1

@@ -18,10 +18,9 @@ func (m *LinearModel) predictor(task int) []float64 {
 	return p
 }
 
-// ExcessRisk returns L(p) - L(B w_t) = ||p - B w_t||^2, by how much the mean
-// squared error of the predictor x'p exceeds the least possible one, Sigma^2,
-// on fresh samples of the task. It is exact because E[xx'] = I (paper, section
-// 2). It is NaN where p is not of length D or there is no such task.
+// ExcessRisk returns L(p) - L(B w_t) = ||p - B w_t||^2, the amount by which the mean squared error of the predictor x'p on fresh samples of
+// the task exceeds the least possible one, Sigma^2. It is exact because E[xx'] = I (paper, section 2). It is NaN where p is not of length D
+// or there is no such task.
 func (m *LinearModel) ExcessRisk(task int, p []float64) float64 {
 	if task < 0 || task >= m.Tasks || len(p) != m.D {
 		return math.NaN()
@@ -33,11 +32,9 @@ func (m *LinearModel) ExcessRisk(task int, p []float64) float64 {
 	return sum
 }
 
-// Nu returns the true relevance nu* (paper, eq. for nu*): among the nu with
-// sum_m nu_m w_m = w_target, m over the given sources, the one of least norm.
-// Element i belongs to sources[i]. Singular values at or below max(K, M) 2^-52
-// times the largest count as zero. It is an error if the sources do not span
-// the target.
+// Nu returns the true relevance nu* (paper, eq. for nu*): the nu of least norm with sum_m nu_m w_m = w_target, m over the given sources.
+// Element i belongs to sources[i]. Singular values at or below max(K, M) 2^-52 times the largest count as zero. It is an error if the
+// sources do not span the target.
 func (m *LinearModel) Nu(target int, sources []int) ([]float64, error) {
 	if err := m.validate(m.D, m.Tasks); err != nil {
 		return nil, fmt.Errorf("true relevance: model: %w", err)

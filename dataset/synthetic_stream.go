@@ -31,8 +31,8 @@ func stream(seed uint64, use purpose, i, j int) *rand.Rand {
 	return rand.New(rand.NewChaCha8(key))
 }
 
-// inParallel calls f for 0 to n-1 on up to threads goroutines, as many as there
-// are processors where threads is not positive, and returns when all are done.
+// inParallel calls f for 0 to n-1 on up to threads goroutines, or on as many as there are processors where threads is not positive, and
+// returns when all calls are done.
 func inParallel(n, threads int, f func(i int)) {
 	if threads <= 0 {
 		threads = runtime.GOMAXPROCS(0)

@@ -9,16 +9,16 @@ import (
 	"github.com/amtrl/amtrl/internal/text"
 )
 
-// Labels have a heavy tail where none is below 0 and the largest hundredth of them has more than half of the squared
-// deviations from the mean, and of those of the logarithms less than half as much: else they are a few that are wrong.
-// Of fewer than tailLeast labels this is chance.
+// Labels have a heavy tail where none is below 0 and the largest 1/tailPart of them make up more than tailMost of the sum of squared
+// deviations from the mean, but with logarithms in place of the labels at most half that share: otherwise the largest are a few wrong
+// labels. In fewer than tailLeast labels this is chance.
 const (
 	tailLeast = 100
 	tailPart  = 100
 	tailMost  = 0.5
 )
 
-// oddNumbers is what is odd about labels that are numbers.
+// oddNumbers lists what is odd about labels that are numbers: heavy tails, sources in another unit, and labels far from the others.
 func (s *Set) oddNumbers(place placeOf) []Oddity {
 	columns, values := s.labelNumbers()
 	units := s.labelUnits(columns)
@@ -56,7 +56,7 @@ func tailedLabels(columns []string, values map[string][]float64) []Oddity {
 	return out
 }
 
-// tailed says whether sorted labels have a heavy tail.
+// tailed reports whether sorted labels have a heavy tail.
 func tailed(v []float64) bool {
 	if len(v) < tailLeast || v[0] < 0 {
 		return false
@@ -65,8 +65,8 @@ func tailed(v []float64) bool {
 	return share > tailMost && !(deviationsOfTop(v, topOf(v), table.Log{Plus: toLog(v)}.Of) > share/2)
 }
 
-// toLog is what to add to sorted labels of 0 or more before a logarithm: where there is a 0, 1 of whole numbers, and of others the power of
-// ten below nineteen of twenty that are above 0.
+// toLog returns what to add to sorted labels from 0 on before their logarithm is taken: 0 where none is 0 or all are; otherwise 1 for whole
+// numbers, and for others the power of ten below nineteen of twenty of the labels above 0.
 func toLog(v []float64) float64 {
 	first := above(v, 0)
 	switch {
@@ -75,14 +75,14 @@ func toLog(v []float64) float64 {
 	case !slices.ContainsFunc(v, func(x float64) bool { return x != math.Trunc(x) }):
 		return 1
 	}
-	const rounding = 1e-6 // 0.01 is less in float32
+	const rounding = 1e-6 // 0.01 as a float32 is a little less
 	return math.Pow(10, math.Floor(math.Log10(v[first+(len(v)-first)/20])+rounding))
 }
 
-// topOf is how many the largest hundredth are.
+// topOf returns the number of labels in the largest 1/tailPart, rounded up.
 func topOf(v []float64) int { return (len(v) + tailPart - 1) / tailPart }
 
-// deviationsOfTop is the part of the squared deviations from the mean that the last values of a list have.
+// deviationsOfTop returns the share of the sum of squared deviations of f(x) from its mean that is due to the last top of the values.
 func deviationsOfTop(values []float64, top int, f func(float64) float64) float64 {
 	mean := 0.
 	for _, x := range values {

@@ -6,17 +6,15 @@ import (
 	"strconv"
 )
 
-// Limits on what labels may ask for: a task for each pool and class, and a 0/1
-// vector for each class. The vectors may take as much memory as the pools, or
-// freeLabelBytes where that is more.
+// Limits on what labels may ask for: a task for each pool and class, and a 0/1 vector for each class. The vectors may take as much memory
+// as the pools, or freeLabelBytes if that is more.
 const (
 	maxClasses     = 1000
 	maxTasks       = 1 << 20
 	freeLabelBytes = 256 << 20
 )
 
-// labelled is a pool with its labels, before tasks are made of it. One of
-// classes and values is set, with one entry per row.
+// labelled is a pool with its labels, before tasks are made from it. Exactly one of classes and values is set, with one entry for each row.
 type labelled struct {
 	pool    *Pool
 	classes []int64
@@ -62,8 +60,8 @@ func FromImages(name string, poolNames []string, images [][]uint8, labels []uint
 	return newSet(name, pools)
 }
 
-// newSet makes the tasks: one 0/1 task for each class found in any pool where
-// labels are classes, one regression task per pool where they are values.
+// newSet makes a set of the pools: where labels are classes, a 0/1 task for each pool and each class found in any pool, and where they are
+// values, a regression task for each pool.
 func newSet(name string, pools []labelled) (*Set, error) {
 	s := &Set{Name: name, Binary: pools[0].classes != nil}
 	for _, p := range pools {
@@ -127,13 +125,12 @@ func distinctClasses(pools []labelled) ([]int64, error) {
 	return classes, nil
 }
 
-// sharesLabels tells whether pool i has the labels of the pool before it.
+// sharesLabels reports whether pool i has the same labels as the pool before it.
 func sharesLabels(pools []labelled, i int) bool {
 	return i > 0 && slices.Equal(pools[i].classes, pools[i-1].classes)
 }
 
-// checkTasks refuses labels whose tasks would take memory out of proportion to
-// the pools.
+// checkTasks refuses labels that make more than maxTasks tasks or take memory out of proportion to the pools.
 func checkTasks(pools []labelled, classes int) error {
 	if len(pools) > maxTasks/classes {
 		return fmt.Errorf("expected at most %d tasks, one for each pool and class, found %d pools and %d classes", maxTasks, len(pools), classes)
@@ -152,8 +149,7 @@ func checkTasks(pools []labelled, classes int) error {
 	return nil
 }
 
-// oneAgainstRest returns, for each of the ascending classes, 1 where a label is
-// that class and 0 elsewhere.
+// oneAgainstRest returns, for each of the ascending classes, a vector that is 1 where a label is that class and 0 elsewhere.
 func oneAgainstRest(labels, classes []int64) [][]float32 {
 	out := make([][]float32, len(classes))
 	for c := range out {

@@ -10,26 +10,26 @@ import (
 )
 
 const (
-	// tellingRows is how many rows of a class, and of others, one feature does not tell apart by chance.
+	// tellingRows is the least number of rows of a class, and of the others, that a single feature does not separate by chance.
 	tellingRows = 20
-	// tellingFeatures is the most columns that are looked at.
+	// tellingFeatures is the largest number of columns that are looked at.
 	tellingFeatures = 1000
-	// tellingCorrelation is the squared correlation of a feature with numbers from which on it is these, and leakCorrelation that from
-	// which on it may be what is known of them afterwards.
+	// tellingCorrelation is the squared correlation with a numeric label above which a feature is taken for the label, and leakCorrelation
+	// the one above which it may be what is known of the label afterwards.
 	tellingCorrelation = 0.9999
 	leakCorrelation    = 0.98
 )
 
-// telling gathers how features go with the labels of an output, over the rows of all pools.
+// telling gathers how features relate to the labels of an output, over the rows of all pools.
 type telling struct {
 	output Output
-	// features are those that may tell the output, ascending
+	// features lists the features that may still tell the output, ascending
 	features []int
-	// of classes: the rows of others and of the class, and by feature the range of each
+	// of classes: the number of rows of the others (0) and of the class (1), and the range of each feature in them
 	rows      [2]int
 	low, high [2][]float32
-	// of numbers: sums of differences from the first row, those up to the source that is read, and of each source its n times the products
-	// of its means
+	// of numbers: sums of the differences from the first row; before holds them as they were before the source that is read, and between
+	// sums, over sources, n times the products of the source's means
 	labelSums
 	before, between labelSums
 	firstY          float64
@@ -38,7 +38,7 @@ type telling struct {
 	opinions        opinions
 }
 
-// labelSums are how many rows there are and sums over them of numbers y, of features x, and of their products.
+// labelSums holds the number of rows n, and the sums over them of numbers y, of features x, and of their products.
 type labelSums struct {
 	n, y, yy  float64
 	x, xx, xy []float64
@@ -48,9 +48,9 @@ func newLabelSums(cols int) labelSums {
 	return labelSums{x: make([]float64, cols), xx: make([]float64, cols), xy: make([]float64, cols)}
 }
 
-// tellingOddities lists columns of features that tell a label alone: in all rows, those of a class lie on one side of all others, or
-// numbers are the feature in another unit. Such a column is known after the label, or is the label. So may be one of two values that
-// is nearly a class, such as what somebody else says of it, and one that numbers nearly are.
+// tellingOddities lists the features that tell a label alone: over all rows, those of a class lie on one side of all others, or numbers are
+// the feature in another unit. Such a column is known after the label, or is the label. The same may hold for a two-valued feature that
+// nearly equals a class, such as what somebody else says of it, and for a feature that numeric labels nearly equal.
 func (s *Set) tellingOddities() []Oddity {
 	alone, nearly := s.telling(true)
 	return append(alone, nearly...)
@@ -130,7 +130,7 @@ func newTelling(o Output, cols int, classes, opinions bool) *telling {
 	return t
 }
 
-// endSource says that all rows of a source were added.
+// endSource must be called after the rows of each source: it adds the source whose rows were added last to between.
 func (t *telling) endSource() {
 	n, y := t.n-t.before.n, t.y-t.before.y
 	if t.classes || n == 0 {
@@ -146,7 +146,7 @@ func (t *telling) endSource() {
 	copy(t.before.x, t.x)
 }
 
-// add takes a row, of which the features are read that may tell the output.
+// add counts a row, of which only the features that may still tell the output are read.
 func (t *telling) add(row []float32, label float32) {
 	if t.classes {
 		k := 0
@@ -157,7 +157,7 @@ func (t *telling) add(row []float32, label float32) {
 		for _, j := range t.features {
 			t.low[k][j], t.high[k][j] = min(t.low[k][j], row[j]), max(t.high[k][j], row[j])
 		}
-		if (t.rows[0]+t.rows[1])%tellingRows == 0 { // ranges that meet never part
+		if (t.rows[0]+t.rows[1])%tellingRows == 0 { // ranges that overlap never separate again
 			t.features = slices.DeleteFunc(t.features, func(j int) bool { return !t.parted(j) })
 		}
 		return
@@ -176,7 +176,7 @@ func (t *telling) add(row []float32, label float32) {
 	}
 }
 
-// tells says whether feature j tells the output alone.
+// tells reports whether feature j tells the output alone.
 func (t *telling) tells(j int) bool {
 	if t.classes {
 		return min(t.rows[0], t.rows[1]) >= tellingRows && t.parted(j)
@@ -188,8 +188,9 @@ func (t *telling) tells(j int) bool {
 	return ofX > 0 && ofY > 0 && both*both > tellingCorrelation*ofX*ofY
 }
 
-// squaredCorrelation is that of feature j and numbers within sources, 0 of classes and where chance may have it: what is the same in all
-// rows of a source, such as its size, goes with its labels.
+// squaredCorrelation returns the squared correlation of feature j with numeric labels within sources, and 0 for classes and where chance
+// may explain it. Differences between sources do not count: what is the same in all rows of a source, such as its size, goes with its
+// labels.
 func (t *telling) squaredCorrelation(j int) float64 {
 	if t.classes || t.n < 2*tellingRows {
 		return 0
@@ -202,5 +203,5 @@ func (t *telling) squaredCorrelation(j int) float64 {
 	return both * both / ofX / ofY
 }
 
-// parted says whether the ranges of a feature in the class and in others are apart, as they are while one of them has no row.
+// parted reports whether the ranges of a feature in the class and in the others are disjoint, as they are while one of the two has no row.
 func (t *telling) parted(j int) bool { return t.high[0][j] < t.low[1][j] || t.high[1][j] < t.low[0][j] }

@@ -10,27 +10,28 @@ import (
 	"github.com/amtrl/amtrl/internal/text"
 )
 
-// rowHash is a row by its features and its labels, 0 for none, and which it is.
+// rowHash identifies a row by its pool and number, and holds hashes of its features and of its labels, 0 where it has none.
 type rowHash struct {
 	features, labels uint64
 	pool, row        int32
 }
 
-// twins counts rows of equal features.
+// twins counts the rows whose features equal those of another row.
 type twins struct {
-	target []rowHash // the rows of targets, by their features
+	target []rowHash // the rows of targets, sorted by the hashes of their features
 	counts []twinCount
 	copies copies
 }
 
-// twinCount are the rows of a source, of which some have the features of a row before, or of a row of the target.
+// twinCount counts the rows of one source: all of them, those that repeat an earlier row's features, and those that repeat the features of
+// a row of the target.
 type twinCount struct {
 	rows           int
 	before, target alikeRows
 }
 
-// alikeRows counts rows, of which first is the one that comes first, with the features of as, pairs of such that both have labels, and
-// those of them whose labels differ.
+// alikeRows counts n rows that repeat the features of another row. pairs counts the cases in which both rows have labels, and differ the
+// pairs in which the labels differ. first is the first of the n rows, and as the row whose features it repeats.
 type alikeRows struct {
 	n, pairs, differ int
 	first, as        rowHash
@@ -47,15 +48,15 @@ func (a *alikeRows) add(r, as rowHash) {
 	}
 }
 
-// fewDiffer is how many pairs may differ in their labels, as people who label do, where rows are copies: so many, or a tenth of
-// all pairs.
+// fewDiffer is the number of pairs whose labels may differ where rows are copies, since people who label differ: this many, or a tenth of
+// all pairs if that is more.
 const fewDiffer = 4
 
-// chance says whether rows have equal features for another reason than that they are copies, whose labels are the same: features have few
-// values, or are those of rows that lack theirs.
+// chance reports whether the rows have equal features for another reason than that they are copies, since the labels of copies agree:
+// features have few values, or the rows lack their features.
 func (a *alikeRows) chance() bool { return a.differ > max(fewDiffer, a.pairs/10) }
 
-// oddity says how many of a pool's rows they are, and names the first and the one that it is like.
+// oddity returns the oddity that says how many rows of their pool these are, and names the first of them and the row that it repeats.
 func (a *alikeRows) oddity(s *Set, like, advice string, place placeOf) Oddity {
 	p, many := s.Pools[a.first.pool], ", the first is "
 	if a.n == 1 {
@@ -67,19 +68,19 @@ func (a *alikeRows) oddity(s *Set, like, advice string, place placeOf) Oddity {
 
 func byFeatures(a, b rowHash) int { return cmp.Compare(a.features, b.features) }
 
-// addTarget takes up the rows of a target before all sources are added.
+// addTarget adds the rows of a target. All targets must be added before the first source.
 func (w *twins) addTarget(rows []rowHash) {
 	w.target = append(w.target, rows...)
 	slices.SortStableFunc(w.target, byFeatures)
 }
 
-// add counts the rows of the next pool, which it sorts, and holds them against those of other sources.
+// add counts the rows of the next pool, which it sorts, and compares them with those of other sources.
 func (w *twins) add(p *Pool, rows []rowHash) {
 	w.count(p, rows)
 	w.copies.add(p, rows)
 }
 
-// count counts the rows of the next pool, which it sorts.
+// count counts the rows of the next pool, which it sorts by the hashes of their features.
 func (w *twins) count(p *Pool, rows []rowHash) {
 	slices.SortStableFunc(rows, byFeatures)
 	c := twinCount{rows: len(rows)}
@@ -94,7 +95,8 @@ func (w *twins) count(p *Pool, rows []rowHash) {
 	w.counts = append(w.counts, c)
 }
 
-// all has the rows of all sources with the features of a row before, and the pairs of these and of rows with those of the target.
+// all returns the totals over all sources: in n the rows that repeat an earlier row, in pairs and differ the pairs of these rows and of the
+// rows that repeat a row of the target.
 func (w *twins) all() (all alikeRows) {
 	for _, c := range w.counts {
 		all.n += c.before.n
@@ -103,9 +105,9 @@ func (w *twins) all() (all alikeRows) {
 	return all
 }
 
-// alike says whether rows of the sources have equal features because these have few values: then labels differ, and most sources have many
-// such rows, or labels differ in most of those that have such rows, of which there are several. A single one may have rows that lack their
-// features.
+// alike reports whether rows of the sources have equal features because features have few values. Then the labels of such rows differ, and
+// either most sources have many such rows, or labels differ in more than one source and in most of the sources that have such rows. A
+// single source may instead have rows that lack their features.
 func (w *twins) alike() bool {
 	have, differ := 0, 0
 	for _, c := range w.counts {
@@ -120,7 +122,7 @@ func (w *twins) alike() bool {
 	return all.chance() && (w.repeated() > fewValues || differ > 1 && 2*differ > have)
 }
 
-// oddities are those of a pool.
+// oddities lists what is odd about the repeated rows of a pool.
 func (w *twins) oddities(s *Set, pool int) (out []Oddity) {
 	if w.alike() {
 		return nil
@@ -143,11 +145,11 @@ func (w *twins) oddities(s *Set, pool int) (out []Oddity) {
 	return append(out, w.ofTarget(s, pool, (*Pool).place)...)
 }
 
-// fewValues is the part of rows that are there before in their source, of the median source, from which on features have few values,
-// whatever labels say: where one label is much more frequent than others, rows that are alike by chance have the same.
+// fewValues is the share of rows that repeat an earlier row of their pool, in the median pool, above which features have few values,
+// whatever the labels say: where one label is much more frequent than others, rows that are alike by chance have the same label.
 const fewValues = 0.1
 
-// repeated is that part.
+// repeated returns, for the median pool, the share of rows that repeat an earlier row.
 func (w *twins) repeated() float64 {
 	var parts []float64
 	for _, c := range w.counts {
@@ -159,7 +161,7 @@ func (w *twins) repeated() float64 {
 	return parts[(len(parts)-1)/2]
 }
 
-// ofTarget is the oddity of a pool that has rows of the target.
+// ofTarget returns the oddity of a pool that has rows of the target, or nil.
 func (w *twins) ofTarget(s *Set, pool int, place placeOf) []Oddity {
 	c := w.counts[pool].target
 	if c.n == 0 || c.chance() || w.alike() || w.repeated() > fewValues {
@@ -169,7 +171,7 @@ func (w *twins) ofTarget(s *Set, pool int, place placeOf) []Oddity {
 		"take them out: the error on the target is too good with them"), place)}
 }
 
-// oddity is that of all the data.
+// oddity returns the oddity of all the data where features have few values, or nil.
 func (w *twins) oddity() []Oddity {
 	if !w.alike() {
 		return nil
@@ -182,13 +184,13 @@ func (w *twins) oddity() []Oddity {
 		all.n, rows, all.differ, all.pairs), "take out copies alone: features of few values are often alike"}}
 }
 
-// rowLabel is a label of a row.
+// rowLabel is the label of a row for one output, with the bits of its value.
 type rowLabel struct {
 	output Output
 	value  uint32
 }
 
-// labelHashes has a hash of the labels of each row of a pool, 0 where it has none.
+// labelHashes returns a hash of the labels of each row of a pool, 0 where a row has none.
 func (s *Set) labelHashes(pool int, seed maphash.Seed) []uint64 {
 	hashes := make([]uint64, s.Pools[pool].Rows)
 	for i := range s.Tasks {
@@ -197,7 +199,7 @@ func (s *Set) labelHashes(pool int, seed maphash.Seed) []uint64 {
 			continue
 		}
 		for r := range t.labelledRows {
-			hashes[r] |= 1 // it has a label, if only of a class without a task
+			hashes[r] |= 1 // the row has a label, if only of a class without a task
 			if y := t.Labels[r]; !s.Binary || y == 1 {
 				hashes[r] += maphash.Comparable(seed, rowLabel{t.Output, math.Float32bits(y)}) &^ 1
 			}

@@ -13,15 +13,12 @@ import (
 	"github.com/amtrl/amtrl/internal/text"
 )
 
-// Validate checks everything that the other parts of amtrl rely on, in time
-// linear in the size of the set, and reports the first fault: a pool whose
-// storage does not match its shape, pools of different widths, a scale that is
-// not finite and positive, a cost that is not finite or negative, a stored
-// element that is not finite or beyond 1e18 in magnitude, a label that is not finite, or other than 0 and 1 where Binary is
-// set, a name with control characters, a task name that is empty or taken, a pool
-// with two tasks of one output, a class where Binary is not set, a row
-// that is outside its pool or listed twice in Train and Test together, a task
-// without train rows, a model or columns that do not fit the tasks.
+// Validate checks everything that the other parts of amtrl rely on, in time linear in the size of the set, and returns the first fault as
+// an error: a pool whose storage does not match its shape, pools of different widths, a scale that is not finite and positive, a cost that
+// is not finite or negative, a stored element that is not finite or beyond 1e18 in magnitude, a label that is not finite, or other than 0
+// and 1 where Binary is set, a name with control characters, a task name that is empty or taken, a pool with two tasks of one output, a
+// class where Binary is not set, a row that is outside its pool or listed twice in Train and Test together, a task without train rows, or a
+// model or columns that do not fit the tasks.
 func (s *Set) Validate() error {
 	if err := s.CheckShape(); err != nil {
 		return err
@@ -78,9 +75,8 @@ func (s *Set) Validate() error {
 	return nil
 }
 
-// CheckShape is what [Set.Validate] checks of a set without a look at its elements,
-// labels and rows, in a time that does not depend on how many there are: whether pools
-// and tasks are there, of what length their slices are, and to which pools tasks belong.
+// CheckShape makes the checks of [Set.Validate] that do not look at elements, labels and rows, in a time that does not depend on how many
+// there are: whether there are pools and tasks, of what length their slices are, and to which pools tasks belong.
 func (s *Set) CheckShape() error {
 	if s == nil {
 		return errors.New("expected a set, found none")
@@ -122,7 +118,7 @@ type ofOutput struct {
 	Output
 }
 
-// validateColumns checks the units and the classes that models are told of.
+// validateColumns checks the units, the means and the knots of features, and that the classes of each column include those of the tasks.
 func (s *Set) validateColumns() error {
 	cols := s.Pools[0].Cols
 	for _, v := range []struct {
@@ -148,7 +144,7 @@ func (s *Set) validateColumns() error {
 	if err := s.Columns.Knots.Check(s.Columns.Features); err != nil {
 		return err
 	}
-	classes := map[Output]bool{} // those of columns that list them, each with none too
+	classes := map[Output]bool{} // the classes of columns that list them, and for each of these columns an empty class
 	for _, l := range s.Columns.Labels {
 		for _, class := range l.Classes {
 			classes[Output{l.Name, class}], classes[Output{l.Name, ""}] = true, true
@@ -200,14 +196,13 @@ func (p *Pool) validateElements() error {
 	return fmt.Errorf("row %d, column %d: expected %s, found %v", i/p.Cols, i%p.Cols, expected, p.value(i))
 }
 
-// maxFeature is the largest feature in magnitude: the square of ten times as
-// much is at the end of float32.
+// maxFeature is the largest feature in magnitude: the square of ten times as much is near the largest float32.
 const (
 	maxFeature     = 1e18
 	boundedFeature = "a value of at most 1e+18 in magnitude"
 )
 
-// value is stored element i of a floating-point pool.
+// value returns stored element i of a floating-point pool, without Scale.
 func (p *Pool) value(i int) float32 {
 	if len(p.F32) > 0 {
 		return p.F32[i]
@@ -236,8 +231,8 @@ func (s *Set) validateTask(t *Task, marks *rowMarks) error {
 	return marks.add("test", t.Test)
 }
 
-// rowMarks remembers which rows a task listed. A row is marked where its entry
-// is the current generation, so that a reset costs nothing.
+// rowMarks remembers which rows a task has listed. A row is marked where its entry is the current generation, so that a reset costs
+// nothing.
 type rowMarks struct {
 	mark       []uint32
 	rows       int

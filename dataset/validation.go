@@ -6,13 +6,11 @@ import (
 	"slices"
 )
 
-// Validation returns a copy of a valid set for choosing settings without its test rows: a
-// fifth of the base items in Train, fixed by a permutation, become Test, and the old Test is
-// dropped. Whether a row is held out depends on its index alone, so that row i falls on the
-// same side in every pool, and tasks that share their rows go on sharing them; rows of a
-// pool that belong together go where the first of them is. A task that is never the target
-// needs no Test, and keeps its rows where all would be held out. A set with a model has
-// exact scores that use no rows, so there is nothing to hold out.
+// Validation returns a copy of a valid set for choosing settings without its test rows: a fifth of the base items in Train, fixed by a
+// permutation, become Test, and the old Test is dropped. Whether a row is held out depends on its index alone, so that row i falls on the
+// same side in every pool, and tasks that share their rows go on sharing them. All rows of a group of a pool go where the first of them
+// goes. A task that is never the target needs no Test, and keeps its rows where all would be held out. It is an error where a target has
+// too few rows to hold a fifth out, or the set has a model: its exact scores use no rows, so there is nothing to hold out.
 func (s *Set) Validation() (*Set, error) {
 	if s.Model != nil {
 		return nil, fmt.Errorf("%s: expected data without a known model to hold validation rows out of, found one: its scores are exact", s.Name)
@@ -71,7 +69,7 @@ func (s *Set) Validation() (*Set, error) {
 	return &out, nil
 }
 
-// splitOf is a list of rows, of a pool where that has groups and else of any.
+// splitOf identifies a list of rows: of one pool where that has groups, and otherwise of any, with pool -1.
 type splitOf struct {
 	rows span[int32]
 	pool int

@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	// warningLabels is how many labels are looked at before each run, warningCells how many features of all rows together, and warningLeaks
-	// how many for what tells a label, which reads them once.
+	// warningLabels is the largest number of labels that are looked at before each run, and warningCells the largest number of features of
+	// all rows together. warningLeaks is the largest number of features for finding what tells a label, which reads them once.
 	warningLabels = 1 << 22
 	warningCells  = 1 << 26
 	warningLeaks  = 1 << 28
@@ -18,11 +18,11 @@ const (
 // placeOf names a row of a pool.
 type placeOf func(*Pool, int) string
 
-// Warnings lists what [Set.Oddities] has that makes results wrong, or errors look too small: features that tell a label alone or are known
-// with it alone, rows of sources that are also the target's, labels that are far from the others or in another unit, columns of labels
-// whose squared error is of a few rows alone, and classes that are one but for how they are written. Data that take long to read are not
-// looked at. Rows are named by file and line where files says so, and else by their number and id, which do not depend on where the files
-// lie.
+// Warnings lists the oddities of [Set.Oddities] that make results wrong, or errors look too small: features that tell a label alone or are
+// known with it alone, rows of sources that are also the target's, labels that are far from the others or in another unit, columns of
+// labels of which a few rows decide the squared error, and classes that differ only in how they are written. Data that take long to read
+// are not looked at. Where files is true, rows are named by file and line, and otherwise by their number and id, which do not depend on
+// where the files lie.
 func (s *Set) Warnings(files bool) (out []Oddity) {
 	place, cells, labels := (*Pool).where, 0, 0
 	if files {
@@ -73,7 +73,7 @@ func (s *Set) targetCopies(place placeOf) (out []Oddity) {
 	return out
 }
 
-// rowHashes has a hash for each row of a pool.
+// rowHashes returns the hashes of each row of a pool.
 func (s *Set) rowHashes(pool int, seed maphash.Seed) []rowHash {
 	p, labels := s.Pools[pool], s.labelHashes(pool, seed)
 	hashes, raw := make([]rowHash, p.Rows), make([]byte, 0, 4*p.Cols)
@@ -84,7 +84,7 @@ func (s *Set) rowHashes(pool int, seed maphash.Seed) []rowHash {
 	return hashes
 }
 
-// appendRow appends the bits of a row's features.
+// appendRow appends the bits of the features of row r, as float32, to raw.
 func (p *Pool) appendRow(raw []byte, r int) []byte {
 	for i := r * p.Cols; i < (r+1)*p.Cols; i++ {
 		raw = binary.LittleEndian.AppendUint32(raw, math.Float32bits(p.feature(i)))
