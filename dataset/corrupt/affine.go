@@ -26,7 +26,7 @@ func scale(dst, src *image, _ *rand.Rand) {
 	centred(affine{{k, 0, 0}, {0, k, 0}}).warp(dst, src)
 }
 
-// translate moves the image by 3 pixels in each axis.
+// translate moves the image by 3 pixels along each axis, forwards or backwards at random.
 func translate(dst, src *image, rng *rand.Rand) {
 	const shift = 3
 	affine{{1, 0, sign(rng) * shift}, {0, 1, sign(rng) * shift}}.warp(dst, src)
@@ -41,8 +41,8 @@ func rotation(angle float64) affine {
 	return affine{{cos, -sin, 0}, {sin, cos, 0}}
 }
 
-// shearing turns the vertical axis alone by an angle and keeps its length: rows
-// are not only displaced, they also come closer by cos(angle).
+// shearing turns the vertical axis alone by an angle and keeps its length: rows are displaced, and they also come closer by a factor of
+// cos(angle).
 func shearing(angle float64) affine {
 	sin, cos := math.Sincos(angle)
 	return affine{{1, -sin, 0}, {0, cos, 0}}

@@ -7,7 +7,7 @@ import (
 
 var glassGaussian = newGaussian(0.7)
 
-// glassBlur smooths, jostles the pixels, and smooths again.
+// glassBlur smooths the image, moves its pixels about, and smooths it again.
 func glassBlur(dst, src *image, rng *rand.Rand) {
 	*dst = *src
 	glassSmooth(dst)
@@ -15,9 +15,8 @@ func glassBlur(dst, src *image, rng *rand.Rand) {
 	glassSmooth(dst)
 }
 
-// jostle moves pixels about locally: in each of two rounds every pixel, from the
-// last down to row and column 2, is with chance one half swapped with one of
-// itself and its neighbours to the left, above, and above to the left.
+// jostle moves pixels about locally. In each of two rounds, from the last pixel back to row and column 2, it swaps every pixel, with
+// probability one half, with one of four: itself, or its neighbour to the left, above, or above to the left.
 func jostle(m *image, rng *rand.Rand) {
 	for range 2 {
 		for row := side - 1; row >= 2; row-- {
@@ -66,10 +65,8 @@ func motionBlur(dst, src *image, rng *rand.Rand) {
 	smear(dst, src, (rng.Float64()-0.5)*math.Pi/2)
 }
 
-// smear averages each pixel with those along the ray from it at angle (radians,
-// from the columns towards the rows), as ImageMagick's motion blur does: tap i
-// sits at the nearest pixel, halves rounded down, and what lies outside
-// continues the edge.
+// smear averages each pixel with those along the ray from it at angle (radians, from the columns towards the rows), as ImageMagick's motion
+// blur does: tap i is the nearest pixel, with halves rounded down, and pixels outside the image repeat its edge.
 func smear(dst, src *image, angle float64) {
 	sin, cos := math.Sincos(angle)
 	var sum field

@@ -12,8 +12,8 @@ const (
 
 var cannyGaussian = newGaussian(1)
 
-// cannyCover is the weight of the Gaussian that falls inside the image; dividing
-// by it keeps the border from looking like an edge to black.
+// cannyCover is, for each pixel, the weight of the Gaussian that falls inside the image. Division by it keeps the border from looking like
+// an edge to black.
 var cannyCover = func() (f field) {
 	for i := range f {
 		f[i] = 1
@@ -22,10 +22,9 @@ var cannyCover = func() (f field) {
 	return f
 }()
 
-// cannyEdges draws Canny's edges (1986) in white on black: a Gaussian of sigma 1,
-// Sobel gradients of v in [0, 1], suppression of all but the ridges of their
-// magnitude, and of the ridges above 0.1 those that hang together, over corners
-// too, with one above 0.2.
+// cannyEdges draws Canny's edges (1986) in white on black. It smooths v in [0, 1] by a Gaussian of sigma 1, takes Sobel gradients, and
+// keeps the ridges of their magnitude (non-maximum suppression). Of the ridges of at least 0.1 it draws those that are connected, also over
+// corners, with one of at least 0.2 (hysteresis).
 func cannyEdges(dst, src *image, _ *rand.Rand) {
 	var f field
 	for i, v := range src {
@@ -59,12 +58,12 @@ func cannyEdges(dst, src *image, _ *rand.Rand) {
 	}
 }
 
-// eightNeighbours of a pixel that is not on the border, as ridges never are.
+// eightNeighbours are the index offsets of the neighbours of a pixel that is not on the border, as ridges never are.
 var eightNeighbours = [8]int{-side - 1, -side, -side + 1, -1, 1, side - 1, side, side + 1}
 
-// thin returns the gradient magnitude of f and where it is at least as large as
-// on both sides along the gradient, one pixel away, interpolated linearly between
-// the two pixels nearest to that direction. The outermost pixels are never ridges.
+// thin returns the gradient magnitude of f, and the ridges: the pixels where it is at least as large as one pixel away on both sides along
+// the gradient, interpolated linearly between the two pixels nearest to that direction. Pixels below cannyLow and the outermost pixels are
+// never ridges.
 func thin(f *field) (strength field, ridge [pixels]bool) {
 	var down, right field
 	for row := range side {

@@ -25,7 +25,7 @@ type (
 	field [pixels]float64
 )
 
-// corruption writes every pixel of dst; dst and src are distinct.
+// corruption is a named corruption. apply writes every pixel of dst, which is distinct from src; it reads rng only where random is set.
 type corruption struct {
 	name   string
 	random bool

@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// fog adds the top left corner of a plasma p in [0, 1], three times as bright
-// as a white pixel, and scales back: (v + 3 p) max(v) / (max(v) + 3), v in [0, 1].
+// fog adds the top left corner of a plasma p in [0, 1], three times as bright as a white pixel, and rescales the sum:
+// (v + 3 p) max(v) / (max(v) + 3), v in [0, 1].
 func fog(dst, src *image, rng *rand.Rand) {
 	const strength = 3
 	brightest := uint8(0)
@@ -37,10 +37,8 @@ type plasma [plasmaSide][plasmaSide]float32
 
 var plasmas = sync.Pool{New: func() any { return new(plasma) }}
 
-// fill makes the map by the diamond-square algorithm, from the corner, height 0,
-// to ever finer grids. Each new point is the mean of its four neighbours plus
-// uniform noise in +-w^2, where w is 100 at first and falls by 1.4 at each
-// halving of the grid.
+// fill makes the map by the diamond-square algorithm, from the corner, which has height 0, to ever finer grids. Each new point is the mean
+// of its four neighbours plus uniform noise in +-w^2, where w is 100 at first and is divided by 1.4 at each halving of the grid.
 func (p *plasma) fill(rng *rand.Rand) {
 	const mask = plasmaSide - 1
 	var buffer [plasmaSide]float32
@@ -86,7 +84,7 @@ func (p *plasma) bounds() (low, high float32) {
 	return low, high
 }
 
-// uniform fills dst from +-scale, two values from each word of the stream.
+// uniform fills dst with uniform numbers in +-scale, two from each word of the stream.
 func uniform(dst []float32, scale float32, rng *rand.Rand) {
 	unit := scale / (1 << 31)
 	var word uint64

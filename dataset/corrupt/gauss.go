@@ -22,7 +22,7 @@ func newGaussian(sigma float64) gaussian {
 	return g
 }
 
-// border says what lies outside an image.
+// border says which values lie outside an image.
 type border uint8
 
 const (
@@ -30,7 +30,7 @@ const (
 	zeros
 )
 
-// maxRadius is that of the widest Gaussian in use, sigma 1.5.
+// maxRadius is the radius of the widest Gaussian in use, which has sigma 1.5.
 const maxRadius = 6
 
 // smooth convolves f with the Gaussian along both axes, in place.

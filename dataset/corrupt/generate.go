@@ -8,10 +8,9 @@ import (
 	"sync/atomic"
 )
 
-// Generate returns the named corruption of each image; images holds 784 bytes
-// each and is kept. Image i draws from a stream of its own, a function of (seed,
-// name, i), so that the result depends neither on threads, the number of
-// goroutines that share the work, nor on the images before it.
+// Generate returns the named corruption of each image. images holds 784 bytes for each image and is left unchanged. threads is the number
+// of goroutines that share the work. Image i draws from a stream of its own, a function of (seed, name, i), so that the result depends
+// neither on threads nor on the images before it.
 func Generate(name string, images []uint8, seed uint64, threads int) ([]uint8, error) {
 	c, err := lookup(name)
 	if err != nil {
@@ -50,8 +49,8 @@ func Generate(name string, images []uint8, seed uint64, threads int) ([]uint8, e
 	return out, nil
 }
 
-// streamSeed lays (seed, name, index) out in the 32 bytes of a ChaCha8 key, so
-// that distinct triples have distinct keys: names are at most 16 bytes.
+// streamSeed writes (seed, name, index) into the 32 bytes of a ChaCha8 key. Distinct triples have distinct keys, since names are at most 16
+// bytes long.
 func streamSeed(seed uint64, name string, index int) (key [32]byte) {
 	binary.LittleEndian.PutUint64(key[0:], seed)
 	copy(key[8:24], name)

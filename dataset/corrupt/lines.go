@@ -19,7 +19,7 @@ func zigzag(dst, src *image, rng *rand.Rand) {
 	ink.addTo(dst, src)
 }
 
-// lineRows counts the rows that a line can start from: all but the last.
+// lineRows is the number of rows that a line can start from: all but the last.
 const lineRows = side - 1
 
 // dots inks the line from row r0 to row r1 in dashes two columns wide, the first

@@ -24,7 +24,7 @@ var shotCDF = func() (cdf [256][photons]float64) {
 	return cdf
 }()
 
-// shotNoise is Poisson(3 v) / 3, v in [0, 1].
+// shotNoise replaces each pixel v in [0, 1] by Poisson(3 v) / 3, at most 1.
 func shotNoise(dst, src *image, rng *rand.Rand) {
 	for i, v := range src {
 		u := rng.Float64()
