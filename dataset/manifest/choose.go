@@ -29,7 +29,8 @@ func (g *guesser) choose(ctx context.Context, m *Manifest, known Known, inputs [
 	return g.chooseFeatures(m, known, file, columns)
 }
 
-// takeKnown takes the columns that the user named.
+// takeKnown marks the columns that the user named as taken, and refuses names that the file does not have. Where columns of features are
+// still to be found, it refuses numbers with commas.
 func (g *guesser) takeKnown(m *Manifest, known Known, file string, columns []table.Column) error {
 	said := []string{known.ID, known.Source, known.Split, known.Cost, known.Group}
 	for _, name := range slices.Concat(said, known.Labels, known.Categories) {
@@ -48,7 +49,7 @@ func (g *guesser) takeKnown(m *Manifest, known Known, file string, columns []tab
 	return nil
 }
 
-// fewValues says whether a column is one of some values, not of lists.
+// fewValues reports whether a column holds single values, not lists, and has any.
 func (c *column) fewValues() bool { return !c.list() && len(c.distinct) >= 1 && c.has() > 0 }
 
 func (g *guesser) chooseLabels(m *Manifest, known Known, inputs []Input) error {

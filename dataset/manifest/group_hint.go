@@ -8,15 +8,15 @@ import (
 	"github.com/amtrl/amtrl/internal/text"
 )
 
-// GroupHint is a column that a manifest uses for nothing, whose rows of one value may belong together.
+// GroupHint names a column that a manifest does not use, though its values may say which rows belong together.
 type GroupHint struct {
 	Column string
-	// Found says how many values are there more than once.
+	// Found says how many of its values occur more than once.
 	Found string
 }
 
-// GroupHints looks for such columns by their names and values in the first file, as [Look] does. There are none where the manifest has a
-// group.
+// GroupHints finds the unused columns that may be groups by the names and values of the first file's columns, as [Look] does. It returns
+// none where the manifest has a group.
 func (m *Manifest) GroupHints() (hints []GroupHint, err error) {
 	inputs, err := m.Inputs()
 	if err != nil || m.Group != "" {

@@ -13,60 +13,61 @@ import (
 	"github.com/amtrl/amtrl/internal/text"
 )
 
-// Guess is a manifest that was made by looking at files, with what was found.
+// Guess is a manifest that was guessed from files, with what was found in them.
 type Guess struct {
 	*Manifest
-	// SourceCounts are in the order of the names of the sources, of the rows that were
-	// read, which All says were all of them.
+	// SourceCounts counts the rows of each source, in the order of the sources' names, among the rows that were read. All reports whether
+	// all rows were read.
 	SourceCounts []SourceCount
 	All          bool
-	// Classes are those found of each label, by name.
+	// Classes holds, for each label, the classes found and the number of rows of each.
 	Classes []map[string]int
-	// Missing are, by label, the words that stand for none, each with how many rows have it.
+	// Missing holds, for each label, the words that stand for no label and the number of rows with each.
 	Missing []map[string]int
-	// Others are the columns that the manifest does not use, each with the reason.
+	// Others lists the columns that the manifest does not use, each with the reason.
 	Others []string
-	// Gaps are the columns of features in which some cells are missing, each with how many of how many.
+	// Gaps lists the columns of features in which some cells are missing, each with the numbers of missing cells and of rows.
 	Gaps []string
-	// Coded are the columns of features and labels in which a number such as -999 stands for none, each with how many rows have it.
+	// Coded lists the columns of features and labels in which a number such as -999 stands for a missing value, each with the number of
+	// rows that have it.
 	Coded []string
-	// Maybe are other columns that the label could be, where its name does not say so.
+	// Maybe lists other columns that could be the label, where the name of the label is not a sure one.
 	Maybe []string
-	// Like are features that have the name of a label, and are not among Maybe.
+	// Like lists features that have the name of a label and are not among Maybe.
 	Like []string
-	// Counts are labels taken for numbers whose few values could be names of classes.
+	// Counts lists the labels taken for numbers whose few values could be names of classes.
 	Counts []string
-	// MaybeSource is another column that the source could be, or empty.
+	// MaybeSource is another column that could be the source, or empty.
 	MaybeSource string
 }
 
-// Known is what somebody says of their files; what is empty is guessed.
+// Known holds what the user says about the files. What is empty is guessed.
 type Known struct {
 	ID, Source, Split, Cost, Group, Target string
 	Features, Categories, Labels           []string
 
-	sold bool // a price is that of what is sold
+	sold bool // whether a price is what something was sold for, not the cost of a label
 }
 
-// guesser chooses columns, each for one thing.
+// guesser chooses the columns of a manifest. It takes each column for one purpose.
 type guesser struct {
 	columns []*column
 	taken   map[string]bool
-	// alone is the column that was taken for the source though the rows looked at have one value of it.
+	// alone is the column that was taken for the source although it has a single value in the rows looked at.
 	alone string
-	// scalars are the columns of features that are none of lists.
+	// scalars lists the columns of features that hold single numbers, not lists.
 	scalars []string
-	// maybe are other columns that the label could be.
+	// maybe lists other columns that could be the label.
 	maybe []string
-	// counts are labels taken for numbers whose few values could be names of classes.
+	// counts lists the labels taken for numbers whose few values could be names of classes.
 	counts []string
-	// maybeSource is the column that the source could be too.
+	// maybeSource is another column that could be the source.
 	maybeSource string
-	// few says that features are few columns that are no vector.
+	// few reports whether the features are few columns and not a vector.
 	few bool
 }
 
-// pick finds the first column, in the order of the patterns, that is free and fits.
+// pick takes and returns the first column, in the order of the patterns, that is not taken and fits, or returns an empty string.
 func (g *guesser) pick(patterns []string, fits func(*column) bool) string {
 	for _, p := range patterns {
 		for _, c := range g.columns {
@@ -79,7 +80,7 @@ func (g *guesser) pick(patterns []string, fits func(*column) bool) string {
 	return ""
 }
 
-// pickEither is pick of what fits best, or else well.
+// pickEither is pick by best, or by well where no column fits best.
 func (g *guesser) pickEither(patterns []string, best, well func(*column) bool) string {
 	if name := g.pick(patterns, best); name != "" {
 		return name
@@ -87,7 +88,7 @@ func (g *guesser) pickEither(patterns []string, best, well func(*column) bool) s
 	return g.pick(patterns, well)
 }
 
-// Look makes a manifest that would be at path from what files show.
+// Look guesses a manifest, to be written to manifestPath, from what files show. What is known is not guessed.
 func Look(ctx context.Context, manifestPath string, files []string, known Known) (*Guess, error) {
 	m, err := ofFiles(manifestPath, files, known)
 	if err != nil {
@@ -145,7 +146,7 @@ func Look(ctx context.Context, manifestPath string, files []string, known Known)
 		}
 		return nil, g.refuseTarget(m, inputs[0].Path, known.Target, slices.Sorted(maps.Keys(c.sources)), has)
 	}
-	if known.Cost == "" && c.costs.vary && strings.EqualFold(m.Cost, "price") { // of what is sold, not of a label
+	if known.Cost == "" && c.costs.vary && strings.EqualFold(m.Cost, "price") { // the price of what is sold, not of a label
 		known.sold = true
 		return Look(ctx, manifestPath, files, known)
 	}
@@ -174,7 +175,7 @@ func Look(ctx context.Context, manifestPath string, files []string, known Known)
 	return out, m.check()
 }
 
-// ofFiles is a manifest of files alone.
+// ofFiles returns a manifest that has only the files. It is an error where all of them are files of vectors.
 func ofFiles(manifestPath string, files []string, known Known) (*Manifest, error) {
 	m, dir := &Manifest{Path: manifestPath}, path.Dir(manifestPath)
 	rows, vectors := split(files)
@@ -195,13 +196,13 @@ func ofFiles(manifestPath string, files []string, known Known) (*Manifest, error
 	return m, nil
 }
 
-// fillGaps names the features that lack values, and says how they are filled.
+// fillGaps lists the features with missing cells, and chooses how these are filled.
 func (g *guesser) fillGaps(out *Guess, c *counts) {
 	indicates := false
 	for i, n := range c.gaps {
 		if n > 0 {
 			indicates = indicates || Indicates(int64(n), int64(c.rows))
-			own := g.column(table.Missing(g.scalars[i]).Features()[0]) // somebody has made them already
+			own := g.column(table.Missing(g.scalars[i]).Features()[0]) // the data have a missing indicator already
 			g.few = g.few && own == nil
 			out.Gaps = append(out.Gaps, fmt.Sprintf("%s (%d of %d)", g.scalars[i], n, c.rows))
 		}
@@ -214,7 +215,8 @@ func (g *guesser) fillGaps(out *Guess, c *counts) {
 	}
 }
 
-// nameOthers says of the columns that are not used why, of notCost that its values are no costs.
+// nameOthers lists the columns that are not used, each with the reason. notCost is a column that was taken for the cost until its values
+// were read.
 func (g *guesser) nameOthers(out *Guess, c *counts, notCost string) {
 	why, m := "it differs between rows of a source", out.Manifest
 	if !c.costs.vary {
@@ -232,8 +234,7 @@ func (g *guesser) nameOthers(out *Guess, c *counts, notCost string) {
 	}
 }
 
-// split tells files of vectors from those of rows: NPY files, and safetensors
-// beside files of another format.
+// split separates files of rows from files of vectors: NPY files, and safetensors files where there is a file of another format.
 func split(files []string) (rows, vectors []string) {
 	others := slices.ContainsFunc(files, func(f string) bool {
 		format := table.FormatOf(f)
@@ -249,7 +250,7 @@ func split(files []string) (rows, vectors []string) {
 	return rows, vectors
 }
 
-// guessJoin joins vectors by id where their file has the column of the ids.
+// guessJoin joins vectors by id where their file has a column of the ids.
 func guessJoin(m *Manifest, in Input) error {
 	t, err := table.Open(in.Vectors.Path, in.Vectors.Format)
 	if err != nil {
@@ -268,7 +269,7 @@ func isSplit(word string) bool {
 	return slices.Contains([]string{"train", "test", "validation", "valid", "val", "dev"}, strings.ToLower(word))
 }
 
-// splitByFile says whether the names of files begin with their splits, and there are some of tests and others.
+// splitByFile reports whether the names of all files begin with a split, and some are of tests and others of another split.
 func splitByFile(inputs []Input) bool {
 	m, splits := Manifest{Split: FromFile}, map[string]bool{}
 	for _, in := range inputs {

@@ -9,8 +9,8 @@ import (
 	"github.com/amtrl/amtrl/dataset/table"
 )
 
-// guessCodes finds the numbers of nines that stand for none in labels that are numbers, and in features that are few columns, where what
-// is missing is filled then.
+// guessCodes finds the numbers made of nines that stand for a missing value: in numeric labels, where they stand for no label, and in
+// features that are few columns, whose missing cells are then filled.
 func (g *guesser) guessCodes(out *Guess) {
 	for i := range out.Labels {
 		l := &out.Labels[i]
@@ -47,7 +47,8 @@ func (g *guesser) column(name string) *column {
 	return g.columns[i]
 }
 
-// code is the number that stands for none in a column, and how many of the rows looked at have it, 0 where there is none.
+// code returns the number that stands for a missing value in a column, and how many of the rows looked at have it, 0 where there is no such
+// number.
 func (c *column) code() (code float64, rows int) {
 	if !c.numeric() {
 		return 0, 0

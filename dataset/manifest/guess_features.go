@@ -10,19 +10,19 @@ import (
 	"github.com/amtrl/amtrl/internal/text"
 )
 
-// leastVector is the least number of numbered columns that are taken for a vector, which has
-// other numbers beside it; fewer, such as s1 to s6, are columns of a table like the others.
+// leastVector is the least number of numbered columns that are taken for a vector although there are other columns of numbers. Fewer, such
+// as s1 to s6, are columns of a table like the others.
 const leastVector = 32
 
-// The effects of up to mostFew columns that are no vector may bend, at usualKnots of the quantiles of each, and what they lack may tell.
+// Up to mostFew columns of features that are no vector have knots, at usualKnots quantiles of each, and missing indicators.
 const (
 	mostFew    = 200
 	usualKnots = 5
 )
 
-// guessFeatures finds a column of lists, or columns that are numbered where they are alone
-// or many, or all columns of numbers and booleans that are left and have most of their cells. vector says that it is a list
-// or as long as one, beside which words are no features.
+// guessFeatures returns a column of lists, or the numbered columns where they are alone or many, or otherwise all columns of numbers and
+// booleans that are not taken and have most of their cells. vector reports whether the features are a list, or at least leastVector
+// numbered columns: words beside them are no features.
 func (g *guesser) guessFeatures() (names []string, vector bool) {
 	if name := g.pick(append(featureNames, "*"), (*column).list); name != "" {
 		return []string{name}, true
@@ -63,11 +63,11 @@ func (g *guesser) guessFeatures() (names []string, vector bool) {
 	}), n >= leastVector
 }
 
-// mostWords is the most words of a column that is taken for categories.
+// mostWords is the largest number of words in a column that is taken for categories.
 const mostWords = 20
 
-// guessCategories finds the columns of few words, each of which is there several times, that have half of their cells and are not
-// like a split.
+// guessCategories returns the columns of few words, each of which occurs five times or more on average, that have at least half of their
+// cells and are not like a split.
 func (g *guesser) guessCategories() (names []string) {
 	for _, c := range g.columns {
 		few := c.kinds() >= 2 && c.kinds() <= mostWords && 5*c.kinds() <= c.has()
@@ -79,7 +79,7 @@ func (g *guesser) guessCategories() (names []string) {
 	return names
 }
 
-// splits says whether all values are names of splits.
+// splits reports whether all values are names of splits.
 func (c *column) splits() bool {
 	for word := range c.distinct {
 		if !isSplit(word) {
@@ -89,8 +89,8 @@ func (c *column) splits() bool {
 	return true
 }
 
-// refuseCommas refuses columns of numbers with commas, decimal or between thousands, among those that are looked for. instead
-// is what else can be done.
+// refuseCommas returns an error where columns that among selects have numbers with commas, decimal or between thousands. instead says what
+// else the user can do.
 func (g *guesser) refuseCommas(file string, among func(*column) bool, instead string) error {
 	var names []string
 	example, decimal, either, how := "", false, true, `decimal=","`
@@ -122,7 +122,7 @@ func (g *guesser) refuseCommas(file string, among func(*column) bool, instead st
 		file, kind, text.OneLine(strings.Join(names, ", "), 200), expected, text.OneLine(example, 80), write, how, instead)
 }
 
-// refuseWords refuses features that are said and have something else than numbers, or none, in the rows looked at.
+// refuseWords returns an error for the first of the features that has something other than numbers, or no value, in the rows looked at.
 func (g *guesser) refuseWords(file string, features []string) error {
 	for _, c := range g.columns {
 		expected := fmt.Sprintf("%s: column %s: expected numbers for features, found", file, text.OneLine(c.Name, 80))

@@ -8,7 +8,8 @@ import (
 	"github.com/amtrl/amtrl/dataset/table"
 )
 
-// markCopies finds columns that number the rows but for rows that are copies of others, the same in all that was looked at.
+// markCopies sets copied for the columns that would number the rows, were it not for rows that are copies of others: they equal these in
+// all that was looked at.
 func markCopies(columns []*column) {
 	for _, c := range columns {
 		once, twice := c.repeated()
@@ -17,7 +18,7 @@ func markCopies(columns []*column) {
 	}
 }
 
-// onlyCopies says whether rows of one value have the same in all other columns.
+// onlyCopies reports whether rows with the same value of the column have the same values in all other columns.
 func (c *column) onlyCopies(columns []*column) bool {
 	first := map[uint64]int{}
 	for i, word := range c.cells.words {
@@ -38,7 +39,7 @@ func (c *column) onlyCopies(columns []*column) bool {
 // serialID is a word without blanks that ends in a number, such as TK00017.
 var serialID = regexp.MustCompile(`^([^\s\d]+)\d+$`)
 
-// serials says whether each value is another serialID and all begin alike.
+// serials reports whether each row has a serialID of its own and all of them begin alike.
 func (c *column) serials() bool {
 	if !c.words() || c.missing > 0 || len(c.distinct) != c.rows || c.rows < enoughNumbered {
 		return false
@@ -54,7 +55,7 @@ func (c *column) serials() bool {
 	return true
 }
 
-// dropRepeatedID gives up an id that was guessed by its values where not each row has its own.
+// dropRepeatedID drops an id that was guessed from its values if not every row has a value of its own.
 func (g *guesser) dropRepeatedID(ctx context.Context, m *Manifest, known Known, inputs []Input) error {
 	c := g.column(m.ID)
 	if known.ID != "" || c == nil || !c.serials() || c.named(idNames) {
@@ -68,7 +69,7 @@ func (g *guesser) dropRepeatedID(ctx context.Context, m *Manifest, known Known, 
 	return err
 }
 
-// unique says whether all rows were read and each has its own value of a column.
+// unique reports whether all rows were read and each has a value of its own in a column.
 func unique(ctx context.Context, inputs []Input, column string) (bool, error) {
 	seen, repeated := map[uint64]bool{}, false
 	for _, in := range inputs {

@@ -10,20 +10,21 @@ import (
 	"github.com/amtrl/amtrl/internal/text"
 )
 
-// labels says whether the values can be labels: they are numbers, or few of which each is there twice on average.
+// labels reports whether the values can be labels: numbers, or few values that occur twice or more on average.
 func (c *column) labels() bool {
 	return c.numeric() || len(c.distinct) <= fewLabels && 2*len(c.distinct) <= c.has()
 }
 
 const (
-	// fewLabels is how many values a label of classes may have to be found.
+	// fewLabels is the largest number of values with which a column of classes is found as a label.
 	fewLabels = 100
-	// mostMaybe is how many other columns are said to be perhaps the label.
+	// mostMaybe is the largest number of other columns that are named as possible labels.
 	mostMaybe = 4
 )
 
-// guessLabel finds the label by its name, and where only features have such names too, rather one that lacks values, or the last column.
-// Then maybe are others that it could be.
+// guessLabel returns the label: a column with the name of a label; otherwise one with a name that features have too, if it has missing
+// values or is the last column; otherwise what pickLabel finds; and otherwise any column with a name that features have too. Unless the
+// name is a sure one, it adds to g.maybe the other columns that could be the label.
 func (g *guesser) guessLabel(target string, source *column, fits func(*column) bool) (name string) {
 	last := g.columns[len(g.columns)-1]
 	cost := func(c *column) bool { return c.numeric() && c.named(costNames) } // such as what a label costs
@@ -55,8 +56,8 @@ func (g *guesser) guessLabel(target string, source *column, fits func(*column) b
 	return name
 }
 
-// maybeLabels lists, from the last column on, those that the label could be beside its name: what is likely, and what lacks values half
-// as much as it does.
+// maybeLabels adds to g.maybe, from the last column on, the columns other than name that could be the label: the likely ones, and those in
+// which at least half as large a share of the values is missing as in name.
 func (g *guesser) maybeLabels(name string, source *column, likely func(*column) bool) {
 	least := g.column(name).lacks(source) / 2
 	for _, c := range slices.Backward(g.columns) {
@@ -67,7 +68,7 @@ func (g *guesser) maybeLabels(name string, source *column, likely func(*column) 
 	}
 }
 
-// likeLabels are features, columns of their own or categories, that have the name of a label, but those that it may be.
+// likeLabels returns the features, single columns or categories, that have the name of a label and are not among the possible labels.
 func (g *guesser) likeLabels(out *Guess) (names []string) {
 	for _, c := range g.columns {
 		feature := slices.Contains(g.scalars, c.Name) || slices.Contains(out.Categories, c.Name)
@@ -78,8 +79,8 @@ func (g *guesser) likeLabels(out *Guess) (names []string) {
 	return names
 }
 
-// pickLabel finds the column of few values that lacks most of them, in the source that lacks most of its own, and does not have the target
-// among them.
+// pickLabel takes and returns the column of few values with the largest share of missing values, in the source where its share is largest.
+// It passes over a column that has the target among its values.
 func (g *guesser) pickLabel(target string, source *column, fits func(*column) bool) string {
 	few := func(c *column) bool {
 		return fits(c) && c.missing > 0 && len(c.distinct) <= fewLabels && (target == "" || c.distinct[target] == 0)
@@ -102,8 +103,8 @@ func (g *guesser) pickLabel(target string, source *column, fits func(*column) bo
 	return best.Name
 }
 
-// candidates names columns that fit, for a message, from the last one on, where a label often is: that one, and others of few values. It
-// says of a column with the name of a label why it is none.
+// candidates names, for an error message, the columns that could be the label: from the last column on, where a label often is, the first
+// that fits and others of few values. Of a column that has the name of a label it says why it is not the label.
 func (g *guesser) candidates(inputs []Input, source *column, fits func(*column) bool) string {
 	const few = 20
 	g.guessSource(inputs, "", nil)
@@ -130,7 +131,7 @@ func (g *guesser) candidates(inputs []Input, source *column, fits func(*column) 
 	return ", such as " + text.OneLine(strings.Join(names[:min(mostMaybe, len(names))], " or "), 100) + why
 }
 
-// labelType tells numbers from classes by the rows that were looked at.
+// labelType returns Number or Classes, by the rows that were looked at.
 func (g *guesser) labelType(name string) string {
 	c := g.column(name)
 	if c == nil || !c.numeric() {
@@ -139,8 +140,9 @@ func (g *guesser) labelType(name string) string {
 	return g.typeOf(name, c.distinct, c.ints < c.numbers)
 }
 
-// typeOf tells numbers, some of which may have fractions, from classes by how often each is there. Of classes there are few, and each is
-// there several times: of counts there are many that are rare.
+// typeOf returns Number or Classes for labels that are numbers, by how often each value occurs; fractions reports whether some values are
+// not integers. Classes are few, and each occurs several times; of counts many values are rare. Labels that are taken for numbers but could
+// be classes are added to g.counts.
 func (g *guesser) typeOf(name string, values map[string]int, fractions bool) string {
 	const most, few = 20, 10
 	once, all := 0, 0
@@ -162,8 +164,8 @@ func (g *guesser) typeOf(name string, values map[string]int, fractions bool) str
 	return Classes
 }
 
-// retype takes labels for numbers that are such by all rows, of which those that were looked at may have had hardly any, and says whether
-// there are some.
+// retype changes labels from classes to numbers where all rows show them to be numbers, of which the rows looked at may have had hardly
+// any. It reports whether it changed any.
 func (g *guesser) retype(m *Manifest, c *counts) (some bool) {
 	for i := range m.Labels {
 		l := &m.Labels[i]

@@ -6,8 +6,8 @@ import "slices"
 var (
 	idNames    = append([]string{"id", "uuid", "key", "row_id", "sample_id", "index", "*_id", "*id"}, indexNames...)
 	sureIDs    = []string{"id", "uuid", "*_id"}
-	indexNames = []string{"__index_level_?__", "unnamed: 0"} // as pandas writes and reads its own
-	// numberNames are those of numbers of orders and the like, where hardly one is there twice.
+	indexNames = []string{"__index_level_?__", "unnamed: 0"} // what pandas calls its index when it writes and reads it
+	// numberNames are names of columns that number orders and the like, in which hardly a value occurs twice.
 	numberNames = append(numbersOf("order", "invoice", "ticket", "listing", "serial", "record", "receipt", "booking", "transaction", "case",
 		"claim", "customer", "client", "account", "policy", "contract"), "listing", "invoice", "receipt")
 	sureSources = []string{"source", "domain", "site", "shop", "store", "center", "centre", "hospital", "dataset", "corpus", "subset",
@@ -20,18 +20,18 @@ var (
 		"environment", "env", "batch", "camera", "*domain*", "*source*", "*site*", "*group*"}
 	sureLabels = []string{"label", "labels", "class", "y", "target", "outcome", "diagnosis"}
 	labelNames = append(slices.Clone(sureLabels), "*label*", "*class*", "*target*")
-	// maybeLabels are those that features often have too.
+	// maybeLabels are names of labels that features often have too.
 	maybeLabels = []string{"category", "sentiment", "rating", "score", "is_*", "has_*"}
 	splitNames  = []string{"split", "fold", "partition", "part", "set", "*split*"}
-	// groupNames are those of columns whose values say which rows belong together, where they are repeated.
+	// groupNames are names of columns whose values say which rows belong together, where values are repeated.
 	groupNames = withIDs("patient", "subject", "participant", "person", "user", "speaker", "author", "document", "doc", "animal", "individual")
-	// partyNames are others, where there are many values: of few they are of kinds of customers.
+	// partyNames are further names of such columns, where they have many values: few values are kinds of customers.
 	partyNames   = withIDs("customer", "client", "account", "policy", "contract", "household", "student", "employee", "vehicle")
 	costNames    = []string{"cost", "price", "*cost*", "*per?label", "label?price"}
 	featureNames = []string{"embedding", "embeddings", "vector", "features", "emb", "x", "hidden", "*emb*", "*vec*", "*feature*"}
 )
 
-// numbersOf are names of columns that number things.
+// numbersOf returns names of columns that number the given things.
 func numbersOf(things ...string) (names []string) {
 	for _, of := range things {
 		for _, number := range []string{"no", "nr", "num", "number", "ref"} {
@@ -41,7 +41,7 @@ func numbersOf(things ...string) (names []string) {
 	return names
 }
 
-// withIDs are names, and those of their ids.
+// withIDs returns the names, and behind them the names of their ids.
 func withIDs(names ...string) []string {
 	for _, name := range names {
 		names = append(names, name+"?id")

@@ -10,9 +10,8 @@ import (
 	"github.com/amtrl/amtrl/internal/text"
 )
 
-// guessSource finds the column of the source, or takes the names of several files
-// or of their folders. A column that has the target, where it is known, is likelier
-// than another; one of words is than one of dates, and that than one of numbers.
+// guessSource returns the column of the source, or FromFile or FromFolder where the names of several files or of their folders tell it. It
+// prefers a column that has the target, where that is known, and a column of words to one of dates, and that to one of numbers.
 func (g *guesser) guessSource(inputs []Input, target string, label *column) string {
 	fits, holds := fitsSource, holding(target)
 	if name := g.pickEither(sourceNames, holds, fits); name != "" {
@@ -38,19 +37,19 @@ func (g *guesser) guessSource(inputs []Input, target string, label *column) stri
 	if name := g.pickEither([]string{"*"}, words, texts); name != "" {
 		return g.lessLabelled(name, target, label)
 	}
-	g.alone = g.pick(sourceNames, func(c *column) bool { // where rows are in the order of sources, the first may fill what is looked at
+	g.alone = g.pick(sourceNames, func(c *column) bool { // where rows are sorted by source, the first source may fill the rows looked at
 		return len(c.distinct) == 1 && c.blank == 0 && c.rows >= inspectRows
 	})
 	if g.alone != "" {
 		return g.alone
 	}
-	return g.pick([]string{"*"}, func(c *column) bool { // numbers of groups
+	return g.pick([]string{"*"}, func(c *column) bool { // sources that are numbers
 		return fits(c) && c.numeric() && !c.Time && c.ints == c.numbers && 10*len(c.distinct) <= c.rows
 	})
 }
 
-// nameWithinFiles takes for the source, in the place of the files, a column with the name of one that the first file has one value of,
-// where some files have several, none of which another file has. Then maybeSource is the files.
+// nameWithinFiles replaces the files as the source by a column that has the name of a source and a single value in the first file's rows
+// that were looked at. Some files must have several of its values, and no value may occur in two files. maybeSource is then the files.
 func (g *guesser) nameWithinFiles(ctx context.Context, m *Manifest, inputs []Input, target string) {
 	if slices.ContainsFunc(inputs, func(in Input) bool { return stem(in.Path) == target }) {
 		return
@@ -77,8 +76,8 @@ func (g *guesser) nameWithinFiles(ctx context.Context, m *Manifest, inputs []Inp
 	}
 }
 
-// lessLabelled is the column of words of which one lacks most labels, as the target does, in the place of one that divides rows
-// without such a difference and has no sure name of a source. Then maybeSource is that one.
+// lessLabelled returns name, or in its place a column of words of which one lacks most labels, as the target does. It does so only where
+// name divides the rows without this difference and is not a sure name of a source. maybeSource is then name.
 func (g *guesser) lessLabelled(name, target string, label *column) string {
 	c := g.column(name)
 	if label == nil || c.named(sureSources) {
@@ -100,15 +99,16 @@ func (g *guesser) lessLabelled(name, target string, label *column) string {
 	return best
 }
 
-// fitsSource says whether a column can be the source.
+// fitsSource reports whether a column can be the source.
 func fitsSource(c *column) bool { return c.groups() && c.blank == 0 }
 
-// holding says of a column that can be the source whether the target is one.
+// holding returns a function that reports whether a column can be the source and has the target among its values.
 func holding(target string) func(*column) bool {
 	return func(c *column) bool { return fitsSource(c) && c.distinct[target] > 0 && !c.measured() && !c.boolean() }
 }
 
-// likelySource is the column that is the source by what is known or by its name, nil where there is none.
+// likelySource returns the column that is the source by what is known, by its name, or by the target among its values. It returns nil where
+// there is none.
 func (g *guesser) likelySource(known Known) *column {
 	if known.Source != "" {
 		return g.column(known.Source)
@@ -121,8 +121,8 @@ func (g *guesser) likelySource(known Known) *column {
 	return g.column(name)
 }
 
-// havingTarget are the columns taken for features, categories or nothing that have the target, and divide rows as sources do or are filled
-// by the first source as far as they were looked at.
+// havingTarget returns the columns that have the target in some row. It considers columns that are features, categories or not used, and
+// that divide rows as sources do or have a single value in the rows looked at, which the first source may fill.
 func (g *guesser) havingTarget(ctx context.Context, m Manifest, inputs []Input, target string) (has []string) {
 	for _, c := range g.columns {
 		filled := len(c.distinct) == 1 && c.blank == 0 && (c.rows >= inspectRows || len(inputs) > 1)
@@ -138,7 +138,7 @@ func (g *guesser) havingTarget(ctx context.Context, m Manifest, inputs []Input, 
 	return has
 }
 
-// refuseTarget says that the target is no source, and which column that is not the source has it.
+// refuseTarget returns the error that the target is not a source. It names a column that has the target, if there is one.
 func (g *guesser) refuseTarget(m *Manifest, file, target string, sources, columns []string) error {
 	of, has := "", ""
 	if m.Source != FromFile && m.Source != FromFolder {
@@ -151,11 +151,11 @@ func (g *guesser) refuseTarget(m *Manifest, file, target string, sources, column
 		text.OneLine(strings.Join(text.Nearest(target, sources, 8), ", "), 300), of, text.OneLine(target, 80), has)
 }
 
-// leastLabels are the labels of a target from which on a run can tell which method is best.
+// leastLabels is the least number of labels of a target with which a run can tell which method is best.
 const leastLabels = 5
 
-// guessTarget is the source with target in its name, or else the one with the
-// fewest labels from leastLabels on, or else among those that have some.
+// guessTarget returns the source with target in its name, or else the one with the fewest labels among those with leastLabels or more, or
+// else among those with any.
 func guessTarget(sources []SourceCount) string {
 	var best SourceCount
 	for _, s := range sources {

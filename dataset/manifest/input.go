@@ -16,12 +16,12 @@ type Input struct {
 	Path, Format string
 	Size         int64
 	Modified     int64 // nanoseconds since 1970
-	// Vectors is the file that its features are in, nil where they are columns of it.
+	// Vectors is the file that holds its features, nil where the features are columns of the file itself.
 	Vectors *Input `json:",omitempty"`
 }
 
-// Inputs lists the files that the manifest's patterns select, in the order of the
-// patterns and of the names, each once.
+// Inputs lists the files that the manifest's patterns select, each once, in the order of the patterns and then of the names, each with its
+// file of vectors if there are such files.
 func (m *Manifest) Inputs() ([]Input, error) {
 	found, err := m.find("files", m.Files, m.Format)
 	if err != nil || m.Vectors == nil {
@@ -44,7 +44,7 @@ func (m *Manifest) Inputs() ([]Input, error) {
 	return found, nil
 }
 
-// Bytes is the size of the file and of that of its features.
+// Bytes returns the size of the file together with that of its file of vectors.
 func (in *Input) Bytes() int64 {
 	if in.Vectors == nil {
 		return in.Size
@@ -52,7 +52,7 @@ func (in *Input) Bytes() int64 {
 	return in.Size + in.Vectors.Size
 }
 
-// Open opens a file of the data with its features.
+// Open opens a file of the data, joined with its file of vectors if it has one.
 func (m *Manifest) Open(in Input) (table.Table, error) {
 	if in.Vectors == nil {
 		return table.Open(in.Path, in.Format)
@@ -63,8 +63,8 @@ func (m *Manifest) Open(in Input) (table.Table, error) {
 	})
 }
 
-// find lists the files that patterns select, which stand under a key. The name of
-// a file tells its format where there is none.
+// find lists the files that patterns select. key is the key of the manifest that the patterns stand under. Where format is empty, the name
+// of a file tells its format.
 func (m *Manifest) find(key string, patterns []string, format string) ([]Input, error) {
 	var found []Input
 	seen := map[string]bool{}
@@ -78,7 +78,7 @@ func (m *Manifest) find(key string, patterns []string, format string) ([]Input, 
 		if err != nil {
 			return nil, fmt.Errorf("%s: %s: pattern %q: %w", m.Path, key, pattern, err)
 		}
-		if _, err := os.Stat(full); err == nil { // a name with brackets is no pattern
+		if _, err := os.Stat(full); err == nil { // the name of a file is no pattern, even with brackets
 			matches = []string{full}
 		}
 		if len(matches) == 0 {
@@ -110,7 +110,7 @@ func (m *Manifest) find(key string, patterns []string, format string) ([]Input, 
 	return found, nil
 }
 
-// literal is a pattern that a path alone matches. Where paths have backslashes nothing can be escaped.
+// literal returns a pattern that matches path alone. Where backslashes separate folders nothing can be escaped.
 func literal(path string) string {
 	if filepath.Separator == '\\' {
 		return path
@@ -118,9 +118,8 @@ func literal(path string) string {
 	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(path)
 }
 
-// FeatureColumns are the columns of a table that Features selects, in the order
-// of Features and of the table; where they are in files of their own the last column.
-// The name of a column is no pattern of others.
+// FeatureColumns returns the columns of a table that Features selects, in the order of Features and then of the table, or the last column
+// where features are in files of their own. An entry of Features that is exactly the name of a column is not read as a pattern.
 func (m *Manifest) FeatureColumns(file string, columns []table.Column) ([]string, error) {
 	if m.Vectors != nil {
 		return []string{columns[len(columns)-1].Name}, nil
@@ -148,18 +147,18 @@ func (m *Manifest) FeatureColumns(file string, columns []table.Column) ([]string
 	return names, nil
 }
 
-// reads tells whether a column is something else than features that Features selects.
+// reads reports whether the manifest uses a column for something other than Features: as is says, or as a category.
 func (m *Manifest) reads(column string) bool {
 	return m.is(column) || slices.Contains(m.Categories, column)
 }
 
-// is tells whether a column is something else than features.
+// is reports whether a column is the id, the source, the split, the cost, the group or a label.
 func (m *Manifest) is(column string) bool {
 	return slices.Contains([]string{m.ID, m.Source, m.Split, m.Cost, m.Group}, column) ||
 		slices.ContainsFunc(m.Labels, func(l Label) bool { return l.Column == column })
 }
 
-// SourceOf is the source of all rows of a file, where its name or folder says so.
+// SourceOf returns the source of all rows of a file where its name or folder says it, and otherwise an empty string.
 func (m *Manifest) SourceOf(file string) string {
 	switch m.Source {
 	case FromFile:
@@ -173,7 +172,7 @@ func (m *Manifest) SourceOf(file string) string {
 	return ""
 }
 
-// SplitOf is the split of all rows of a file, where its name says so.
+// SplitOf returns the split of all rows of a file where its name says it, and otherwise an empty string.
 func (m *Manifest) SplitOf(file string) string {
 	if m.Split != FromFile {
 		return ""
@@ -182,7 +181,7 @@ func (m *Manifest) SplitOf(file string) string {
 	return name
 }
 
-// stem is the name of a file without its endings.
+// stem returns the name of a file without its folder and without the endings that tell its format.
 func stem(file string) string {
 	name := filepath.Base(file)
 	for table.FormatOf(name) != "" {

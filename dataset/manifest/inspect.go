@@ -14,26 +14,25 @@ import (
 	"github.com/amtrl/amtrl/internal/text"
 )
 
-// How much of the files is looked at: rows for what the columns are, and rows for
-// which sources and classes there are.
+// Limits on what is read: inspectRows to find what the columns are, and the others to find which sources and classes there are.
 const (
-	inspectRows  = 1000 // the first ones, beside a [spread] of those behind them
+	inspectRows  = 1000 // the first rows, beside a [spread] of the rows behind them
 	countRows    = 1 << 20
 	countSources = 1 << 16
 	countClasses = 1000
 )
 
-// column is what the rows that are looked at show of a column.
+// column holds what the rows looked at show of a column.
 type column struct {
 	table.Column
 	rows, missing int
-	blank         int      // of the missing, those without any word
+	blank         int      // of the missing cells, those without any word
 	first         struct { // of the first rows
 		rows, distinct int
 		numbered       bool
 	}
 	more          bool // whether there are more rows
-	copied        bool // as markCopies says
+	copied        bool // see markCopies
 	late          lateness
 	distinct      map[string]int
 	cells         cells
@@ -43,59 +42,60 @@ type column struct {
 	lists         int
 	word          string // the first value that is no number
 	dates         int    // of the values that are no numbers
-	commas        int    // of the values that are no numbers, those that are but for commas
+	commas        int    // of the values that are no numbers, those that would be numbers without commas
 	comma         string // the first of them
-	apart         int    // of them, those whose commas can stand between thousands
+	apart         int    // of them, those whose commas can separate thousands
 	decimal       int    // of them, those with a comma that can be the decimal sign
-	points        int    // of these, those with points between thousands
-	units         int    // of the values that are no numbers, those that are but for a unit and how they are grouped
+	points        int    // of the last, those with points between thousands
+	units         int    // of the values that are no numbers, those that would be numbers without a unit and grouping
 	unit          string // the first of these units
 	united        string // and the first value that has it
 }
 
-// has is the number of values that are there.
+// has returns the number of values that are not missing.
 func (c *column) has() int { return c.rows - c.missing }
 
 func (c *column) numeric() bool {
 	return c.Kind == table.Integer && !c.Time || c.Kind == table.Number || c.Kind == table.Text && c.has() > 0 && c.numbers == c.has()
 }
 
-// boolean says whether the values are true and false.
+// boolean reports whether all values are true or false.
 func (c *column) boolean() bool { return c.has() > 0 && c.booleans == c.has() }
 
-// hasCommas says whether the values would be numbers but for commas.
+// hasCommas reports whether all values are numbers, some of them with commas.
 func (c *column) hasCommas() bool { return c.commas > 0 && c.numbers+c.commas == c.has() }
 
-// hasUnits says whether most values would be numbers but for a unit.
+// hasUnits reports whether nine tenths of the values or more are numbers, some of them with a unit.
 func (c *column) hasUnits() bool { return c.units > 0 && 10*(c.units+c.numbers) >= 9*c.has() }
 
-// plainUnits says how to write such numbers.
+// plainUnits returns the advice how to write numbers with a unit.
 func (c *column) plainUnits() string {
 	return fmt.Sprintf("write plain numbers, without %s, spaces or commas between thousands", c.unit)
 }
 
-// thousands says whether these can all stand between thousands.
+// thousands reports whether the commas of all values that have some can separate thousands.
 func (c *column) thousands() bool { return c.apart == c.commas }
 
-// endFirst says that what was looked at so far are the first rows.
+// endFirst marks the rows looked at so far as the first rows.
 func (c *column) endFirst() {
 	c.first.rows, c.first.distinct, c.first.numbered = c.rows, len(c.distinct), c.high-c.low == float64(len(c.distinct)-1)
 }
 
-// enoughNumbered is the least number of rows that a column can be said to number.
+// enoughNumbered is the least number of rows with which a column can be said to number the rows.
 const enoughNumbered = 20
 
-// numbered says whether the values number the rows, of the first ones each integer between the lowest and the highest once.
+// numbered reports whether the values number the rows: they are integers, each once, and the first rows have each integer between their
+// lowest and their highest.
 func (c *column) numbered() bool {
 	return c.numeric() && c.rows >= enoughNumbered && c.ints == c.rows && len(c.distinct) == c.rows && c.first.numbered
 }
 
-// words says whether all values are words, none of them a number, true or false, a day or a list.
+// words reports whether all values are words: none is a number, true or false, a day or a list.
 func (c *column) words() bool {
 	return c.Kind == table.Text && c.has() > 0 && c.numbers+c.booleans+c.dates+c.lists == 0
 }
 
-// kinds is how many words there are, but those that stand for none.
+// kinds returns the number of different words, without those that stand for a missing value.
 func (c *column) kinds() (n int) {
 	for word := range c.distinct {
 		if !text.NoWord(word) {
@@ -105,7 +105,7 @@ func (c *column) kinds() (n int) {
 	return n
 }
 
-// settle makes a value of the word none, once all rows were looked at, where all others are words.
+// settle counts the word none as a value where all other values are words. It must be called once all rows were looked at.
 func (c *column) settle() {
 	if c.words() {
 		for _, i := range c.cells.nones {
@@ -115,10 +115,10 @@ func (c *column) settle() {
 	}
 }
 
-// list says whether cells hold vectors.
+// list reports whether cells hold vectors.
 func (c *column) list() bool { return c.Kind == table.Vector || c.has() > 0 && c.lists == c.has() }
 
-// look counts value i.
+// look counts value i as that of the next row.
 func (c *column) look(v *table.Values, i int) {
 	c.rows++
 	c.cells.words, c.cells.there = append(c.cells.words, 0), append(c.cells.there, false)
@@ -192,25 +192,25 @@ func (c *column) lookAtCommas(name string) {
 	}
 }
 
-// counts are the rows and labelled rows of each source and what the labels are.
+// counts holds the number of rows and of labelled rows of each source, and what the labels are.
 type counts struct {
 	sources  map[string]*SourceCount
 	labels   []labelCounts
 	all      bool  // whether all rows were read
-	gaps     []int // rows that lack each of the features that are asked for
+	gaps     []int // number of missing cells of each of the features asked for
 	rows     int
 	costs    costs
-	nameless string // the first row without a source
+	nameless string // where the first row without a source is
 }
 
-// labelCounts are the rows of each class of a label, and of each word that stands for none.
+// labelCounts holds the number of rows of each class of a label, and of each word that stands for no label.
 type labelCounts struct {
 	classes, missing map[string]int
-	none             func(word string) bool // whether it stands for no label
+	none             func(word string) bool // whether a word stands for no label
 }
 
-// costs are those of sources, whether rows of one source have several, and the first value that is none, with its place. rows have a cost,
-// and others a value that is none.
+// costs holds the cost of each source. vary reports whether rows of one source differ in cost. none is the first value that is no cost, and
+// where says where it is. rows counts the rows with a cost, and others those with a value that is no cost.
 type costs struct {
 	of           map[string]float64
 	vary         bool
@@ -218,7 +218,7 @@ type costs struct {
 	rows, others int
 }
 
-// add takes row i of a batch, of which v are the costs.
+// add counts row i of a batch, whose costs are v.
 func (c *costs) add(source string, b *table.Batch, v *table.Values, i int) {
 	x, ok := v.Number(i)
 	old, known := c.of[source]
@@ -238,7 +238,7 @@ func (c *costs) add(source string, b *table.Batch, v *table.Values, i int) {
 	c.rows++
 }
 
-// refuse says what is wrong with a column that few rows keep from being that of the costs.
+// refuse returns an error where the column would hold the costs but for a minority of rows, whose values are no costs.
 func (c *costs) refuse(column string) error {
 	if c.none == "" || c.vary || c.rows <= c.others {
 		return nil
@@ -248,18 +248,19 @@ func (c *costs) refuse(column string) error {
 		c.where, text.OneLine(column, 80), MinCost, MaxCost, c.rows, c.rows+c.others, text.OneLine(c.none, 20))
 }
 
-// SourceCount is how many rows of a source there are, and of those with any label.
+// SourceCount holds the number of rows of a source, and of those with any label.
 type SourceCount struct {
 	Name           string
 	Rows, Labelled int
 }
 
-// count reads the sources and labels of the files, and which cells of features, columns of scalars, are missing.
+// count reads the sources, the labels and the costs of the files, and counts the missing cells of features, which must be scalars. It stops
+// early where there are countRows rows or more than countSources sources.
 func count(ctx context.Context, m *Manifest, inputs []Input, features []string) (*counts, error) {
 	c := &counts{sources: map[string]*SourceCount{}, all: true, gaps: make([]int, len(features)), costs: costs{of: map[string]float64{}}}
 	for _, l := range m.Labels {
 		none := text.NoWord
-		if l.Type == Number { // among which the word none is nothing else
+		if l.Type == Number { // among numbers the word none is not a class
 			none = text.LooksMissing
 		}
 		c.labels = append(c.labels, labelCounts{map[string]int{}, map[string]int{}, none})
@@ -316,7 +317,7 @@ func count(ctx context.Context, m *Manifest, inputs []Input, features []string) 
 	return c, nil
 }
 
-// gaps counts the values that are missing.
+// gaps counts the missing values among the first rows of v.
 func gaps(v *table.Values, rows int) int {
 	n := 0
 	for i := range rows {
@@ -330,7 +331,7 @@ func gaps(v *table.Values, rows int) int {
 	return n
 }
 
-// add counts a row and returns its source.
+// add counts row i of a batch and returns its source: the given one, or where that is empty what the source column says.
 func (c *counts) add(b *table.Batch, i int, source string) string {
 	if v := b.Scalars[len(c.labels):]; source == "" && !v[0].IsMissing(i) {
 		source = v[0].Word(i)
@@ -354,7 +355,7 @@ func (c *counts) add(b *table.Batch, i int, source string) string {
 	return s.Name
 }
 
-// add counts value i and tells whether it is a label.
+// add counts value i and reports whether it is a label.
 func (l *labelCounts) add(v *table.Values, i int) bool {
 	if v.Lacks(i) {
 		return false
@@ -373,14 +374,14 @@ func (l *labelCounts) add(v *table.Values, i int) bool {
 	return true
 }
 
-// serial splits a name that ends in a number, such as f12.
+// serial returns what stands before the number at the end of a name such as f12, and whether there is such a number.
 func serial(name string) (prefix string, is bool) {
 	prefix = strings.TrimRight(name, "0123456789")
 	_, err := strconv.Atoi(name[len(prefix):])
 	return prefix, err == nil
 }
 
-// relative is a path as a manifest in the folder dir names it.
+// relative returns a path as a manifest in the folder dir names it.
 func relative(dir, path string) string {
 	absDir, err1 := filepath.Abs(dir)
 	abs, err2 := filepath.Abs(path)

@@ -1,18 +1,20 @@
 package manifest
 
-// lateness is how many of the rows without any label there are, and lack a column that is known with the label, as a second opinion is.
+// lateness describes a column that is known with the label, as a second opinion is: of the rows without any label that were compared, how
+// many lack it. It is zero for other columns.
 type lateness struct{ lack, rows int }
 
 func (l lateness) is() bool { return l.rows > 0 }
 
 const (
-	// leastLate are the rows without a label from which on they can say what they lack.
+	// leastLate is the least number of rows without a label that can show what such rows lack.
 	leastLate = 20
-	// lateLack is the part of them that must lack it, and lateHave that of the rows with a label that must have it.
+	// lateLack is the least share of the rows without a label that must lack the column, and lateHave the least share of the rows with a
+	// label that must have it.
 	lateLack, lateHave = 0.9, 0.5
 )
 
-// markLate says of the columns which are known with the label, as far as the rows that were looked at show.
+// markLate sets late for the columns that are known with the label, as far as the rows looked at show.
 func (g *guesser) markLate(m *Manifest) {
 	var labels []*column
 	for _, l := range m.Labels {
@@ -26,10 +28,11 @@ func (g *guesser) markLate(m *Manifest) {
 	}
 }
 
-// lateness compares the rows with and without a label within the sources that have both, which are weighted as by Mantel and Haenszel
-// (1959), with the rows of either kind n_0 n_1/(n_0 + n_1): what a source of few labels lacks has another reason.
+// lateness compares the rows with and without a label within the sources that have both. These are weighted as by Mantel and Haenszel
+// (1959) with n_0 n_1/(n_0 + n_1), where n_0 and n_1 count the rows of the source without and with a label: what a source with few labels
+// lacks has another reason.
 func (c *column) lateness(labels []*column, source *column) lateness {
-	type part struct{ lack, rows [2]float64 } // without a label, and with one
+	type part struct{ lack, rows [2]float64 } // by whether the row has a label: 0 without, 1 with
 	parts, at := []*part{}, map[uint64]*part{}
 	for i, there := range c.cells.there {
 		of, with := uint64(0), 0

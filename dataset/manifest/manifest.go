@@ -1,6 +1,5 @@
-// Package manifest says what the files of somebody's own data mean: which columns
-// are the source, the labels and the features of a row, which source is the
-// target, and what rows cost. A manifest is a YAML file.
+// Package manifest reads, guesses and writes manifests. A manifest is a YAML file that says what the files of a user's own data mean: which
+// columns are the source, the labels and the features of a row, which source is the target, and what rows cost.
 package manifest
 
 import (
@@ -15,9 +14,9 @@ import (
 
 // The types of labels.
 const (
-	// Classes are names; each class of a source is told from all its others.
+	// Classes are names. Each class of a source is predicted against all its others.
 	Classes = "classes"
-	// Binary is one of two names.
+	// Binary is for labels that are one of two names.
 	Binary = "binary"
 	// Number is for regression.
 	Number = "number"
@@ -27,19 +26,19 @@ const (
 const (
 	// ScaleFeature brings each feature to mean 0 and standard deviation 1 over all rows.
 	ScaleFeature = "feature"
-	// ScaleNone leaves them as they are.
+	// ScaleNone leaves features as they are.
 	ScaleNone = "none"
 )
 
-// What is put into missing cells of a column: its mean over the rows that have it. With FillIndicator there is also a feature for each
-// column that so many rows lack as [Indicates] says, 1 in these and 0 in others (a missing indicator).
+// What takes the place of a missing cell: the mean of its column over the rows that have a value. With FillIndicator each column for which
+// [Indicates] is true also has a missing indicator beside it, a feature that is 1 in the rows that lack the column and 0 in others.
 const (
 	FillMean      = "mean"
 	FillIndicator = "mean+indicator"
 )
 
-// Indicates says whether so many of these rows lack a column that there is a feature for it with FillIndicator: five, and one in a
-// hundred. It is not for columns that all lack.
+// Indicates reports whether a column that is missing in this number of the rows has a missing indicator with FillIndicator. It must be
+// missing in at least five rows and in one of a hundred, but not in all.
 func Indicates(missing, rows int64) bool {
 	const least, in = 5, 100
 	return missing >= least && missing*in >= rows && missing < rows
@@ -47,76 +46,72 @@ func Indicates(missing, rows int64) bool {
 
 // Manifest describes a data set.
 type Manifest struct {
-	// Path is the manifest's own. Files are relative to its folder.
+	// Path is the path of the manifest. Files are relative to its folder.
 	Path string
-	// Files are paths or patterns, as of [path/filepath.Glob].
+	// Files are paths, or patterns of [path/filepath.Glob].
 	Files []string
 	// Format is one of table.Formats, or empty where the names of the files tell it.
 	Format string
-	// ID, Source, Split and Cost are columns; all but Source may be empty. Source and
-	// Split may also be FromFile and Source FromFolder.
+	// ID, Source, Split and Cost name columns; all but Source may be empty. Source and Split may also be FromFile, and Source FromFolder.
 	ID, Source, Split, Cost string
-	// Group is the column whose values say which rows belong together, such as the patient of a visit, or empty. A row
-	// without one is on its own.
+	// Group names the column whose values say which rows belong together, such as the patient of a visit, or is empty. A row without a
+	// value is on its own.
 	Group string `json:",omitempty"`
-	// Features are the columns of the features: one of lists, or many of numbers,
-	// whose names may be patterns.
+	// Features names the columns of the features: one column of lists, or many columns of numbers. The names may be patterns.
 	Features []string
-	// Categories are columns of few words, each of which is a feature: 1 in the rows that have it, and 0 in all others. A cell
-	// that is missing has none of them.
+	// Categories names columns of few words. Each word becomes a feature, 1 in the rows that have it and 0 in all others. A row whose cell
+	// is missing has 0 in all of them.
 	Categories []string `json:",omitempty"`
-	// Knots is at how many of its quantiles the effect of each column of features may bend, 0 for none.
+	// Knots is the number of quantiles at which the effect of each column of features may bend, 0 for none.
 	Knots int `json:",omitempty"`
-	// Scale is ScaleFeature or ScaleNone, or empty: then features are scaled that are a
-	// column each, and those of lists and of files of vectors are not.
+	// Scale is ScaleFeature or ScaleNone, or empty: then features that are a column each are scaled, and lists and files of vectors are
+	// not.
 	Scale string
-	// Fill is FillMean or FillIndicator, or empty: then cells of features must be there.
+	// Fill is FillMean or FillIndicator, or empty: then no cell of features may be missing.
 	Fill string
-	// Codes are the numbers that stand for none in columns of features, which Fill puts its mean in the place of.
+	// Codes lists the numbers that stand for a missing value in columns of features. Fill puts the mean in their place.
 	Codes []table.Codes `json:",omitempty"`
-	// Vectors are the files that the features are in, where those of the rows have none.
+	// Vectors names the files that hold the features where the files of rows do not. It is otherwise nil.
 	Vectors *Vectors
 	Labels  []Label
 	Target  Target
 	Sources Sources
 }
 
-// The words that stand for a column.
+// The words that stand in the place of a column's name.
 const (
-	// FromFile is the name of the file without its ending; for the split only as far
-	// as the first dash.
+	// FromFile stands for the name of the file without its ending; for the split, for that name up to the first dash.
 	FromFile = "(file)"
-	// FromFolder is the name of the folder that the file is in.
+	// FromFolder stands for the name of the folder that the file is in.
 	FromFolder = "(folder)"
 )
 
-// Vectors are files of features, NPY or safetensors, one for each file of rows in
-// the same order, or one for all that are joined by id.
+// Vectors names files of features, NPY or safetensors: one for each file of rows, in the same order, or a single one that is joined to all
+// by id.
 type Vectors struct {
-	// Files are paths or patterns, as of Manifest.
+	// Files are paths or patterns, as in [Manifest].
 	Files []string
 	// Join is table.JoinRow or table.JoinID.
 	Join string
-	// Column is the tensor of the vectors, empty where a file has one alone.
+	// Column names the tensor of the vectors. It is empty where a file has only one.
 	Column string
 }
 
-// Label is a column of labels: an output.
+// Label describes a column of labels.
 type Label struct {
 	Column string
 	// Type is Classes, Binary or Number.
 	Type string
-	// Classes are the names of the classes in their order; empty for those found.
-	// The second of Binary is the positive one.
+	// Classes names the classes in their order; empty stands for the classes found. The second of Binary is the positive one.
 	Classes []string
-	// Missing are the values that stand for no label, beside a missing cell.
+	// Missing lists the values that stand for no label, beside a missing cell.
 	Missing []string
-	// Log says that the logarithm of a number plus Plus is learned in place of the number (see [table.Log]).
+	// Log reports whether the logarithm of a number plus Plus is learned in place of the number (see [table.Log]).
 	Log  bool
 	Plus float64
 }
 
-// Logarithm is what is learned in place of the label, nil for the label itself.
+// Logarithm returns the transformation that is learned in place of the label, nil for the label itself.
 func (l Label) Logarithm() *table.Log {
 	if !l.Log {
 		return nil
@@ -128,8 +123,8 @@ func (l Label) Logarithm() *table.Log {
 // be one.
 type Target struct {
 	Source string
-	// Folds is into how many parts the labelled rows of a target are cut that no
-	// split divides; one is held out for measuring. With 0 none is.
+	// Folds is the number of folds into which the labelled rows of a target that no split divides are cut; one fold is held out to measure
+	// on. With 0 none is.
 	Folds int
 }
 
@@ -141,19 +136,19 @@ type Sources struct {
 	Cost map[string]float64
 }
 
-// The limits of costs and folds.
+// The limits of costs, folds and knots.
 const (
 	MinCost  = 1e-6
 	MaxCost  = 1e6
 	MaxFolds = 1000
-	// MaxKnots is the most knots of a column.
+	// MaxKnots is the largest number of knots of a column.
 	MaxKnots = 50
 )
 
-// DefaultMissing are the values that stand for no label where a manifest gives none.
+// DefaultMissing returns the values that stand for no label where a manifest gives none.
 func DefaultMissing() []string { return []string{""} }
 
-// Takes says whether a source takes part. The target always does.
+// Takes reports whether a source takes part. The target always does.
 func (m *Manifest) Takes(source string) bool {
 	if source == m.Target.Source && source != "" {
 		return true
@@ -162,14 +157,14 @@ func (m *Manifest) Takes(source string) bool {
 	return (len(m.Sources.Include) == 0 || slices.ContainsFunc(m.Sources.Include, is)) && !slices.ContainsFunc(m.Sources.Exclude, is)
 }
 
-// selects tells whether a name or pattern is that of a source.
+// selects reports whether pattern is the name of a source or matches it.
 func selects(pattern, source string) bool {
 	ok, err := text.Match(pattern, source)
 	return pattern == source || ok && err == nil
 }
 
-// CheckSources refuses names and patterns of Include and Exclude that are of no source. near lists sources that were
-// most likely meant.
+// CheckSources returns an error where a name or a pattern of Include or Exclude matches none of the names. near returns, for the message,
+// the sources that were most likely meant.
 func (m *Manifest) CheckSources(names []string, near func(name string) string) error {
 	for i, list := range [][]string{m.Sources.Include, m.Sources.Exclude} {
 		for _, pattern := range list {
@@ -182,7 +177,7 @@ func (m *Manifest) CheckSources(names []string, near func(name string) string) e
 	return nil
 }
 
-// check refuses what contradicts itself.
+// check returns an error where something is missing from the manifest or contradicts itself.
 func (m *Manifest) check() error {
 	switch {
 	case len(m.Files) == 0:
@@ -262,8 +257,7 @@ func (m *Manifest) check() error {
 	return nil
 }
 
-// Name is the file name of the manifest without its ending, or that of its folder
-// where it is called dataset.
+// Name returns the file name of the manifest without its ending, or the name of its folder where the file is called dataset.
 func (m *Manifest) Name() string {
 	name := strings.TrimSuffix(filepath.Base(m.Path), filepath.Ext(m.Path))
 	if name != "dataset" {

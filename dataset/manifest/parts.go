@@ -4,8 +4,8 @@ import (
 	"hash/maphash"
 )
 
-// cells are, of each row that was looked at, a hash of its word, 0 where it has none, and whether that is a value; nones are the rows
-// that have the word none.
+// cells holds, for each row that was looked at, a hash of its word, 0 where it has none, and whether the word is a value. nones lists the
+// rows that have the word none.
 type cells struct {
 	words []uint64
 	there []bool
@@ -14,14 +14,15 @@ type cells struct {
 
 var wordSeed = maphash.MakeSeed()
 
-// part is what the rows of one value of another column have of a column.
+// part describes a column over the rows that have one value of another column: their number, and how many of them have a value.
 type part struct {
 	rows, there int
-	word        uint64 // of the first value
+	word        uint64 // hash of the first value
 	several     bool
 }
 
-// parts divides the rows that were looked at by the values of another column. It is empty where either was not looked at.
+// parts divides the rows that were looked at by the values of another column, and describes c in each part. It returns an empty map where
+// either column was not looked at.
 func (c *column) parts(by *column) map[uint64]*part {
 	parts := map[uint64]*part{}
 	if by == nil || by == c || len(c.cells.words) != len(by.cells.words) {
@@ -48,7 +49,7 @@ func (c *column) parts(by *column) map[uint64]*part {
 	return parts
 }
 
-// fixed says whether a column has one value alone in each source, as what a label costs there has.
+// fixed reports whether a column has a single value in each source, as the cost of a label there does.
 func (c *column) fixed(source *column) bool {
 	const often = 3
 	parts, there := 0, 0
@@ -63,8 +64,8 @@ func (c *column) fixed(source *column) bool {
 	return parts >= 2 && there >= often*parts
 }
 
-// lacks is the share of rows that lack a column, in that source with the most of them which has it somewhere and has many rows, or of
-// all rows where there is none: the labels of a target are few, and what features lack is more evenly spread.
+// lacks returns the largest share of rows that lack a column in one source, among the sources that have it somewhere and have many rows, or
+// the share of all rows where there is no such source: the labels of a target are few, whereas missing features are spread more evenly.
 func (c *column) lacks(source *column) (share float64) {
 	const many = 20
 	found := false

@@ -16,7 +16,7 @@ import (
 	"github.com/amtrl/amtrl/internal/text"
 )
 
-// maxBytes bounds a manifest.
+// maxBytes bounds the size of a manifest.
 const maxBytes = 1 << 20
 
 // Read reads a manifest. Errors name the file, the line, what was expected and
@@ -29,7 +29,7 @@ func Read(path string) (*Manifest, error) {
 	return Parse(path, raw)
 }
 
-// Parse reads the text of a manifest that is, or would be, at path.
+// Parse parses the text of a manifest that is, or would be, at path.
 func Parse(path string, raw []byte) (*Manifest, error) {
 	dec := yaml.NewDecoder(bytes.NewReader(raw))
 	var doc yaml.Node
@@ -64,13 +64,13 @@ func (r reader) fault(n *yaml.Node, expected string) error {
 	return fmt.Errorf("%s: line %d: expected %s, found %s", r.path, n.Line, expected, found)
 }
 
-// field is a key and what reads its value.
+// field is a key and the function that reads its value.
 type field struct {
 	key  string
 	read func(*yaml.Node) error
 }
 
-// keys reads a mapping, refusing keys that are unknown or there twice.
+// keys reads a mapping. It refuses keys that are unknown or occur twice.
 func (r reader) keys(n *yaml.Node, what string, fields ...field) error {
 	names := make([]string, len(fields))
 	for i, f := range fields {
@@ -108,7 +108,7 @@ func (r reader) text(dst *string, what string) func(*yaml.Node) error {
 	}
 }
 
-// texts reads a text or a list of texts, of which none is there twice.
+// texts reads a text or a list of texts, none of which may occur twice.
 func (r reader) texts(dst *[]string, what string) func(*yaml.Node) error {
 	return func(n *yaml.Node) error {
 		list := []*yaml.Node{n}
@@ -131,7 +131,7 @@ func (r reader) texts(dst *[]string, what string) func(*yaml.Node) error {
 	}
 }
 
-// word reads one of some words.
+// word reads one of the given words.
 func (r reader) word(dst *string, words ...string) func(*yaml.Node) error {
 	return func(n *yaml.Node) error {
 		if n.Kind != yaml.ScalarNode || !slices.Contains(words, n.Value) {
@@ -209,7 +209,7 @@ func (r reader) manifest(n *yaml.Node, m *Manifest) error {
 		}})
 }
 
-// features reads columns, or the files of vectors and how to join them.
+// features reads the names of columns, or the files of vectors and how to join them.
 func (r reader) features(n *yaml.Node, m *Manifest) error {
 	if n.Kind != yaml.MappingNode {
 		return r.texts(&m.Features, "the name of a column of lists, or a list of names, or {file: vectors.npy, join: row}")(n)
@@ -251,7 +251,7 @@ func (r reader) labels(n *yaml.Node, m *Manifest) error {
 	return nil
 }
 
-// codes reads the numbers that stand for none in columns.
+// codes reads the numbers that stand for a missing value, by column.
 func (r reader) codes(n *yaml.Node, m *Manifest) error {
 	const expected = "columns of features, each with the number, or a list of numbers, that stands for none"
 	if n.Kind != yaml.MappingNode {

@@ -11,10 +11,10 @@ import (
 	"github.com/amtrl/amtrl/internal/text"
 )
 
-// date is what days look like, with a time or without.
+// date matches a day, with or without a time.
 var date = regexp.MustCompile(`^(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4})([T ].*)?$`)
 
-// named tells whether a column has a name like those.
+// named reports whether the name of a column matches one of the patterns, in upper or lower case.
 func (c *column) named(patterns []string) bool {
 	return slices.ContainsFunc(patterns, func(p string) bool {
 		ok, _ := text.Match(p, strings.ToLower(c.Name))
@@ -22,22 +22,23 @@ func (c *column) named(patterns []string) bool {
 	})
 }
 
-// groups tells whether the values that are there divide the rows, or the first rows, like sources do: where each has few rows that
-// follow each other, those of the first rows are there more often.
+// groups reports whether the values divide the rows as sources do: there are two or more, and each occurs twice or more on average, among
+// all rows looked at or among the first ones. Where each source has few rows, which follow each other, the values among the first rows
+// occur more often.
 func (c *column) groups() bool {
 	often := 2*len(c.distinct) <= c.rows || c.first.distinct >= 2 && 2*c.first.distinct <= c.first.rows
 	return !c.list() && len(c.distinct) >= 2 && often
 }
 
-// measured says whether the values are numbers and some no integers, as ids never are.
+// measured reports whether the values are numbers and some are not integers, as ids never are.
 func (c *column) measured() bool { return c.numeric() && c.ints < c.numbers }
 
-// integers says whether the values are integers, of which there are more than mostWords.
+// integers reports whether the values are integers, with more than mostWords different ones.
 func (c *column) integers() bool {
 	return c.numeric() && c.ints == c.numbers && len(c.distinct) > mostWords
 }
 
-// repeated counts the values that are there once and more than once.
+// repeated counts the values that occur once, and those that occur more than once.
 func (c *column) repeated() (once, twice int) {
 	for _, n := range c.distinct {
 		if n > 1 {
@@ -47,23 +48,23 @@ func (c *column) repeated() (once, twice int) {
 	return len(c.distinct) - twice, twice
 }
 
-// identifies says whether a column tells rows apart, whether or not each has its own value.
+// identifies reports whether a column tells rows apart, whether or not each row has its own value.
 func (c *column) identifies() bool {
 	once, twice := c.repeated()
 	return c.copied || c.named(indexNames) || !c.measured() && (c.named(sureIDs) || c.named(idNames) && once > twice && twice > 0) ||
 		c.integers() && c.named(numberNames) && once > twice
 }
 
-// sparse says whether most cells are missing.
+// sparse reports whether most cells are missing.
 func (c *column) sparse() bool { return 2*c.missing > c.rows }
 
-// constant says whether all of many rows have the same value.
+// constant reports whether all of the rows looked at, of which there are many, have the same value.
 func (c *column) constant() bool {
 	const enough = 20
 	return len(c.distinct) == 1 && c.missing == 0 && c.rows >= enough
 }
 
-// unused says in a few words why the manifest takes a column for nothing.
+// unused returns, in a few words, the reason why the manifest does not use a column.
 func (m *Manifest) unused(c *column) string {
 	once, twice := c.repeated()
 	missing, in := fmt.Sprintf("%d of %d cells are missing", c.missing, c.rows), ""
@@ -129,19 +130,19 @@ func (m *Manifest) unused(c *column) string {
 	return words
 }
 
-// likeGroups says whether the values of a column look like those of rows that belong together, as of patients.
+// likeGroups reports whether the values of a column look like groups of rows that belong together, such as those of patients.
 func (c *column) likeGroups() bool {
 	return c.groups() && c.namesGroups()
 }
 
-// namesGroups says whether a column has the name of one of groups, and values that can be their names.
+// namesGroups reports whether a column has a name of groups, and values that can be the names of groups.
 func (c *column) namesGroups() bool {
 	many := len(c.distinct) > mostWords && (!c.numeric() || c.low >= 1000) // not counts, such as of employees
 	return (c.named(groupNames) || c.named(partyNames) && many) && !c.measured() && !c.boolean()
 }
 
-// perhapsGroup asks whether the rows of a value of a column belong together, where its name and its values look so: nothing is taken for
-// it that nobody says.
+// perhapsGroup returns a hint that rows with the same value of a column may belong together, where its name and its values look so, and
+// otherwise an empty string. No column is taken for the group unless the user says so.
 func (m *Manifest) perhapsGroup(c *column) string {
 	_, twice := c.repeated()
 	if m.Group != "" || !c.namesGroups() || !c.groups() && 4*twice < len(c.distinct) {
@@ -155,8 +156,7 @@ func (g *guesser) refuseSource(m *Manifest, file string) error {
 		"say which one it is with --source%s", file, text.OneLine(m.Labels[0].Column, 80), g.noSource())
 }
 
-// noSource says of the column that is the likeliest source why it was not taken, and is
-// empty where there is none.
+// noSource says why the column that is the likeliest source was not taken. It returns an empty string where there is none.
 func (g *guesser) noSource() string {
 	for _, p := range append(slices.Clone(sourceNames), "*") {
 		for _, c := range g.columns {

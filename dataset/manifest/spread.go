@@ -7,20 +7,21 @@ import (
 	"github.com/amtrl/amtrl/dataset/table"
 )
 
-// Rows of one source or class may follow each other, so that the first rows alone do not tell what a file has.
+// Rows of one source or class may follow each other, so that the first rows alone do not show what a file has. So runs of runRows rows from
+// behind them are looked at too, at least fewestRuns of them in a file that is long enough.
 const (
 	runRows    = 16
 	fewestRuns = 64
 )
 
-// spread has rows from behind the first ones, up to the end of a file: fewestRuns to twice as many runs of rows, which begin equally
-// far apart.
+// spread holds rows from behind the first ones, up to the end of a file: runs of rows, fewestRuns to twice as many, that begin equally far
+// apart.
 type spread struct {
 	every int64 // rows from the beginning of a run to that of the next
 	runs  [][]table.Values
 }
 
-// next is the row to look at next.
+// next returns the row to look at next, from the given one on.
 func (s *spread) next(row int64) int64 {
 	if at := (row - inspectRows) % s.every; at >= runRows {
 		return row + s.every - at
@@ -28,7 +29,7 @@ func (s *spread) next(row int64) int64 {
 	return row
 }
 
-// add takes up a row. Where there are many runs, every second one goes.
+// add adds a row. Where there are 2*fewestRuns runs already, it first drops every second one.
 func (s *spread) add(b *table.Batch) {
 	if (b.First-inspectRows)%s.every == 0 {
 		if len(s.runs) == 2*fewestRuns {
@@ -47,8 +48,8 @@ func (s *spread) add(b *table.Batch) {
 
 var errEnough = errors.New("enough rows")
 
-// inspect looks at the first rows of a file, and at runs of rows in the rest, or in the first countRows where the number of rows is
-// not known.
+// inspect looks at the first rows of a file, and at runs of rows in the rest, or in the rest of the first countRows where the number of
+// rows is not known.
 func inspect(path, format string) ([]*column, error) {
 	t, err := table.Open(path, format)
 	if err != nil {

@@ -11,10 +11,10 @@ import (
 	"github.com/amtrl/amtrl/internal/text"
 )
 
-// plain are texts that YAML reads as they are, wherever they stand.
+// plain matches texts that YAML reads as they are, wherever they stand.
 var plain = regexp.MustCompile(`^[A-Za-z0-9_(][A-Za-z0-9_./()-]*( [A-Za-z0-9_./()-]+)*$`)
 
-// scalar is a text as YAML writes it on one line.
+// scalar returns a text as YAML writes it on one line.
 func scalar(s string) string {
 	if plain.MatchString(s) && strings.ToLower(s) != "null" {
 		return s
@@ -22,7 +22,7 @@ func scalar(s string) string {
 	return fmt.Sprintf("%q", s)
 }
 
-// list is one text, or a list of them.
+// list returns one text, or a list of several, as YAML writes it on one line.
 func list(values []string) string {
 	if len(values) == 1 {
 		return scalar(values[0])
@@ -34,7 +34,7 @@ func list(values []string) string {
 	return "[" + strings.Join(parts, ", ") + "]"
 }
 
-// Text is the guess as a manifest, with comments that say what was found.
+// Text returns the guess as a manifest, with comments that say what was found.
 func (g *Guess) Text() string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
@@ -137,7 +137,7 @@ func (g *Guess) maybeText() string {
 	return "  # or is it " + text.OneLine(strings.Join(g.Maybe, " or "), 200) + "?"
 }
 
-// Ordered says whether the classes of a label, three or more, are all numbers, which classes have no order by.
+// Ordered reports whether the classes of a label, three or more, are all numbers: as classes they have no order.
 func (g *Guess) Ordered(label int) bool {
 	for name := range g.Classes[label] {
 		if _, err := strconv.ParseFloat(name, 64); err != nil {
@@ -147,7 +147,7 @@ func (g *Guess) Ordered(label int) bool {
 	return g.Labels[label].Type == Classes && len(g.Classes[label]) > 2
 }
 
-// text is the vectors as a manifest has them.
+// text returns the vectors as a manifest writes them.
 func (v *Vectors) text() string {
 	column := ""
 	if v.Column != "" {
@@ -164,7 +164,7 @@ func quoted(values []string) []string {
 	return out
 }
 
-// some says that not all rows were read.
+// some returns the remark that not all rows were read, or an empty string.
 func (g *Guess) some() string {
 	if g.All {
 		return ""
@@ -185,8 +185,8 @@ func (g *Guess) sourceComment() string {
 		text.Several(rows, "row"), g.some(), or)
 }
 
-// writeClasses says which classes were found, some says in which rows, and leaves a line for those that labels may have where
-// that is none or one.
+// writeClasses writes the classes that were found; some says in which rows. Where there are none or only one, it adds a line to be filled
+// in with the classes that labels may have.
 func writeClasses(line func(format string, args ...any), classes map[string]int, some string) {
 	if len(classes) > 0 {
 		line("    # found: %s", classesFound(classes)+some)
