@@ -24,7 +24,7 @@ func newApp() *cli.App {
 		EnableBashCompletion: true,
 		Writer:               os.Stdout,
 		ErrWriter:            os.Stderr,
-		// The exit code is decided in one place, finish.
+		// Only finish decides the exit code.
 		ExitErrHandler: func(*cli.Context, error) {},
 		OnUsageError:   onUsageError,
 		Action:         commandsOnly,
@@ -35,7 +35,7 @@ func newApp() *cli.App {
 	return app
 }
 
-// The groups of flags in help texts. An engine's own have one with its name.
+// The groups of flags in help texts. Options of a single engine form a group with the title of the engine.
 const (
 	groupBatch    = "batch"
 	groupData     = "data"
@@ -47,7 +47,8 @@ const (
 	groupOutput   = "output"
 )
 
-// prepare gives a command the treatment of wrong use that all share.
+// prepare sets what all commands share on c and its subcommands: the handling of usage errors and, for a command with
+// subcommands, its action and its help template.
 func prepare(c *cli.Command) {
 	c.OnUsageError = onUsageError
 	c.HideHelpCommand = len(c.Subcommands) == 0
@@ -64,7 +65,7 @@ func onUsageError(c *cli.Context, err error, _ bool) error {
 	return withHelp(c, flags.Explain(c.Command.Flags, err))
 }
 
-// commandsOnly is the action of a command that has only subcommands: help, or an error on anything else.
+// commandsOnly is the action of a command that has only subcommands: it shows the help, or returns a usage error if there is an argument.
 func commandsOnly(c *cli.Context) error {
 	if !c.Args().Present() {
 		if c.Command.Name == c.App.Name {
@@ -89,7 +90,7 @@ COMMANDS:{{range .Subcommands}}{{if ne .Name "help"}}
    {{printf "%-9s" .Name}} {{.Usage}}{{end}}{{end}}
 `
 
-// usageOf is the error of a value that was made from flags, which is theirs.
+// usageOf turns the error of a value that was made from flags into a usage error. It returns nil for nil.
 func usageOf(err error) error {
 	if err == nil {
 		return nil
@@ -97,7 +98,7 @@ func usageOf(err error) error {
 	return flags.Misuse("%s", err)
 }
 
-// The scripts ask the program itself what can follow, through the flag that urfave/cli answers.
+// The scripts ask the program itself for completions, with the flag --generate-bash-completion that urfave/cli answers.
 //
 //go:embed completion
 var completionScripts embed.FS

@@ -11,7 +11,7 @@ import (
 	"github.com/amtrl/amtrl/internal/flags"
 )
 
-// commands are in the order of the help. An empty line of arguments stands for none.
+// commands returns all commands in the order of the help. An empty ArgsUsage means that a command takes no arguments.
 func commands() []*cli.Command {
 	return []*cli.Command{
 		newCommand(&runOptions{}, "run", "",
@@ -91,8 +91,9 @@ func commands() []*cli.Command {
 	}
 }
 
-// options are a command: its flags, which are bound to the fields, and its work. Where it takes arguments, its method
-// readArguments reads them first; its method check then finds what can be known to be wrong before anything is opened.
+// options is the implementation of a command: addFlags binds the flags to its fields, and run does its work. Two
+// methods are optional: readArguments reads the arguments and is called first; check is called next and finds the
+// errors that can be known before anything is opened.
 type options interface {
 	addFlags(*flags.Set)
 	run(context.Context) error
@@ -126,7 +127,8 @@ func carryOut(c *cli.Context, o options) error {
 	return o.run(c.Context)
 }
 
-// takeArguments reads as many arguments as there are places, none of them empty. The error has how many there are.
+// takeArguments stores the arguments in the places of to. It returns a usage error unless there is exactly one argument
+// per place and none is empty. The format expected is the text of that error and takes the number of arguments found.
 func takeArguments(c *cli.Context, expected string, to ...*string) error {
 	if c.NArg() != len(to) || slices.Contains(c.Args().Slice(), "") {
 		return flags.Misuse(expected, c.NArg())
@@ -142,7 +144,7 @@ func hidden(c *cli.Command) *cli.Command {
 	return c
 }
 
-// withHelp adds to wrong use the command that shows the help of c's command.
+// withHelp adds to a usage error the command line that shows the help of the command of c. It returns other errors unchanged.
 func withHelp(c *cli.Context, err error) error {
 	var usage *flags.UsageError
 	if !errors.As(err, &usage) || usage.Help != "" {

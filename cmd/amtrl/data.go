@@ -18,7 +18,7 @@ import (
 	"github.com/amtrl/amtrl/report"
 )
 
-// makeOptions are what the commands that write a data set share.
+// makeOptions holds the options that the commands which write a data set share.
 type makeOptions struct {
 	threads flags.Value[int]
 	out     flags.Value[string]
@@ -144,7 +144,7 @@ func (o *infoOptions) run(ctx context.Context) error {
 	return o.emit(facts.Render(o.format) + "\n" + pools.Render(o.format))
 }
 
-// poolTable describes the pools of data whose rows all have labels.
+// poolTable returns the table of the pools, for data whose rows all have labels.
 func poolTable(d dataDescription) report.Table {
 	pools := report.Table{Header: []string{"pool", "rows", "type", "image", "tasks", "train", "test"}, Right: []int{1, 4, 5, 6}}
 	for _, p := range d.Pools {
@@ -157,8 +157,8 @@ func poolTable(d dataDescription) report.Table {
 	return pools
 }
 
-// sourceTable describes the sources of somebody's own data: how many rows have
-// labels, and how many each class has.
+// sourceTable returns the table of the sources of a user's own data: for each source the number of labelled rows, and
+// of rows in each class or the range of its numbers.
 func sourceTable(d dataDescription) report.Table {
 	t := report.Table{Header: []string{"source", "rows", "labelled", "train", "test", "cost", "labels"}, Right: []int{1, 2, 3, 4, 5}}
 	grouped := slices.ContainsFunc(d.Pools, func(p poolDescription) bool { return p.Groups > 0 })
@@ -199,7 +199,7 @@ func sourceTable(d dataDescription) report.Table {
 	return t
 }
 
-// filledText says in which columns how many cells were missing.
+// filledText lists the columns that had missing cells, each with their number.
 func filledText(columns []filledColumn) string {
 	var parts []string
 	for _, c := range columns {
@@ -218,9 +218,9 @@ type dataDescription struct {
 	Bytes  int64             `json:"bytes"`
 	Pools  []poolDescription `json:"pools"`
 	Tasks  []taskDescription `json:"tasks"`
-	// Filled are the columns of features in which cells were missing.
+	// Filled lists the feature columns with missing cells.
 	Filled []filledColumn `json:"filled,omitempty"`
-	// Knots is how many features are knots of others.
+	// Knots is the number of features that were added as knots of other features.
 	Knots int `json:"knots,omitempty"`
 }
 
@@ -233,17 +233,17 @@ type poolDescription struct {
 	Name string `json:"name"`
 	Rows int    `json:"rows"`
 	Type string `json:"type"`
-	// Height and Width are absent where rows are not images of one channel.
+	// Height and Width are absent unless the rows are images with one channel.
 	Height int `json:"height,omitempty"`
 	Width  int `json:"width,omitempty"`
 	Tasks  int `json:"tasks"`
-	// Train and Test are the rows of any of its tasks, Labelled both.
+	// Train and Test count the labelled rows of the pool's tasks in each split, every row once; Labelled is their sum.
 	Train    int     `json:"train"`
 	Test     int     `json:"test"`
 	Labelled int     `json:"labelled"`
 	Cost     float64 `json:"cost"`
 	Target   bool    `json:"target,omitempty"`
-	// Groups is how many groups the labelled rows are of, where the data say which rows belong together.
+	// Groups is the number of groups among the labelled rows, if the data say which rows belong together.
 	Groups int `json:"groups,omitempty"`
 }
 
@@ -255,13 +255,13 @@ type taskDescription struct {
 	Class  string `json:"class,omitempty"`
 	Train  int    `json:"train"`
 	Test   int    `json:"test"`
-	// Positive are the rows of Train and Test whose label is 1.
+	// Positive is the number of rows in Train and Test with label 1.
 	Positive int `json:"positive"`
-	// Numbers are absent of classes.
+	// Numbers is absent for classes.
 	Numbers *numberRange `json:"numbers,omitempty"`
 }
 
-// numberRange is what the labels of regression are.
+// numberRange summarises the labels of a regression task.
 type numberRange struct {
 	Low  float64 `json:"low"`
 	High float64 `json:"high"`
@@ -337,7 +337,8 @@ func describe(set *dataset.Set) dataDescription {
 	return d
 }
 
-// featureFacts says what features of a table are, whose units are their own.
+// featureFacts describes the features of a table whose columns have units of their own: how many columns, knots, words
+// and indicators of missing cells there are.
 func featureFacts(c *dataset.Columns) string {
 	knots, words, missing := c.Knots.Count(), table.CountWords(c.Words), 0
 	for _, w := range c.Words {

@@ -13,13 +13,13 @@ import (
 	"github.com/amtrl/amtrl/report"
 )
 
-// dataCheckOptions are those of data check, which takes what data info takes.
+// dataCheckOptions holds the options of data check, which are those of data info.
 type dataCheckOptions struct{ infoOptions }
 
 type checkResult struct {
 	dataDescription
 	Oddities []dataset.Oddity `json:"oddities"`
-	// Refused says why a run without settings would refuse the data.
+	// Refused is the error with which a run with default settings would refuse the data, empty if it would take them.
 	Refused string `json:"refused,omitempty"`
 }
 
@@ -55,7 +55,8 @@ func (o *dataCheckOptions) run(ctx context.Context) error {
 	return cmp.Or(o.emit(text), refused)
 }
 
-// groupHints are the columns of a manifest's data whose rows may belong together, though it does not say so.
+// groupHints returns an oddity for each column of the manifest's data that may say which rows belong together, though
+// the manifest names no group. It returns nil for data without a manifest.
 func (o *dataCheckOptions) groupHints() (odd []dataset.Oddity, err error) {
 	path := o.data.data.V
 	if info, err := os.Stat(path); err != nil || info.IsDir() || path == dataDigits {
@@ -73,7 +74,8 @@ func (o *dataCheckOptions) groupHints() (odd []dataset.Oddity, err error) {
 	return odd, err
 }
 
-// oddTable has a row for each, but one for more than a few sources of which the same is odd, where the first of them is.
+// oddTable returns a table with one row per oddity. An oddity that more than three sources share has a single row, at
+// the place of the first of them.
 func oddTable(oddities []dataset.Oddity) *report.Table {
 	const few = 3
 	odd := &report.Table{Title: "what is odd", Header: []string{"source", "found", "what to do"}, Wrap: []int{0, 1, 2}}
@@ -98,7 +100,7 @@ func oddTable(oddities []dataset.Oddity) *report.Table {
 	return odd
 }
 
-// refusal is why a run without settings would refuse data.
+// refusal returns the error with which a run with default settings would refuse the data, or nil.
 func refusal(set *dataset.Set) error {
 	cfg, err := pipeline.NewConfig(pipeline.PresetDefault)
 	if err != nil {

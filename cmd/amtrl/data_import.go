@@ -14,8 +14,8 @@ import (
 	"github.com/amtrl/amtrl/internal/flags"
 )
 
-// folder is the folder of data that --data names, or that of its import where it
-// names a manifest.
+// folder returns the folder of the data that --data names. A manifest is imported first, unless the cache has its
+// import, and the folder of the import is returned. For digits and synthetic data it returns "".
 func (o *dataOptions) folder(ctx context.Context, out *output) (string, error) {
 	path := o.data.V
 	if path == dataDigits || isSynthetic(path) {
@@ -25,7 +25,7 @@ func (o *dataOptions) folder(ctx context.Context, out *output) (string, error) {
 	if err != nil || info.IsDir() {
 		return path, err
 	}
-	if format := table.FormatOf(path); format != "" && format != table.JSON { // which a manifest can be
+	if format := table.FormatOf(path); format != "" && format != table.JSON { // a manifest can be JSON
 		return "", fmt.Errorf("%s: expected a manifest, found a %s file: amtrl data init %s makes one", path, format, path)
 	}
 	if err := table.CheckSpreadsheet(path); err != nil {
@@ -41,7 +41,7 @@ func (o *dataOptions) folder(ctx context.Context, out *output) (string, error) {
 	return dir, interruptedImport(err)
 }
 
-// interruptedImport says of an interruption that nothing was left behind.
+// interruptedImport turns a cancellation into an interruption which says that nothing was written. It returns other errors unchanged.
 func interruptedImport(err error) error {
 	if errors.Is(err, context.Canceled) {
 		return interruption("nothing was written")

@@ -125,7 +125,7 @@ func (o *initOptions) run(ctx context.Context) error {
 	return o.emit(list.Render(o.format) + fmt.Sprintf("\nwrote %s: read it, then amtrl data info %s\n", o.out.V, o.out.V))
 }
 
-// wordsText lists words that fit, each with the rows that have it.
+// wordsText lists the words that fits accepts, each with its number of rows.
 func wordsText(rows map[string]int, fits func(string) bool) string {
 	var parts []string
 	for _, word := range slices.Sorted(maps.Keys(rows)) {
@@ -208,9 +208,8 @@ func targetText(g *manifest.Guess) string {
 	return g.Target.Source
 }
 
-// expandFolders replaces a folder by the tables in it and in the folders in it. Files
-// of arrays are among them where there are no others, and JSON, which describes data
-// more often than it holds them, where there is nothing else.
+// expandFolders replaces each folder by the tables in it and in its subfolders. Files of arrays are taken only where a
+// folder holds no tables, and JSON files, which describe data more often than they hold them, only where it holds neither.
 func expandFolders(files []string) ([]string, error) {
 	var out []string
 	for _, file := range files {

@@ -53,7 +53,7 @@ func (o *mnistcOptions) run(ctx context.Context) error {
 	return o.write(names, pools, base.labels)
 }
 
-// mnist is images of 28 by 28 pixels and their labels.
+// mnist holds images of 28 by 28 pixels and their labels.
 type mnist struct{ images, labels []uint8 }
 
 func (o *mnistcOptions) read() (m mnist, err error) {
@@ -81,8 +81,8 @@ func (o *mnistcOptions) read() (m mnist, err error) {
 	return mnist{images, labels}, nil
 }
 
-// findIDX finds the images and the labels that go with them. Where the part is
-// not what somebody asked for, images that are alone may be of another.
+// findIDX returns the paths of the image file whose name starts with part and of the label file with the same prefix.
+// If the user did not ask for the part and the folder has only one image file, that file is taken whatever its prefix.
 func findIDX(dir, part string, asked bool) (images, labels string, err error) {
 	imageFiles, err := idxFiles(dir, "images", "idx3")
 	if err != nil {
@@ -108,8 +108,8 @@ func findIDX(dir, part string, asked bool) (images, labels string, err error) {
 	return filepath.Join(dir, image), filepath.Join(dir, label), nil
 }
 
-// idxFiles lists the files of a folder whose names hold both words, in order;
-// a compressed file only where the plain one is not there.
+// idxFiles lists the files of dir whose names contain both words, sorted by name. A compressed file is left out if the
+// plain one is there.
 func idxFiles(dir string, words ...string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

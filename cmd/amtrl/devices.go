@@ -36,7 +36,7 @@ type deviceState struct {
 	Detail  string `json:"detail,omitempty"`
 	Threads int    `json:"threads,omitempty"`
 	Memory  int64  `json:"memory_bytes,omitempty"`
-	// CUDA describes a CUDA device, Driver and Libraries what runs it.
+	// CUDA describes a CUDA device, Driver and Libraries the software that runs it.
 	CUDA      *cuda.DeviceInfo   `json:"cuda,omitempty"`
 	Driver    string             `json:"driver,omitempty"`
 	Libraries []cuda.LibraryInfo `json:"libraries,omitempty"`
@@ -107,7 +107,7 @@ func memory(bytes int64) string {
 	return fmt.Sprintf("%.1f GiB", float64(bytes)/(1<<30))
 }
 
-// The bounds of what mistyped numbers can ask for.
+// Bounds that catch mistyped numbers.
 const (
 	maxThreads = 4096
 	maxDevice  = 1023
@@ -117,7 +117,7 @@ type deviceOptions struct {
 	backend         flags.Value[string]
 	device, threads flags.Value[int]
 	tf32            flags.Value[bool]
-	opening         func() (backend.Device, error) // see openEarly
+	opening         func() (backend.Device, error) // set by openEarly
 }
 
 func (o *deviceOptions) addFlags(set *flags.Set) {
@@ -137,8 +137,8 @@ func (o *deviceOptions) check() error {
 	return cmp.Or(err, flags.Between(o.device, 0, maxDevice), flags.Between(o.threads, 0, maxThreads))
 }
 
-// openEarly has the CUDA device opened while the data are read, where open may take one: it takes the better part of a second. What is
-// wrong with it is told by open.
+// openEarly starts to open the CUDA device in the background, while the data are read, since this takes most of a
+// second. It does nothing with --backend cpu. Errors are left for open to report.
 func (o *deviceOptions) openEarly() {
 	if o.backend.V != "cpu" {
 		o.opening = sync.OnceValues(o.openCUDA)
@@ -150,8 +150,7 @@ func (o *deviceOptions) openCUDA() (backend.Device, error) {
 	return cuda.Open(cuda.Options{Device: o.device.V, TF32: o.tf32.V})
 }
 
-// open opens the device that --backend asks for and says which it took. A
-// device named on the command line is a CUDA device asked for.
+// open opens the device that --backend asks for and notes which one it took. --device on the command line asks for CUDA.
 func (o *deviceOptions) open(threads int, out *output) (backend.Choice, error) {
 	name := o.backend.V
 	if name == "auto" && o.device.Given {

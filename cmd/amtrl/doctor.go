@@ -41,7 +41,7 @@ func (o *doctorOptions) run(context.Context) error {
 	}
 	tell(checkCPU(o.device.threads.V))
 	if unheard == nil && o.device.backend.V != "cpu" {
-		// The child names each check before it begins it, so that the one in which it hangs or dies is known.
+		// The child names each check before it begins it, so that the check in which it hangs or dies is known.
 		current := "driver"
 		err := child(o.timeout.limit(), func(line []byte) error {
 			var f finding
@@ -66,8 +66,8 @@ func (o *doctorOptions) run(context.Context) error {
 	return unheard
 }
 
-// checkOptions are those of the child that carries out the checks of CUDA. It
-// prints each first by name and then with its verdict as one line of JSON.
+// checkOptions holds the options of check-cuda, the child process that checks CUDA. For each check it prints two lines
+// of JSON: the name alone before the check, and the finding with its verdict after it.
 type checkOptions struct{ device deviceOptions }
 
 func (o *checkOptions) addFlags(set *flags.Set) { o.device.addFlags(set) }

@@ -16,7 +16,7 @@ import (
 	"github.com/amtrl/amtrl/internal/text"
 )
 
-// The verdicts of a check. A check that is told without one begins.
+// The verdicts of a check. A finding without a verdict announces that the check begins.
 const (
 	verdictOK   = "ok"
 	verdictFail = "FAIL"
@@ -28,7 +28,7 @@ type finding struct {
 	Check   string `json:"check"`
 	Verdict string `json:"verdict"`
 	Detail  string `json:"detail"`
-	// Hint says what helps.
+	// Hint is advice on what to do.
 	Hint string `json:"hint,omitempty"`
 }
 
@@ -48,7 +48,7 @@ func failed(check string, err error, hint string) finding {
 	return finding{Check: check, Verdict: verdictFail, Detail: oneLine(err.Error()), Hint: hint}
 }
 
-// checkCPU holds the CPU backend to plain loops.
+// checkCPU compares results of the CPU backend with those of plain loops.
 func checkCPU(threads int) finding {
 	d, err := cpu.Open(threads)
 	if err != nil {
@@ -64,7 +64,7 @@ func checkCPU(threads int) finding {
 	return passed("cpu", "%s, %s, %s", info.Device, info.Detail, text.Several(info.Threads, "thread"))
 }
 
-// checkCUDA tells what it finds, check by check, from the search for the libraries to results on the device.
+// checkCUDA runs the checks of CUDA, from the search for the libraries to results on the device, and passes each finding to tell.
 func checkCUDA(o *deviceOptions, tell func(finding)) {
 	checks := backendtest.Quick(o.tf32.V)
 	left := []string{"open"}
@@ -114,8 +114,8 @@ func checkCUDA(o *deviceOptions, tell func(finding)) {
 	tell(checkLeaks(d))
 }
 
-// checkCaptures tells whether the recorded programs of the checks were graphs: without them results are the same, and
-// nothing else says why fits take longer.
+// checkCaptures reports whether the recorded programs of the checks ran as CUDA graphs. Without graphs results are the
+// same and fits take longer, which nothing else would explain.
 func checkCaptures(g cuda.Graphs) finding {
 	const name, hint = "captures", "results are the same without graphs, but fits take longer"
 	switch {
@@ -127,7 +127,7 @@ func checkCaptures(g cuda.Graphs) finding {
 	return passed(name, "%s", g)
 }
 
-// describeSearch tells what the loader looked at, what it took, and whether the versions agree.
+// describeSearch returns findings on where the loader looked, what it took, and whether the versions agree.
 func describeSearch(r cuda.Report) []finding {
 	var list []finding
 	for _, s := range r.Search {
@@ -163,7 +163,7 @@ func describeSearch(r cuda.Report) []finding {
 	return list
 }
 
-// versions lists libraries with their versions, where they tell them.
+// versions lists the libraries, except the driver, that tell their versions.
 func versions(list []cuda.LibraryInfo) string {
 	var out []string
 	for _, l := range list {
@@ -174,7 +174,7 @@ func versions(list []cuda.LibraryInfo) string {
 	return strings.Join(out, ", ")
 }
 
-// checkCache tells where compiled kernels are kept, and whether they can be.
+// checkCache reports where compiled kernels are kept and whether files can be written there.
 func checkCache(dir string) finding {
 	const name = "kernel cache"
 	if dir == "" {
@@ -196,7 +196,7 @@ func checkCache(dir string) finding {
 	if err == nil {
 		err = checkWritable(dir)
 	}
-	if err != nil { // kernels are compiled anew
+	if err != nil { // every process then compiles its kernels anew
 		return failed(name, err, "AMTRL_CUBIN_CACHE names another folder, or is off")
 	}
 	return passed(name, "%s: %s, %d bytes, can be written", filepath.Clean(dir), text.Several(files, "file"), bytes)

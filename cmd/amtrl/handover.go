@@ -23,7 +23,7 @@ type handOverOptions struct {
 	output
 }
 
-// addFlags adds all but --to, which has another default in each command.
+// addFlags adds all flags except --to, whose default differs between commands.
 func (o *handOverOptions) addFlags(set *flags.Set) {
 	o.resources.addFlags(set)
 	set.Bool(&o.dryRun, "dry-run", "print what would be handed over and the exact command, and do nothing")
@@ -39,8 +39,8 @@ func (o *handOverOptions) addOutput(set *flags.Set) {
 
 func (o *handOverOptions) dry() bool { return o.dryRun.V || o.probe.V }
 
-// newEngine makes the engine of a new submission, from the flags over the options that an earlier one of the same
-// engine kept. What can be wrong with them shows here, before anything is written.
+// newEngine returns the engine of a new submission. Its options are those saved by an earlier submission to the same engine
+// (nil for none), overridden by the flags. Options that cannot be used are refused here, before anything is written.
 func (o *handOverOptions) newEngine(ctx context.Context, name string, saved json.RawMessage, trial batch.Submission) (batch.Engine, error) {
 	kind, _ := engines.Find(name)
 	options, err := kind.ReadOptions(saved)
@@ -55,7 +55,7 @@ func (o *handOverOptions) newEngine(ctx context.Context, name string, saved json
 	if p, ok := eng.(batch.Preparer); ok {
 		err := explainOption(p.Prepare(ctx, trial))
 		var use *flags.UsageError
-		// A manifest can be printed without what Prepare settles.
+		// With --dry-run alone the manifest can be printed without what Prepare would settle.
 		if err != nil && (errors.As(err, &use) || !o.dryRun.V || o.probe.V) {
 			return nil, err
 		}
@@ -63,7 +63,7 @@ func (o *handOverOptions) newEngine(ctx context.Context, name string, saved json
 	return eng, nil
 }
 
-// explainOption makes an option that cannot be used a usage error.
+// explainOption turns a [*batch.OptionError] into a usage error. It returns other errors unchanged.
 func explainOption(err error) error {
 	if _, ok := errors.AsType[*batch.OptionError](err); ok {
 		return usageOf(err)
@@ -71,7 +71,7 @@ func explainOption(err error) error {
 	return err
 }
 
-// settings are what later questions and a retry begin from.
+// settings returns the settings of a submission, from which later queries and a retry start.
 func (o *handOverOptions) settings(eng batch.Engine, res batch.Resources) (batch.Settings, error) {
 	set := batch.Settings{Engine: eng.Name(), Resources: res}
 	var err error
@@ -132,8 +132,8 @@ func (o *handOverOptions) printHandOver(run *batch.Run, engine string, jobs []*b
 	return o.emitEither(out, lines.String())
 }
 
-// dryPart is what --dry-run --json prints of a part: the file that would be
-// written, its content, and the command that would hand it over.
+// dryPart is what --dry-run --json prints for a part: the file that would be written, its content, and the command that
+// would hand it over.
 type dryPart struct {
 	File    string      `json:"file"`
 	Content string      `json:"content"`
@@ -141,7 +141,8 @@ type dryPart struct {
 	Tasks   batch.Tasks `json:"tasks"`
 }
 
-// dryHandOver prints the parts and, with --check, asks the engine. Without tasks there are no parts.
+// dryHandOver prints the parts that a submission of tasks would have and, with --check, asks the engine whether it
+// would take them. Without tasks there are no parts.
 func (o *handOverOptions) dryHandOver(ctx context.Context, run *batch.Run, eng batch.Engine, set batch.Settings, tasks []int) error {
 	var parts []batch.Part
 	if len(tasks) > 0 {

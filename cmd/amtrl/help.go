@@ -20,13 +20,13 @@ const (
 	helpColumns = 116
 )
 
-// printHelp executes a template of urfave/cli, which sorts flags by name, with flagHelp in place of its own list.
+// printHelp executes a help template of urfave/cli with flagHelp in place of its own list of flags, which is sorted by name.
 func printHelp(w io.Writer, template string, data any) {
 	template = strings.ReplaceAll(template, `{{template "visibleFlagCategoryTemplate" .}}`, flagHelp)
 	cli.HelpPrinterCustom(w, template, data, map[string]any{"groups": groupsOf, "flag": flagText})
 }
 
-// flagText is a flag with its usage beside it, or below one with a long name, in lines of at most helpColumns.
+// flagText returns a flag with its usage beside it, or below it if the name is long, in lines of at most helpColumns.
 func flagText(f cli.Flag) string {
 	name, usage, _ := strings.Cut(f.String(), "\t")
 	line := "   " + name

@@ -63,7 +63,7 @@ func (o *logsOptions) run(ctx context.Context) error {
 			if err := cmd.Run(); ctx.Err() != nil {
 				return interruption("the task goes on")
 			} else if err != nil {
-				return fmt.Errorf("%s: %v", batch.ShellCommand(l.Argv), err) // its exit code is not ours
+				return fmt.Errorf("%s: %v", batch.ShellCommand(l.Argv), err) // not wrapped: its exit code is not that of this command
 			}
 			found = true
 			continue
@@ -80,7 +80,7 @@ func (o *logsOptions) run(ctx context.Context) error {
 	return nil
 }
 
-// printLogs copies the files, and what is added to them while the task goes on.
+// printLogs copies the files and, with follow, what is added to them until the task ends. found reports whether they hold any text.
 func (o *logsOptions) printLogs(ctx context.Context, run *batch.Run, files []string, follow bool) (found bool, err error) {
 	at := make([]int64, len(files))
 	for look := 0; ; look++ {
@@ -111,7 +111,8 @@ func (o *logsOptions) printLogs(ctx context.Context, run *batch.Run, files []str
 	}
 }
 
-// copyFrom copies a file from an offset on: the first to standard output, the second to standard error.
+// copyFrom copies the file at path from the offset at on, to standard output if i is 0 and to standard error if i is 1.
+// It returns the number of bytes copied, 0 if there is no file.
 func copyFrom(i int, path string, at int64) (int64, error) {
 	f, _, err := atomicfile.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -1,5 +1,5 @@
 // Command amtrl chooses which sources to draw samples from for a target task with few labels, learns the shared
-// representation from them and says how relevant each source was.
+// representation from them and reports how relevant each source was.
 package main
 
 import (
@@ -26,11 +26,11 @@ import (
 )
 
 func main() {
-	blas64.Use(cpu.BLAS{Threads: func() int { return int(productThreads.Load()) }}) // the same bytes, sooner
+	blas64.Use(cpu.BLAS{Threads: func() int { return int(productThreads.Load()) }}) // the same bytes as gonum's BLAS, but faster
 	os.Exit(execute(os.Args))
 }
 
-// productThreads is how many threads a product of gonum's matrices may use, 0 for all processors.
+// productThreads is the number of threads that one product of gonum matrices may use, 0 for all processors.
 var productThreads atomic.Int64
 
 func execute(args []string) int {
@@ -39,7 +39,7 @@ func execute(args []string) int {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	// A second signal ends the process at once: everything on disk is whole at any instant.
+	// A second signal ends the process at once, which is safe: files on disk are whole at any time.
 	context.AfterFunc(ctx, stop)
 	app := newApp()
 	for _, line := range misspelt(app.Commands, os.Environ()) {
@@ -54,8 +54,8 @@ func execute(args []string) int {
 
 var vectorLevels = []string{"generic", "avx2", "avx512"}
 
-// readEnvironment makes empty variables of amtrl's the same as unset ones, of any type of flag, and refuses a value of
-// AMTRL_CPU, which is no flag's, that would be passed over.
+// readEnvironment unsets AMTRL_ variables that are empty, so that they count as unset for flags of every type. It
+// returns a usage error for an unknown value of AMTRL_CPU, which belongs to no flag and would otherwise be ignored.
 func readEnvironment() error {
 	for _, v := range os.Environ() {
 		name, value, _ := strings.Cut(v, "=")
@@ -69,7 +69,8 @@ func readEnvironment() error {
 	return nil
 }
 
-// misspelt says of variables of the environment that are no flag's which they are nearly: they would be passed over.
+// misspelt returns a line for each AMTRL_ variable in the environment that belongs to no flag but whose name is nearly
+// that of a variable that does: it would otherwise be ignored.
 func misspelt(commands []*cli.Command, environment []string) (lines []string) {
 	known := map[string]bool{"AMTRL_CPU": true}
 	var add func([]*cli.Command)
@@ -109,7 +110,7 @@ const (
 	exitInterrupted = 130
 )
 
-// exitStatus is an exit code that a command decides, with what to say about it, if anything.
+// exitStatus is an error with an exit code that a command decides. err is what to print, nil for nothing.
 type exitStatus struct {
 	code int
 	err  error
@@ -124,7 +125,7 @@ func (e *exitStatus) Error() string {
 
 func (e *exitStatus) Unwrap() error { return e.err }
 
-// finish writes an error as one line and returns the exit code.
+// finish writes err to w as one line, followed for a usage error by a line that names the help, and returns the exit code.
 func finish(w io.Writer, err error) int {
 	if err == nil {
 		return 0
@@ -152,7 +153,7 @@ func finish(w io.Writer, err error) int {
 	return exitFailed
 }
 
-// oneLine is an error as one line that does not speak to the terminal, whatever it quotes.
+// oneLine returns s as one line without control characters, so that whatever an error quotes cannot send commands to the terminal.
 func oneLine(s string) string {
 	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
 	return strings.Map(func(r rune) rune {
@@ -166,14 +167,14 @@ func oneLine(s string) string {
 	}, s)
 }
 
-// interruption is the error of work that a signal ended. It says what there is now and how to go on.
+// interruption is the error of work that a signal ended. Its text says what exists now and how to continue.
 type interruption string
 
 func (e interruption) Error() string { return "interrupted; " + string(e) }
 func (e interruption) Unwrap() error { return context.Canceled }
 
-// unlessInterrupted returns what work returns, or an interruption at once when there is one. The work is then left to
-// itself until the process ends, so it must not write files.
+// unlessInterrupted runs work and returns its results, or returns an interruption as soon as ctx ends. In that case
+// work goes on by itself until the process ends, so it must not write files.
 func unlessInterrupted[T any](ctx context.Context, work func() (T, error)) (T, error) {
 	var value, none T
 	var err error

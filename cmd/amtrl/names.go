@@ -9,19 +9,19 @@ import (
 	"github.com/amtrl/amtrl/internal/flags"
 )
 
-// columnNames reads a list of columns, as of a file. A name that holds a comma stands alone or in quotes.
+// columnNames reads a list of columns of file, separated by commas. A name that holds a comma is in double quotes or is the whole list.
 func columnNames(list flags.Value[string], file string) ([]string, error) {
 	return namesUnless(list, func() bool {
 		t, err := table.Open(file, table.FormatOf(file))
 		if err != nil {
-			return false // which those who read the file will say
+			return false // whoever reads the file reports the error
 		}
 		defer t.Close()
 		return slices.ContainsFunc(t.Columns(), func(c table.Column) bool { return c.Name == list.V })
 	})
 }
 
-// fileNames reads a list of files, as columnNames does.
+// fileNames reads a list of files, in the form of columnNames.
 func fileNames(list flags.Value[string]) ([]string, error) {
 	return namesUnless(list, func() bool {
 		_, err := os.Stat(list.V)
@@ -29,7 +29,7 @@ func fileNames(list flags.Value[string]) ([]string, error) {
 	})
 }
 
-// namesUnless reads a list, which as a whole is one name where isOne says so.
+// namesUnless reads a list of names. If isOne reports true, the whole list is one name.
 func namesUnless(list flags.Value[string], isOne func() bool) ([]string, error) {
 	if strings.Contains(list.V, ",") && isOne() {
 		return []string{list.V}, nil

@@ -12,7 +12,7 @@ import (
 	"github.com/amtrl/amtrl/internal/flags"
 )
 
-// engines are those that a sweep can be handed to, the default first.
+// engines lists the engines that a sweep can be handed to, the default first.
 var engines = batch.Kinds{local.Kind, slurm.Kind, k8s.Kind}
 
 type resourceOptions struct {
@@ -35,7 +35,7 @@ func (o *resourceOptions) origins() []flags.Origin {
 	return []flags.Origin{o.gpus.Origin, o.gpuType.Origin, o.cpus.Origin, o.mem.Origin, o.time.Origin, o.parallel.Origin, o.maxRestarts.Origin}
 }
 
-// over are the flags over what an earlier submission asked for, nil for none.
+// over returns the resources of an earlier submission (nil for none), overridden by the flags.
 func (o *resourceOptions) over(before *batch.Resources) (batch.Resources, error) {
 	var r batch.Resources
 	if before != nil {
@@ -43,7 +43,7 @@ func (o *resourceOptions) over(before *batch.Resources) (batch.Resources, error)
 	}
 	least := 0
 	if o.parallel.Set {
-		least = 1 // its default, 0, is no number of tasks
+		least = 1 // 0, the default, is not a number of tasks to ask for
 	}
 	for _, n := range []struct {
 		flag   flags.Value[int]
@@ -81,16 +81,16 @@ func (o *resourceOptions) over(before *batch.Resources) (batch.Resources, error)
 	return r, nil
 }
 
-// engineOptions are the flags of the engines' own options, by name. Engines describe theirs themselves.
+// engineOptions maps the name of each engine option to its flag. The engines describe their options themselves.
 type engineOptions map[string]*flags.Field
 
-// addFlags adds each option once: those of one engine to its group.
+// addFlags adds a flag for each option, once: options of a single engine to its group, options that several engines share to group.
 func (o engineOptions) addFlags(set *flags.Set, group string) {
 	var list []batch.Option
 	titles, texts := map[string][]string{}, map[string][]string{}
 	for _, kind := range engines {
 		for _, opt := range kind.NewOptions().List() {
-			if opt.Usage == "" { // it is a flag of all engines
+			if opt.Usage == "" { // a flag for all engines, which the command adds
 				continue
 			}
 			if titles[opt.Name] == nil {
@@ -134,9 +134,9 @@ func (o engineOptions) apply(options batch.Options) {
 	}
 }
 
-// check refuses flags, of these and of the resources, that do nothing with the chosen engine.
+// check refuses engine options and resources that were given on the command line and do nothing with the chosen engine.
 func (o engineOptions) check(engine string, resources []flags.Origin) error {
-	takes := map[string][]string{} // by flag, the engines that it is of use to
+	takes := map[string][]string{} // per flag, the engines that use it
 	var list []flags.Origin
 	for _, kind := range engines {
 		for _, opt := range kind.NewOptions().List() {

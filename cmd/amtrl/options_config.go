@@ -11,7 +11,8 @@ import (
 
 type settingOptions struct {
 	bound []boundSetting
-	// schedule is --schedule, epochs --epochs, width --k, and budget --budget or --budgets, where they are there.
+	// schedule, epochs, width and budget are the flags --schedule, --epochs, --k, and --budget or --budgets; nil if the
+	// command lacks the flag.
 	schedule              *flags.Field
 	epochs, width, budget *flags.Origin
 }
@@ -33,13 +34,13 @@ func (o *settingOptions) addFlags(set *flags.Set, settings ...*setting) {
 	}
 }
 
-// impliesBudget says whether a budget, or several, chooses the schedule: it does unless --schedule says another thing
-// in the same place, or on the command line.
+// impliesBudget reports whether --budget or --budgets chooses the budget schedule. It does if --schedule is not set,
+// and if --schedule is set only in the environment while the budget is given on the command line.
 func (o *settingOptions) impliesBudget() bool {
 	return o.budget != nil && o.budget.Set && (!o.schedule.Set || o.budget.Given && !o.schedule.Given)
 }
 
-// given names the settings that flags or the environment set.
+// given returns the names of the settings that flags or the environment set.
 func (o *settingOptions) given() []string {
 	var names []string
 	for _, s := range o.bound {
@@ -53,14 +54,14 @@ func (o *settingOptions) given() []string {
 	return names
 }
 
-// override applies the settings that are set, and refuses those on the command
-// line that would do nothing; those in the environment are left out.
+// override applies the settings that are set to cfg. A setting that would do nothing is refused if it is given on the
+// command line, and ignored if it comes from the environment.
 func (o *settingOptions) override(cfg *pipeline.Config) error {
 	*cfg = cfg.Complete(nil)
 	if o.impliesBudget() {
 		cfg.Schedule.Kind = pipeline.ScheduleBudget
 	}
-	// What belongs to a kind comes after all kinds.
+	// Settings that depend on others (only is not nil) come after those.
 	for _, belongs := range []bool{false, true} {
 		for _, s := range o.bound {
 			if belongs != (s.only != nil) || s.setting == &scheduleSetting && o.impliesBudget() {
@@ -85,13 +86,13 @@ func (o *settingOptions) override(cfg *pipeline.Config) error {
 	return nil
 }
 
-// configOptions are all settings: a preset, what overrides it, and files.
+// configOptions holds the options of a configuration: a preset, the settings that override it, and the files of costs and of nu.
 type configOptions struct {
 	preset, costs, nu flags.Value[string]
 	settings          settingOptions
 }
 
-// addFlags leaves out what says how much is spent, which the command adds before: --budget or --budgets.
+// addFlags adds all flags except --budget or --budgets, which the command adds before.
 func (o *configOptions) addFlags(set *flags.Set) {
 	set.Group(groupSampling)
 	o.settings.addFlags(set, samplingSettings...)
@@ -108,8 +109,8 @@ func (o *configOptions) addFlags(set *flags.Set) {
 	o.settings.addFlags(set, convSettings...)
 }
 
-// configuration is a resolved pipeline.Config, where K is open if no flag gives it, and the files that entered it, with
-// the words of the command line that name them.
+// configuration is a resolved pipeline.Config together with the files that were read into it and the words of the
+// command line that name these files. K is 0, still to be chosen, if no flag gives it.
 type configuration struct {
 	pipeline.Config
 	files []*dataset.SourceValues
@@ -117,7 +118,7 @@ type configuration struct {
 	given []string // the settings that flags give, for pipeline.Config.Fit
 }
 
-// resolve applies the flags to the preset, where a sweep has budgets the first of them.
+// resolve applies the flags to the preset. If a sweep has budgets, the configuration gets the first.
 func (o *configOptions) resolve(budgets []float64) (configuration, error) {
 	var out configuration
 	preset, err := pipeline.NewConfig(o.preset.V)
@@ -164,7 +165,7 @@ func (c *configuration) read(path flags.Value[string], column string, least, mos
 	return t.Values, nil
 }
 
-// checkFiles refuses files that name sources which the data do not have under complete settings.
+// checkFiles refuses files that name a source which the data do not have. full is the completed configuration.
 func (c *configuration) checkFiles(full *pipeline.Config, set *dataset.Set) error {
 	for _, t := range c.files {
 		if err := t.Check(func(name string) error { _, err := full.FindSource(set, name); return err }); err != nil {
@@ -174,16 +175,15 @@ func (c *configuration) checkFiles(full *pipeline.Config, set *dataset.Set) erro
 	return nil
 }
 
-// noteChoices says what the data decided, and why.
+// noteChoices notes each setting that the data decided, and why.
 func (o *output) noteChoices(choices []pipeline.Choice) {
 	for _, choice := range choices {
 		o.note("chose %s %s: %s", strings.ReplaceAll(choice.Setting, "_", "-"), choice.Value, choice.Reason)
 	}
 }
 
-// complete refuses files that name sources which the data do not have, and
-// returns the configuration with what the data decide, and the targets that choose
-// names under it. It notes what it chose for them.
+// complete returns the configuration with the settings that the data decide, each of which it notes, and the targets,
+// which choose returns for the completed configuration. It refuses files that name a source which the data do not have.
 func (c *configuration) complete(set *dataset.Set, out *output, choose func(*pipeline.Config) ([]string, error)) (
 	cfg pipeline.Config, targets []string, err error) {
 	full := c.Complete(set)

@@ -23,16 +23,16 @@ const (
 	dataRandom = "synthetic:random"
 )
 
-// defaultSources are those of synthetic data.
+// defaultSources is the default number of sources of synthetic data.
 const defaultSources = 50
 
-// defaultDigits is as many base images as MNIST-C has; the default run on them takes well under a minute on two cores.
+// defaultDigits is the default number of base images, that of MNIST-C; the default run on them takes well under a minute on two cores.
 const defaultDigits = 10_000
 
 type dataOptions struct {
 	data, evaluate, sources flags.Value[string]
 	digits, dim, rank, rows flags.Value[int]
-	sourceCount             int // of synthetic data
+	sourceCount             int // the number of sources of synthetic data
 	seed                    flags.Value[uint64]
 	sigma                   flags.Value[float64]
 }
@@ -84,8 +84,8 @@ func (o *dataOptions) check() error {
 	return cmp.Or(err, flags.OneOf(o.evaluate, "test", "validation"))
 }
 
-// readSources reads --sources, a number for synthetic data and a word for others. The
-// environment's is left out where it is of the other kind.
+// readSources reads --sources, which is a number for synthetic data, and tasks or pools for other data. A value of the
+// wrong kind is refused if it is given on the command line, and ignored if it comes from the environment.
 func (o *dataOptions) readSources(synthetic bool) error {
 	o.sourceCount = defaultSources
 	n, err := strconv.Atoi(o.sources.V)
@@ -102,7 +102,7 @@ func (o *dataOptions) readSources(synthetic bool) error {
 	return nil
 }
 
-// kindOfSources is what --sources says a source is, empty where the data decide.
+// kindOfSources returns tasks or pools as --sources says, or "" if the data decide.
 func (o *dataOptions) kindOfSources() string {
 	if o.sources.V == pipeline.SourcesTasks || o.sources.V == pipeline.SourcesPools {
 		return o.sources.V
@@ -133,7 +133,7 @@ func (o *dataOptions) open(ctx context.Context, threads int, out *output) (*data
 	})
 }
 
-// make marks an error of generated data as one of its flags.
+// make generates or opens the data. An error of generated data is a usage error, since the flags describe the data.
 func (o *dataOptions) make(threads int, folder string) (*dataset.Set, error) {
 	generate := dataset.SparseNu
 	switch o.data.V {
@@ -162,12 +162,11 @@ func (o *dataOptions) make(threads int, folder string) (*dataset.Set, error) {
 	return dataset.ReadLayout(folder)
 }
 
-// processors is a number of threads with 0 resolved.
+// processors returns a number of threads, with 0 resolved to the number of processors.
 func processors(threads int) int { return cmp.Or(threads, runtime.GOMAXPROCS(0)) }
 
-// matchTargets returns, in the order of the data, the sources that a list of names
-// and patterns selects; all selects every one that can be a target. Names that
-// hold commas are in quotes, or alone, and one that is all in quotes.
+// matchTargets returns, in the order of the data, the targets that a list of names and patterns selects. The word all selects
+// every possible target. A name with a comma is in double quotes or is the whole list; a target named all is in double quotes.
 func matchTargets(set *dataset.Set, cfg *config, list string) ([]string, error) {
 	all := cfg.TargetsIn(set)
 	chosen := map[string]bool{}

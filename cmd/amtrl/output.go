@@ -15,7 +15,7 @@ import (
 
 const maxTop = 1 << 30
 
-// terminalWidth is that of standard output, 0 where it is no terminal.
+// terminalWidth returns the width of standard output in columns, 0 if it is not a terminal.
 func terminalWidth() int {
 	width, _, err := term.GetSize(int(os.Stdout.Fd()))
 	if err != nil {
@@ -24,14 +24,14 @@ func terminalWidth() int {
 	return width
 }
 
-// output is how a command tells what it did. A command adds the flags that it
-// has use for; the others keep their zero values.
+// output holds the options by which a command prints its results. A command adds the flags that it needs; the others
+// keep their zero values.
 type output struct {
 	json, quiet flags.Value[bool]
 	top         flags.Value[int]
 	formatName  flags.Value[string]
 
-	// format is what --format names, set by check.
+	// format is the value of --format, parsed by check.
 	format report.Format
 }
 
@@ -45,7 +45,7 @@ func (o *output) addJSON(set *flags.Set, what string) {
 	set.Bool(&o.json, "json", "print "+what+" as JSON on standard output, and nothing else there")
 }
 
-// addGroup adds the group of output: --json, and then the others.
+// addGroup adds the group of output flags: --json, then the others.
 func (o *output) addGroup(set *flags.Set, json string, others ...func(*flags.Set)) {
 	set.Group(groupOutput)
 	o.addJSON(set, json)
@@ -80,7 +80,7 @@ func (o *output) emitJSON(v any) error {
 	return o.emit(string(js))
 }
 
-// emitEither prints v where --json asks for it, and else the text.
+// emitEither prints v as JSON if --json is set, and the text otherwise.
 func (o *output) emitEither(v any, text string) error {
 	if o.json.V {
 		return o.emitJSON(v)

@@ -123,11 +123,11 @@ func (o *predictOptions) run(ctx context.Context) error {
 	return o.emitEither(found, strings.Join(parts, "\n"))
 }
 
-// predictNotes are what is odd about the rows that are predicted, by column.
+// predictNotes collects what is odd about the predicted rows, by column.
 type predictNotes struct {
 	filled                         []filledColumn
 	unknown, far, outside, lacking []string
-	scaled                         float64 // 0 for vectors of about the size of those of the run
+	scaled                         float64 // how many times as large the vectors are as the run's; 0 if about the same size
 }
 
 func (n *predictNotes) addFilled(column string, cells, rows int64) {

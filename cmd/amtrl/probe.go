@@ -17,10 +17,10 @@ import (
 	"github.com/amtrl/amtrl/internal/flags"
 )
 
-// probeReport is what a child says of the machine.
+// probeReport is what the child process reports about CUDA on this machine.
 type probeReport struct {
 	cuda.Report
-	// Reason is why CUDA cannot be used, empty where it can.
+	// Reason is why CUDA cannot be used, empty if it can.
 	Reason string
 }
 
@@ -32,7 +32,7 @@ func printProbe(*cli.Context) error {
 	return emitLine(r)
 }
 
-// probeCUDA asks a child what there is of CUDA. Where the child does not answer, the reason says so.
+// probeCUDA has a child process report on CUDA. If the child fails or does not answer, Reason says so.
 func probeCUDA(limit time.Duration) probeReport {
 	var r probeReport
 	seen := false
@@ -56,7 +56,7 @@ func advice(err error) string {
 	return "the driver crashed: compare its version with nvidia-smi's, and update it"
 }
 
-// timeoutOption is how long a driver may be silent.
+// timeoutOption is the option that limits how long a driver may be silent.
 type timeoutOption struct{ seconds flags.Value[int] }
 
 func (o *timeoutOption) addFlags(set *flags.Set) {
@@ -70,13 +70,13 @@ func (o *timeoutOption) limit() time.Duration { return time.Duration(o.seconds.V
 
 const maxProbeTimeout = 86_400
 
-// A driver that is broken can crash the process that asks it, or never answer. So what asks it runs in a child process,
-// which says line by line how far it is.
+// A broken driver can crash the process that calls it, or never return. So the driver is called in a child process,
+// which prints a line at each step.
 
 var errNoAnswer = errors.New("no answer")
 
-// child runs this program with the arguments and hands each line that it prints
-// to line. A child that prints nothing for limit is killed.
+// child runs this program with args and calls line with each line that it prints. It kills a child that prints nothing
+// for limit, and the error then wraps errNoAnswer.
 func child(limit time.Duration, line func([]byte) error, args ...string) error {
 	self, err := os.Executable()
 	if err != nil {
@@ -96,7 +96,7 @@ func child(limit time.Duration, line func([]byte) error, args ...string) error {
 	silence := time.AfterFunc(limit, func() {
 		silent.Store(true)
 		cmd.Process.Kill()
-		out.Close() // a process that hangs in the driver may not even die: the pipe and the process are not waited for
+		out.Close() // a process that hangs in the driver may not even die, so neither the pipe nor the process is waited for
 	})
 	defer silence.Stop()
 	r := bufio.NewScanner(out)
@@ -115,7 +115,7 @@ func child(limit time.Duration, line func([]byte) error, args ...string) error {
 	return complaint.explain(errors.Join(r.Err(), cmd.Wait()))
 }
 
-// tail keeps the first line that a child complains with.
+// tail keeps the first 4,096 bytes that a child writes to standard error.
 type tail struct{ text []byte }
 
 func (t *tail) Write(p []byte) (int, error) {
@@ -123,7 +123,8 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// explain says how a child ended that did not end well.
+// explain adds to the error of a child that ended badly the first line that the child wrote to standard error. It
+// returns other errors, and nil, unchanged.
 func (t *tail) explain(err error) error {
 	var exit *exec.ExitError
 	if err == nil || !errors.As(err, &exit) {

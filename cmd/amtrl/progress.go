@@ -18,8 +18,8 @@ import (
 	"github.com/amtrl/amtrl/runs"
 )
 
-// meter shows how far work is on standard error: a bar on a terminal, lines
-// elsewhere, nothing when quiet. Its unit is whatever the caller counts in.
+// meter shows the progress of work on standard error: as a bar on a terminal, as lines elsewhere, not at all if quiet.
+// The caller chooses the unit of work.
 type meter struct {
 	out   *output
 	total float64
@@ -29,7 +29,7 @@ type meter struct {
 	text  string
 	start time.Time
 	done  float64
-	left  time.Duration // at the time at
+	left  time.Duration // the time left, as estimated at the time at
 	at    time.Time
 	stop  chan struct{}
 }
@@ -53,7 +53,7 @@ func newMeter(out *output, total float64) *meter {
 	return m
 }
 
-// tick keeps the time left current while a step takes long.
+// tick redraws the bar every second, to keep the time left current during a long step.
 func (m *meter) tick() {
 	t := time.NewTicker(time.Second)
 	defer t.Stop()
@@ -69,7 +69,7 @@ func (m *meter) tick() {
 	}
 }
 
-// set moves the meter to done of the total and says what is going on now. What is left takes as long as what is done did.
+// set moves the meter to done units of work and shows text. It estimates the time left from the mean speed so far.
 func (m *meter) set(done float64, text string) {
 	left := time.Duration(0)
 	if done > 0 {
@@ -78,7 +78,7 @@ func (m *meter) set(done float64, text string) {
 	m.setLeft(done, text, left)
 }
 
-// setLeft is set where the caller knows how long the rest takes, 0 for nobody knows.
+// setLeft is set with the time left as the caller knows it, 0 for unknown.
 func (m *meter) setLeft(done float64, text string, left time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -86,7 +86,7 @@ func (m *meter) setLeft(done float64, text string, left time.Duration) {
 	m.draw()
 }
 
-// shrink takes work that needs no doing out of the total.
+// shrink subtracts work that need not be done from the total.
 func (m *meter) shrink(by float64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -113,7 +113,7 @@ func (m *meter) line(format string, args ...any) {
 	m.out.note("%s%s", fmt.Sprintf(format, args...), timeLeft(left))
 }
 
-// close ends the meter; there need be none.
+// close ends the meter. m may be nil.
 func (m *meter) close() {
 	if m == nil {
 		return
@@ -128,7 +128,7 @@ func (m *meter) close() {
 	}
 }
 
-// timeLeft ends a line, where there is as much left as can be said.
+// timeLeft returns the end of a progress line, empty if d is below a second or unknown.
 func timeLeft(d time.Duration) string {
 	if d < time.Second {
 		return ""
@@ -142,13 +142,13 @@ type runProgress struct {
 	reached []float64
 	first   int
 	meter   *meter
-	// at is when the last step was, rates are the seconds that rounds took for a unit of planned work.
+	// at is the time of the last step; rates holds the seconds per unit of planned work of each finished round.
 	at    time.Time
 	rates []float64
 }
 
-// newRunProgress weighs each round by the samples that the schedule plans for it, as far as the sources have them. Methods
-// that fit no representation take next to no time.
+// newRunProgress takes as the planned work of a round the cost of the samples that the schedule plans for it, at most
+// the cost of all rows. Methods that fit no representation count as no work, since they take next to no time.
 func newRunProgress(out *output, set *dataset.Set, cfg pipeline.Config) *runProgress {
 	sources := cfg.SourcesIn(set)
 	p := &runProgress{out: out, reached: []float64{0}, at: time.Now()}
@@ -173,7 +173,7 @@ func newRunProgress(out *output, set *dataset.Set, cfg pipeline.Config) *runProg
 	return p
 }
 
-// costOfAll is what all rows of sources cost that samples can be drawn from.
+// costOfAll returns the cost of all rows of the sources that can be drawn as samples.
 func costOfAll(set *dataset.Set, cfg *pipeline.Config, sources []pipeline.Source) float64 {
 	sum := 0.0
 	for _, s := range sources {
@@ -200,7 +200,7 @@ func (p *runProgress) step(s pipeline.Step) {
 	p.meter.setLeft(p.reached[s.Done]-p.reached[p.first], name, p.left(s))
 	if r := s.Record; r != nil {
 		helped := ""
-		if help := r.Help(); help != "" && s.Epochs > 1 { // which the rounds before were without
+		if help := r.Help(); help != "" && s.Epochs > 1 { // earlier rounds have no such help
 			helped = ", with the help of " + help
 		}
 		p.meter.line("%s: %s %s, %s %s, %s%s", name, report.Count(float64(r.Samples)), text.Form(r.Samples, "sample", "samples"),
@@ -208,8 +208,8 @@ func (p *runProgress) step(s pipeline.Step) {
 	}
 }
 
-// left is how long the rest takes at the rate of the last round. Rounds that begin where another ended may be many times as
-// fast as the first, so nobody knows before two in a row differ by less than a factor of two.
+// left estimates the time left from the rate of the last round. A round that starts from the result of another may be many times
+// as fast as the first round, so left returns 0, for unknown, until two successive rates differ by less than a factor of two.
 func (p *runProgress) left(s pipeline.Step) time.Duration {
 	n := len(p.rates)
 	if n < 2 || !(max(p.rates[n-1], p.rates[n-2]) < 2*min(p.rates[n-1], p.rates[n-2])) {
@@ -226,11 +226,11 @@ type sweepProgress struct {
 	meter   *meter
 }
 
-// step counts a unit. Those that an earlier process finished come first and say nothing about the time left.
+// step counts a unit. Units that an earlier process finished come first and do not enter the estimate of the time left.
 func (p *sweepProgress) step(s runs.SweepStep) {
-	if p.meter == nil { // the folder may have more units than were asked for
+	if p.meter == nil { // the total is known only now: the folder may have more units than were asked for
 		p.meter = newMeter(p.out, float64(s.Total))
-		p.meter.start = p.start // the first step comes once a unit is done
+		p.meter.start = p.start // the first call comes after a unit is done
 	}
 	if s.Resumed {
 		p.resumed++

@@ -100,8 +100,8 @@ type sourceShare struct {
 	Share  float64 `json:"share"`
 }
 
-// estimate gives nu and the shares, in order of falling |nu|, of the run's first method, whose relevance relevance.csv has.
-// Where the settings of nu are those of the run, nu is the run's own; else it is estimated from the model of that method.
+// estimate returns nu and the shares for the run's first method, to which relevance.csv belongs, in order of falling |nu|. If the
+// settings of the relevance are those of the run, nu is the run's own; otherwise it is estimated from the model of that method.
 func (o *relevanceOptions) estimate(cfg *pipeline.Config) (*relevanceResult, error) {
 	run, err := runs.ReadRun(o.dir)
 	switch {
@@ -137,7 +137,7 @@ func (o *relevanceOptions) estimate(cfg *pipeline.Config) (*relevanceResult, err
 	}, round)
 }
 
-// fromModel estimates nu from the heads of a model, and the shares after a round as if it had been that nu.
+// fromModel estimates nu from the heads of the model that read returns, and the shares as if that nu had been the relevance of round.
 func (o *relevanceOptions) fromModel(cfg *pipeline.Config, read func(dir string) (*pipeline.Model, error), round *pipeline.Epoch) (
 	*relevanceResult, error) {
 	model, err := read(o.dir)
@@ -166,7 +166,7 @@ func (o *relevanceOptions) fromModel(cfg *pipeline.Config, read func(dir string)
 	return res.share(cfg, model.Sources, &pipeline.Epoch{Nu: nu, Own: round.Own, Match: round.Match, MatchByChance: round.MatchByChance}), nil
 }
 
-// share adds the relevance and the share of each source after a round, in order of falling |nu|.
+// share fills in the relevance and the share of each source after round, in order of falling |nu|, and returns r.
 func (r *relevanceResult) share(cfg *pipeline.Config, names []string, round *pipeline.Epoch) *relevanceResult {
 	r.Relevance = cfg.Relevance
 	costs := make([]float64, len(names))
@@ -181,7 +181,7 @@ func (r *relevanceResult) share(cfg *pipeline.Config, names []string, round *pip
 	return r
 }
 
-// runSettings are the settings of a run folder, or the default ones where it holds a model alone.
+// runSettings returns the configuration of a run folder, or the default one if the folder holds only a model.
 func runSettings(dir string) (pipeline.Config, error) {
 	id, err := runs.ReadIdentity(dir)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -13,7 +13,8 @@ import (
 	"github.com/amtrl/amtrl/runs"
 )
 
-// inputWords are the words that lead to what a command read, and to the arithmetic, for flags.json.
+// inputWords returns, for flags.json, the words of the command line that determine the input of a command and its
+// arithmetic: the data, the files, and --tf32.
 func inputWords(data *dataOptions, cfg *configuration, device *deviceOptions) []string {
 	words := append(data.words(), cfg.words...)
 	if device.tf32.V {
@@ -22,14 +23,15 @@ func inputWords(data *dataOptions, cfg *configuration, device *deviceOptions) []
 	return words
 }
 
-// keepWords leaves words in the folder of finished work, which is whole without them.
+// keepWords writes words to flags.json in the folder of finished work. It only notes an error, since the folder is
+// complete without that file.
 func (o *output) keepWords(dir string, words []string) {
 	if err := runs.WriteFlags(dir, words); err != nil {
 		o.note("%s", err)
 	}
 }
 
-// words are the flags that say which data these are, each spelt out.
+// words returns the flags that select the data, each with its value.
 func (o *dataOptions) words() []string {
 	words := []string{word(o.data)}
 	switch {
@@ -47,7 +49,7 @@ func (o *dataOptions) words() []string {
 
 func word[T any](v flags.Value[T]) string { return fmt.Sprintf("--%s=%v", v.Name, v.V) }
 
-// knownWords are those of a folder that inputWords can have written.
+// knownWords returns those words of a folder that inputWords can have written.
 func knownWords(list []string) []string {
 	var set flags.Set
 	new(dataOptions).addFlags(&set)
@@ -58,8 +60,8 @@ func knownWords(list []string) []string {
 	})
 }
 
-// repeatCommand is the command of a folder's work: every setting that differs from the preset's or that the data could
-// decide otherwise, and the words that lead to the data, or DATA in their place.
+// repeatCommand returns the command line that repeats the work of a folder. It gives the words that select the data, or
+// DATA in their place, and every setting that differs from that of the preset or that the data could decide otherwise.
 func repeatCommand(command string, id *runs.Identity, leading []string) report.Command {
 	words, out := []string{"amtrl", command}, report.Command{}
 	if command == "run" {
@@ -120,7 +122,7 @@ func repeatCommand(command string, id *runs.Identity, leading []string) report.C
 	return finish()
 }
 
-// decided says whether data can decide a setting: those that [pipeline.Config.Fit] and Complete choose.
+// decided reports whether the data can decide a setting, as [pipeline.Config.Fit] and Complete do.
 func decided(s *setting) bool {
 	return slices.Contains([]string{pipeline.SettingTargetSamples, pipeline.SettingK, pipeline.SettingSchedule, pipeline.SettingEpochs,
 		pipeline.SettingFloor, pipeline.SettingScaling, pipeline.SettingAllocation}, strings.ReplaceAll(s.name, "-", "_"))

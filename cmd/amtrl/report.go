@@ -43,7 +43,7 @@ func (o *reportOptions) readArguments(c *cli.Context) error {
 
 func (o *reportOptions) check() error {
 	if o.format.V == string(report.Text) && !o.format.Given {
-		o.format.V = reportHTML // AMTRL_FORMAT speaks of tables
+		o.format.V = reportHTML // AMTRL_FORMAT is meant for tables
 	}
 	return flags.OneOf(o.format, reportHTML, reportMarkdown, reportJSON, reportCSV)
 }
@@ -125,7 +125,7 @@ func writePage(p *report.Page, format string) ([]byte, error) {
 	return p.HTML()
 }
 
-// reportHint names the command that makes a page of a folder.
+// reportHint returns a line with the command that makes a page of a folder.
 func reportHint(dir string) string {
 	return fmt.Sprintf("to look at it: amtrl report %s\n", batch.ShellQuote(dir))
 }

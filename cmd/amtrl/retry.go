@@ -75,14 +75,15 @@ func (o *retryOptions) run(ctx context.Context) error {
 	return nil
 }
 
-// lastSettings are those of the last submission with the flags that are given.
+// lastSettings returns the settings of the last submission, overridden by the flags, and their engine.
 func (o *retryOptions) lastSettings(ctx context.Context, run *batch.Run) (batch.Settings, batch.Engine, error) {
 	last, submitted, err := run.LastSettings()
 	if err != nil {
 		return last, nil, err
 	}
 	if submitted {
-		// What others wrote is not run: program, options and engine are then those of this command line alone.
+		// A program that others may have written is not run: the program, the options and the engine then come from
+		// this command line alone.
 		if err := run.CheckOwner(); err != nil {
 			if !o.program.Set || !o.to.Set {
 				return last, nil, fmt.Errorf("%w: the program and the options of the last submission are not taken from there; "+

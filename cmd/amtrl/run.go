@@ -127,10 +127,10 @@ func (o *runOptions) run(ctx context.Context) error {
 	return o.emitEither(res, report.Result(res, o.top.V, o.format)+byColumn+fmt.Sprintf("\nrun folder: %s\n", dir)+reportHint(dir))
 }
 
-// maxTargetName is as much of the name of a target as that of the default folder has room for beside a hash of the work.
+// maxTargetName is the number of bytes of a target's name that fit into the name of the default folder, beside a hash of the work.
 const maxTargetName = 255 - len("-01234567")
 
-// folderOptions say where run and sweep leave what they make.
+// folderOptions holds the options of run and sweep for the folder that they write.
 type folderOptions struct {
 	out    flags.Value[string]
 	dryRun flags.Value[bool]
@@ -141,8 +141,8 @@ func (o *folderOptions) addFlags(set *flags.Set, usage string) {
 	set.Bool(&o.dryRun, "dry-run", "make every check of the run and print the resolved configuration and the plan of the schedule")
 }
 
-// open names the folder, --out or prefix and a hash of the work, and puts the
-// data on the device. With --dry-run it prints the work, whose folder check may refuse, and dev is nil.
+// open returns the folder, which is --out or prefix followed by a hash of the work, and the data on the device. With
+// --dry-run it prints the plan of the work, unless check refuses the folder, and dev is nil.
 func (o *folderOptions) open(out *output, set *dataset.Set, choice backend.Choice, id runs.Identity, prefix string,
 	check func(id runs.Identity, dir string) error) (dir string, dev *pipeline.Resident, err error) {
 	digest, err := id.Digest()
@@ -165,7 +165,7 @@ func (o *folderOptions) open(out *output, set *dataset.Set, choice backend.Choic
 	return dir, dev, err
 }
 
-// noteLogs says of what errors are, where that is the logarithm of a label.
+// noteLogs notes each label that is a logarithm: errors are errors of the logarithm.
 func (o *output) noteLogs(set *dataset.Set) {
 	if set.Columns == nil {
 		return
@@ -177,7 +177,7 @@ func (o *output) noteLogs(set *dataset.Set) {
 	}
 }
 
-// noteData says of what errors are, and what of the data makes them wrong (see [dataset.Set.Warnings]).
+// noteData notes which labels are logarithms, and what in the data makes results or errors wrong (see [dataset.Set.Warnings]).
 func (o *output) noteData(set *dataset.Set) {
 	o.noteLogs(set)
 	const most = 8
@@ -191,7 +191,7 @@ func (o *output) noteData(set *dataset.Set) {
 	}
 }
 
-// noteBudget says that a budget is more than all rows cost.
+// noteBudget notes a budget that exceeds the cost of all rows.
 func noteBudget(out *output, set *dataset.Set, id runs.Identity) {
 	cfg := &id.Config
 	target, err := cfg.FindSource(set, id.Targets[0])
@@ -205,7 +205,7 @@ func noteBudget(out *output, set *dataset.Set, id runs.Identity) {
 	}
 }
 
-// noteUnspent says that an active run left a part of its budget which rows that are left would have taken.
+// noteUnspent notes that method active left a part of its budget with which it could have bought further rows.
 func noteUnspent(out *output, set *dataset.Set, cfg *pipeline.Config, res *runs.Result) {
 	target, err := cfg.FindSource(set, res.Target)
 	active := res.Method(pipeline.Active)
@@ -220,7 +220,7 @@ func noteUnspent(out *output, set *dataset.Set, cfg *pipeline.Config, res *runs.
 	}
 }
 
-// place puts the data on a device, and says so where there is no room for all.
+// place puts the data on a device, and notes if there is no room for all of them.
 func (o *output) place(device backend.Device, set *dataset.Set) (*pipeline.Resident, error) {
 	data, err := pipeline.NewResident(device, set)
 	if err != nil {
@@ -245,13 +245,13 @@ type dryRunResult struct {
 	Plans    []budgetPlan  `json:"plans"`
 }
 
-// budgetPlan is what the schedule asks for at one budget, 0 outside the budget schedule.
+// budgetPlan is the plan of the schedule at one budget. Budget is 0 for other schedules than the budget schedule.
 type budgetPlan struct {
 	Budget float64              `json:"budget,omitempty"`
 	Epochs []pipeline.EpochPlan `json:"epochs"`
 }
 
-// dryRun prints the work that id is, which would go to the folder dir.
+// dryRun prints the configuration and the plan of the work that id describes and that would go to the folder dir.
 func dryRun(o *output, set *dataset.Set, id runs.Identity, dir string) error {
 	cfg := id.Config
 	var costs []float64
@@ -275,7 +275,7 @@ func dryRun(o *output, set *dataset.Set, id runs.Identity, dir string) error {
 			"expected constants nearer to 1", t.Delta, t.R, t.SigmaMin, t.Beta)
 	}
 	if err := id.Check(set); err != nil {
-		// The theorem's own constants ask for more than any data have: their plan is shown all the same.
+		// The theorem's own constants ask for more samples than any data have; the plan is shown all the same.
 		if cfg.Schedule.Kind != pipeline.ScheduleTheory {
 			return err
 		}
@@ -322,7 +322,7 @@ func texts[E any](values []E) []string {
 	return out
 }
 
-// shorten joins the first words of a list and counts the rest.
+// shorten joins words by commas. It lists at most the first eight, followed by the number of all.
 func shorten(words []string) string {
 	const most = 8
 	if len(words) <= most {

@@ -16,11 +16,11 @@ import (
 	"github.com/amtrl/amtrl/internal/text"
 )
 
-// runFolder is the run folder of a submitted sweep that a command names, as it is given and as an absolute path, and a
-// task or tasks where the command takes those.
+// runFolder holds the arguments of a command on a submitted sweep: the run folder, as given and as an absolute path,
+// and the task or tasks if the command takes any.
 type runFolder struct{ given, dir, tasks string }
 
-// readArguments takes as many arguments as the usage of the command has.
+// readArguments reads the run folder and, if the usage of the command names it, one more argument, which may be missing.
 func (f *runFolder) readArguments(c *cli.Context) (err error) {
 	args, usage := c.Args().Slice(), c.Command.ArgsUsage
 	switch takesTasks := strings.Contains(usage, " "); {
@@ -44,7 +44,7 @@ func (f *runFolder) open() (*batch.Run, error) {
 	return run, err
 }
 
-// lock opens the folder for this process alone. The tasks are those that are named, nil for none.
+// lock opens the run folder and locks it for this process. It also returns the tasks that the command line names, nil for none.
 func (f *runFolder) lock() (run *batch.Run, tasks batch.Tasks, unlock func(), err error) {
 	run, err = f.open()
 	if err == nil && f.tasks != "" {

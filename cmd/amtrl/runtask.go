@@ -16,7 +16,7 @@ import (
 	"github.com/amtrl/amtrl/runs"
 )
 
-// taskInput opens the data and the device of a task. Its flags are those that a plan spells out.
+// taskInput holds the options by which a task opens its data and its device: the flags that a plan spells out.
 type taskInput struct {
 	data   dataOptions
 	device deviceOptions
@@ -27,7 +27,7 @@ func (o *taskInput) addFlags(set *flags.Set) {
 	o.device.addFlags(set)
 }
 
-// runTaskOptions are those of the command that engines call.
+// runTaskOptions holds the options of run-task, the command that engines call.
 type runTaskOptions struct {
 	runFolder
 	index           int
@@ -81,7 +81,7 @@ func (o *runTaskOptions) run(ctx context.Context) error {
 		return err
 	}
 	code, err := w.Work(ctx)
-	// Also for 0: a signal that came when the work was complete changes nothing.
+	// An exitStatus even for code 0, so that a signal that came when the work was complete does not change the exit code.
 	return &exitStatus{code, err}
 }
 
@@ -132,7 +132,7 @@ func (o *runTaskOptions) openTask(ctx context.Context, plan *batch.Plan, res bat
 	return dev, id, nil
 }
 
-// superviseOptions are those of the command that submit --to local starts.
+// superviseOptions holds the options of supervise, the command that submit --to local starts.
 type superviseOptions struct {
 	runFolder
 	part flags.Value[string]

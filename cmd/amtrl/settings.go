@@ -14,26 +14,25 @@ import (
 
 type config = pipeline.Config
 
-// setting ties a flag to a field of the configuration. The preset gives the
-// value, the flag overrides it where it is set.
+// setting ties a flag to a field of the configuration. The preset gives the value; the flag, if set, overrides it.
 type setting struct {
 	name, usage string
 	// field is a pointer into a complete configuration: to an int, a float64, a string, a bool, a list or an auto.
 	field func(*config) any
-	// only says when the setting does something, nil for always.
+	// only is the condition under which the setting has an effect, nil for always.
 	only *condition
 }
 
-// condition is true of configurations, and needs the flag that makes it so.
+// condition is a property of configurations; needs is the flag that gives a configuration the property.
 type condition struct {
 	needs string
 	holds func(*config) bool
 }
 
-// auto is a number from 0 on, or "auto", which the configuration writes as -1.
+// auto is a number from 0 on, or "auto", which a configuration stores as -1.
 type auto float64
 
-// The kinds that settings belong to.
+// The conditions of the settings.
 var (
 	inTheory   = &condition{"--schedule theory", func(c *config) bool { return c.Schedule.Kind == pipeline.ScheduleTheory }}
 	inBudget   = &condition{"--schedule budget", func(c *config) bool { return c.Schedule.Kind == pipeline.ScheduleBudget }}
@@ -50,7 +49,7 @@ var (
 // The settings are every field of the configuration except the seed, the costs
 // and the true relevance, in the order of the help.
 var (
-	// budgetSetting is a run's alone: a sweep has a list of budgets.
+	// budgetSetting does not belong to sweeps, which have a list of budgets.
 	budgetSetting = setting{"budget", "total cost of the samples; implies --schedule budget",
 		func(c *config) any { return &c.Schedule.Budget }, inBudget}
 	scheduleSetting = setting{"schedule", "how much each epoch spends: paper, theory or budget",
@@ -68,7 +67,7 @@ var (
 		{"floor", "least number of samples of each source", func(c *config) any { return &c.Schedule.Floor }, hasFloor},
 		{"include-target", "make the target one of its own sources", func(c *config) any { return &c.IncludeTarget }, nil},
 	}
-	// relevanceSettings are those that a finished model can be read again with.
+	// relevanceSettings are the settings with which relevance can be estimated again from a finished model.
 	relevanceSettings = []*setting{
 		{"relevance", "how nu is estimated: minnorm, ridge, l1 or transfer; auto is transfer for pools and networks, else ridge",
 			func(c *config) any { return &c.Relevance.Kind }, nil},
@@ -131,7 +130,7 @@ func allSettings() []*setting {
 	return slices.Concat([]*setting{&budgetSetting}, samplingSettings, relevanceSettings, modelSettings, theorySettings, convSettings)
 }
 
-// warmStart is the representation's own.
+// warmStart returns the field of the representation in use.
 func warmStart(c *config) any {
 	if c.Representation == pipeline.ClassConv {
 		return &c.Conv.WarmStart
@@ -141,10 +140,10 @@ func warmStart(c *config) any {
 
 func (s *setting) active(c *config) bool { return s.only == nil || s.only.holds(c) }
 
-// emptyMeans has what an empty text in a configuration stands for, by the name of the setting.
+// emptyMeans maps the name of a setting to what an empty text in the configuration stands for.
 var emptyMeans = map[string]string{"scaling": pipeline.ScalingGlobal, "head-loss": pipeline.LossSquared}
 
-// show is the configuration's value as the flag would take it.
+// show returns the value of the configuration in the form that the flag takes.
 func (s *setting) show(c *config) string {
 	switch v := s.field(c).(type) {
 	case *auto:
@@ -161,7 +160,7 @@ func (s *setting) show(c *config) string {
 	}
 }
 
-// presetText lists the value that each preset gives, or the one that all give.
+// presetText lists the value of each preset, or returns the one value that all presets share.
 func (s *setting) presetText() string {
 	var values, all []string
 	for _, name := range pipeline.Presets() {

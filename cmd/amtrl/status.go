@@ -81,8 +81,8 @@ func (o *statusOptions) run(ctx context.Context) error {
 	return err
 }
 
-// explainEngine makes an engine that could not be asked, and so was told nothing, an exit code of its own, and what an
-// interrupt broke off an interruption.
+// explainEngine returns interrupted if ctx has ended. It gives the error of an engine that could not be asked, and so
+// was told nothing, the exit code exitUnasked. It returns other errors unchanged.
 func explainEngine(ctx context.Context, err error, interrupted interruption) error {
 	if err != nil && ctx.Err() != nil {
 		return interrupted
@@ -93,10 +93,10 @@ func explainEngine(ctx context.Context, err error, interrupted interruption) err
 	return err
 }
 
-// patience is how many looks in a row may fail before watch gives up.
+// patience is the number of failed looks in a row after which watchRun gives up.
 const patience = 10
 
-// watchRun looks until no task may get a result any more.
+// watchRun looks at the run repeatedly, until no task can still get a result, and returns the last status.
 func (o *statusOptions) watchRun(ctx context.Context, run *batch.Run) (*batch.Status, error) {
 	interval := func(look int) time.Duration {
 		if o.interval.Set {
@@ -157,7 +157,7 @@ func (o *statusOptions) showChange(s *batch.Status, text string) error {
 	return o.emit(text + "\n")
 }
 
-// lookInterval spares the engine: other people's jobs are asked about too.
+// lookInterval returns the time to wait after a look. It spares the engine, which answers queries about the jobs of others too.
 func lookInterval(run *batch.Run, look int) time.Duration {
 	first := engines[0].Interval
 	for _, j := range run.Jobs {
@@ -180,7 +180,7 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// states are in the order in which they are counted.
+// states lists the states in the order in which they are counted.
 var states = []batch.State{
 	batch.Done, batch.Running, batch.Queued, batch.Requeued, batch.New,
 	batch.Failed, batch.Timeout, batch.Cancelled, batch.Lost, batch.DamagedResult,
@@ -196,7 +196,7 @@ func countsText(s *batch.Status) string {
 	return fmt.Sprintf("%s: %s", text.Several(len(s.Tasks), "task"), strings.Join(parts, ", "))
 }
 
-// mostTasks bounds a list that nobody asked to be whole.
+// mostTasks bounds the number of tasks that are listed without --all.
 const mostTasks = 40
 
 func statusText(run *batch.Run, s *batch.Status, all bool, format report.Format) string {
@@ -226,7 +226,7 @@ func statusText(run *batch.Run, s *batch.Status, all bool, format report.Format)
 	}
 	if failed := s.Failed(); len(failed) > 0 && !s.Open() {
 		again, to := " again", ""
-		if len(run.Jobs) == 0 { // nobody knows to what engine
+		if len(run.Jobs) == 0 { // no submission says to which engine
 			again, to = "", " --to ENGINE"
 		}
 		out += fmt.Sprintf("\nto hand %s over%s: amtrl retry %s --failed%s\n", text.Several(len(failed), "task"), again,

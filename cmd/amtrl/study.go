@@ -192,9 +192,9 @@ func (o *studyNewOptions) run(ctx context.Context) error {
 	return nil
 }
 
-// studyLearning are the options of a command that learns from a study.
+// studyLearning holds the options of a command that learns from a study.
 type studyLearning struct {
-	prints string // with --json
+	prints string // what --json prints
 	studyFolder
 	device deviceOptions
 	output

@@ -25,7 +25,7 @@ type studyAskOptions struct {
 	budget, below        flags.Value[float64]
 	request, out, layout flags.Value[string]
 	expires              flags.Value[string]
-	after                time.Duration // what expires says
+	after                time.Duration // the value of expires
 	device               deviceOptions
 	output
 }
@@ -47,7 +47,7 @@ func (o *studyAskOptions) addFlags(set *flags.Set) {
 }
 
 func (o *studyAskOptions) check() error {
-	o.layout.CommandLineOnly("table") // AMTRL_FORMAT is that of printed tables, AMTRL_BUDGET that of a run
+	o.layout.CommandLineOnly("table") // AMTRL_FORMAT is meant for printed tables, AMTRL_BUDGET for runs
 	o.budget.CommandLineOnly(0)
 	var err error
 	o.after, err = flags.Span(o.expires.V)
@@ -139,7 +139,7 @@ func (o *studyAskOptions) run(ctx context.Context) error {
 	return nil
 }
 
-// write writes --out, which a repeated request may have left.
+// write writes the rows of an ask to --out. If a repeated request finds the file with the same bytes, it leaves it.
 func (o *studyAskOptions) write(asked *study.Asked) error {
 	var raw []byte
 	if o.layout.V == "label-studio" {

@@ -16,9 +16,9 @@ import (
 	"github.com/amtrl/amtrl/runs/study"
 )
 
-// studyTables are the options of a command that prints what there is of a study.
+// studyTables holds the options of a command that prints the state of a study.
 type studyTables struct {
-	prints string // with --json
+	prints string // what --json prints
 	studyFolder
 	output
 }
@@ -79,7 +79,7 @@ func (o *studyStatusOptions) run(ctx context.Context) error {
 	return o.emitEither(st, out)
 }
 
-// columnTable has a row for each column of labels of all sources, which tells those of the target from the others.
+// columnTable returns a table with a row for each column of labels: the counts over the sources, then over the target.
 func columnTable(all, target []study.ColumnStatus) *report.Table {
 	t := &report.Table{Right: []int{1, 2, 3, 4, 5, 6}, Header: []string{"column", "in the data", "answered", "lacking",
 		"target in the data", "answered", "lacking"}}
@@ -94,7 +94,7 @@ func columnTable(all, target []study.ColumnStatus) *report.Table {
 	return t
 }
 
-// lastRoundText says what the last round of a study found.
+// lastRoundText describes the result of the last round of a study.
 func lastRoundText(s *study.Study, st *study.Status) string {
 	if st.Last == nil {
 		return "nothing was learned yet\n" + farLine(st)
@@ -154,7 +154,7 @@ func (o *studyPlanOptions) addFlags(set *flags.Set) {
 }
 
 func (o *studyPlanOptions) check() error {
-	o.budget.CommandLineOnly(0) // AMTRL_BUDGET is that of a run
+	o.budget.CommandLineOnly(0) // AMTRL_BUDGET is meant for runs
 	return cmp.Or(flags.Positive(o.budget), o.output.check())
 }
 
@@ -183,7 +183,7 @@ func (o *studyPlanOptions) run(ctx context.Context) error {
 	return o.emitEither(p, out)
 }
 
-// costText is a cost for people: sums of costs such as 0.9 have digits at the end that nobody gave.
+// costText formats a cost with at most 12 significant digits: sums of costs such as 0.9 have rounding errors in the digits after these.
 func costText(v float64) string { return strconv.FormatFloat(v, 'g', 12, 64) }
 
 func drawText(list []study.PlanSource, format report.Format) string {
@@ -238,7 +238,7 @@ func (o *studyRelevanceOptions) run(ctx context.Context) error {
 	return o.emit(studyShares(&last, o.top.V).Render(o.format) + "\n" + due + t.Render(o.format))
 }
 
-// studyShares is the table of the sources with the largest relevance after a round.
+// studyShares returns the table of the top sources by relevance after a round.
 func studyShares(r *runs.RoundScore, top int) report.Table {
 	t := report.Table{
 		Title:  fmt.Sprintf("relevance for target %s after round %d", r.Result.Target, r.Round),
@@ -294,7 +294,7 @@ func farLine(st *study.Status) string {
 	return farText(st.Far) + "\n"
 }
 
-// farText names labels that are probably slips.
+// farText lists labels that lie far from the others of their source and are probably slips.
 func farText(far []string) string {
 	return fmt.Sprintf("far from the other labels of their sources, and a few such decide what is learned: %s; where they are slips, tell "+
 		"them again with --replace, and where they are right with --checked", shorten(far))

@@ -22,7 +22,7 @@ type submitOptions struct {
 	handOverOptions
 	sweepInput
 
-	// asked is what the flags ask for of each task, set by check.
+	// asked holds the resources of each task that the flags ask for, set by check.
 	asked batch.Resources
 }
 
@@ -127,7 +127,7 @@ func (o *submitOptions) submitDry(ctx context.Context, plan batch.Plan, eng batc
 	return o.dryHandOver(ctx, run, eng, set, tasks)
 }
 
-// newPlan is the plan of a sweep, with every flag that opens data and device spelt out.
+// newPlan returns the plan of a sweep, with every flag that selects the data and the device spelt out.
 func (o *submitOptions) newPlan(p *sweepPlan) (batch.Plan, error) {
 	id := runs.Identity{
 		Version: version().Version, Data: runs.DescribeData(p.set), Config: p.cfg,

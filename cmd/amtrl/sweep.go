@@ -15,7 +15,7 @@ import (
 	"github.com/amtrl/amtrl/runs"
 )
 
-// The bounds of what mistyped numbers and ranges can ask for: each unit is a fit and a result file.
+// Bounds that catch mistyped numbers and ranges: each unit is a fit and a result file.
 const (
 	maxJobs  = 4096
 	maxUnits = 1_000_000
@@ -123,7 +123,7 @@ type sweepPlan struct {
 
 func (p *sweepPlan) units() int { return len(p.targets) * len(p.seeds) * max(1, len(p.budgets)) }
 
-// plan opens the data, after readLists.
+// plan resolves the flags and opens the data. It must be called after readLists.
 func (o *sweepInput) plan(ctx context.Context, out *output) (*sweepPlan, error) {
 	p := sweepPlan{seeds: o.seedList, budgets: o.budgetList}
 	cfg, err := o.config.resolve(p.budgets)
@@ -154,7 +154,7 @@ func (o *sweepInput) plan(ctx context.Context, out *output) (*sweepPlan, error) 
 	return &p, nil
 }
 
-// readLists reads --seeds and --budgets, which implies its schedule.
+// readLists reads --seeds and --budgets. --budgets implies the budget schedule.
 func (o *sweepInput) readLists() (err error) {
 	if o.seedList, err = flags.Seeds(o.seeds.V); err != nil {
 		return flags.Misuse("--seeds: %s", err)
@@ -209,7 +209,7 @@ type sweepResult struct {
 	Stability []report.SourceStability `json:"stability,omitempty"`
 }
 
-// stableSources is how many sources the table of their shares over seeds has.
+// stableSources is the number of sources in the table of shares over seeds.
 const stableSources = 10
 
 func (o *sweepOutput) printSummary(dir string, id runs.Identity, sum *runs.Summary) error {

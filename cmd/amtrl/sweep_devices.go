@@ -13,7 +13,7 @@ import (
 
 const allDevices = "all"
 
-// checkDevices refuses --devices where it is wrong, and beside what contradicts it.
+// checkDevices refuses a --devices that is malformed or contradicts other flags.
 func (o *sweepOptions) checkDevices() error {
 	if !o.severalDevices() {
 		return nil
@@ -33,16 +33,16 @@ func (o *sweepOptions) checkDevices() error {
 	return nil
 }
 
-// severalDevices says whether --devices counts: from the environment it gives way to --backend cpu.
+// severalDevices reports whether --devices takes effect: in the environment it gives way to --backend cpu.
 func (o *sweepOptions) severalDevices() bool {
 	return o.devices.Set && o.devices.V != "" && (o.devices.Given || o.device.backend.V != "cpu")
 }
 
 type openDevices struct {
 	out     *output
-	choice  backend.Choice // with the first of them
+	choice  backend.Choice // its Device is the first of all
 	all     []backend.Device
-	numbers []int // of CUDA devices, where there are several
+	numbers []int // the CUDA numbers of all, if --devices takes effect
 }
 
 func (o *sweepOptions) open(threads int) (*openDevices, error) {
@@ -88,7 +88,8 @@ func (o *sweepOptions) deviceNumbers() ([]int, error) {
 	return list, r.Err
 }
 
-// residents are the data on each device, first being what the first has already. The pools go to all at once.
+// residents returns the data on each device, where first is the copy that the first device already has. The pools are
+// copied to the other devices concurrently.
 func (d *openDevices) residents(first *pipeline.Resident) ([]*pipeline.Resident, error) {
 	all := make([]*pipeline.Resident, len(d.all))
 	all[0] = first
