@@ -15,8 +15,8 @@ type AttemptLine struct {
 	Time    time.Time `json:"time"`
 	Attempt int       `json:"attempt"`
 
-	// Of a start: the part, the engine's name of the task and how often it says that it restarted it, the process, the
-	// program, and what the engine shows of GPUs.
+	// Fields of a start: the key of the part, the engine's name for the task and its count of restarts, the process,
+	// the program, and CUDA_VISIBLE_DEVICES.
 	Part     string `json:"part,omitempty"`
 	EngineID string `json:"engine_id,omitempty"`
 	Restart  string `json:"restart,omitempty"`
@@ -26,17 +26,17 @@ type AttemptLine struct {
 	SHA256   string `json:"program_sha256,omitempty"`
 	Visible  string `json:"visible_devices,omitempty"`
 
-	// Of a device: what computes, and the GPUs that nvidia-smi lists.
+	// Fields of a device: what computes, and the GPUs that nvidia-smi lists.
 	Backend *runs.BackendChoice `json:"backend,omitempty"`
 	GPUs    []string            `json:"gpus,omitempty"`
 
-	// Of a unit: a finished epoch of it, or all of it with its seconds.
+	// Fields of a finished epoch (unit, method and epoch) and of a finished unit (unit and seconds).
 	Unit    string  `json:"unit,omitempty"`
 	Method  string  `json:"method,omitempty"`
 	Epoch   int     `json:"epoch,omitempty"`
 	Seconds float64 `json:"seconds,omitempty"`
 
-	// Of an end.
+	// Fields of an end.
 	Code   *int   `json:"code,omitempty"`
 	Reason string `json:"reason,omitempty"`
 	Error  string `json:"error,omitempty"`
@@ -62,7 +62,7 @@ const (
 
 var reasons = []string{reasonDone, reasonFailed, reasonRequeue, reasonTerminated, reasonTakenOver}
 
-// attemptExit is how the last attempt ended: the file exit of a task.
+// attemptExit is the content of the file exit of a task: how its last attempt ended.
 type attemptExit struct {
 	Attempt int    `json:"attempt"`
 	Part    string `json:"part"`
@@ -71,7 +71,7 @@ type attemptExit struct {
 	Error   string `json:"error,omitempty"`
 }
 
-// Attempts reads the attempts of a task.
+// Attempts reads the lines of attempt.jsonl of a task, in order.
 func (r *Run) Attempts(task int) ([]AttemptLine, error) {
 	var lines []AttemptLine
 	err := jsonfile.ReadLines(r.taskPath(task, "attempt.jsonl"), maxFile, func(l AttemptLine) error {
@@ -83,7 +83,7 @@ func (r *Run) Attempts(task int) ([]AttemptLine, error) {
 	return lines, err
 }
 
-// readExit reads how the last attempt ended, nil where none has.
+// readExit reads how the last attempt of a task ended. It returns nil if none has ended.
 func (r *Run) readExit(task int) (*attemptExit, error) {
 	var e attemptExit
 	err := readChecked(r.taskPath(task, "exit"), &e, func() error { return e.check(r.Plan.ID) })

@@ -12,14 +12,14 @@ import (
 	"github.com/amtrl/amtrl/internal/text"
 )
 
-// What is read back from a run folder is held to the forms in which it is
-// written: parts of it become paths, arguments and lines of scripts.
+// Everything that is read from a run folder is checked against the form in which it is written, because parts of it
+// become paths, arguments and lines of scripts.
 
 // Bounds of what a run folder can ask for.
 const (
 	// MaxTasks bounds the tasks of a run and the units of its sweep.
 	MaxTasks = 1_000_000
-	// maxGrowth bounds the units of all that a sweep has been before it grew, added up.
+	// maxGrowth bounds the sum of the units that a sweep had before each time it grew.
 	maxGrowth = 20 * MaxTasks
 	// maxSubmissions bounds the submissions of a run and the attempts of a task.
 	maxSubmissions = 1_000_000
@@ -33,7 +33,7 @@ var (
 	idForm     = regexp.MustCompile(`^[0-9a-f]{12}$`)
 	engineForm = regexp.MustCompile(`^[a-z][a-z0-9]{0,31}$`)
 	flagForm   = regexp.MustCompile(`^[a-z][a-z0-9-]{0,63}$`)
-	// jobForm is what the ids of all engines have in common. Each engine checks its own form before it uses one.
+	// jobForm is the form that the job ids of all engines share. Each engine checks its own form before it uses an id.
 	jobForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9@;/_.-]{0,511}$`)
 )
 
@@ -90,7 +90,7 @@ func (p *Plan) check() error {
 	return nil
 }
 
-// within says whether each element of a list is in another, and none is there twice.
+// within reports whether every element of list is in other and none is twice in list.
 func within[E comparable](list, other []E) bool {
 	seen, all := map[E]bool{}, map[E]bool{}
 	addAll(seen, list)
@@ -100,7 +100,7 @@ func within[E comparable](list, other []E) bool {
 
 func partKey(id string, number, part int) string { return fmt.Sprintf("%s-%d-%d", id, number, part) }
 
-// checkKey refuses what is not the key of a part of a run and returns the numbers in it.
+// checkKey returns the submission number and the part number in key, or an error if key is not the key of a part of the run id.
 func checkKey(id, key string) (number, part int, err error) {
 	n, err := fmt.Sscanf(key, id+"-%d-%d", &number, &part)
 	if n != 2 || err != nil || partKey(id, number, part) != key || number < 1 || number > maxSubmissions || part < 0 || part > MaxTasks {
@@ -109,7 +109,7 @@ func checkKey(id, key string) (number, part int, err error) {
 	return number, part, nil
 }
 
-// check refuses a line that record would not write for a run of that number of tasks.
+// check refuses a line that record would not write for a run with this id and this number of tasks.
 func (l *jobLine) check(id string, tasks int) error {
 	number, part, err := checkKey(id, l.Key)
 	if err != nil {

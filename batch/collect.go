@@ -11,7 +11,7 @@ import (
 	"github.com/amtrl/amtrl/runs"
 )
 
-// Unfinished is the error of a collection that lacks results.
+// Unfinished is the error of collecting a run in which tasks have no result.
 type Unfinished struct {
 	// Missing are the tasks without a result; Of is the number of all tasks.
 	Missing Tasks
@@ -27,9 +27,9 @@ func (u *Unfinished) Error() string {
 		text.Form(len(u.Missing), "has", "have"), list)
 }
 
-// Collect puts the results of all tasks together to the files that the same sweep leaves on one machine, in the folder
-// out. Where the tasks ran on different devices, config.json names the first and says so in its reason; mixed then
-// describes them.
+// Collect writes the results of all tasks to the folder out, as the files that the same sweep leaves on one machine. If
+// the tasks ran on different devices, config.json names the device of the first unit; mixed then lists all devices and
+// is the reason in config.json. The error is an [*Unfinished] if tasks have no result.
 func (r *Run) Collect(out string) (sum *runs.Summary, id runs.Identity, mixed string, err error) {
 	id = r.Plan.Identity
 	units := id.Units()

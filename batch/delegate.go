@@ -8,18 +8,16 @@ import (
 	"syscall"
 )
 
-// AskToSave asks the process of a task to save and to end.
+// AskToSave sends the process of a task the signals that ask it to save and to end.
 func AskToSave(p *os.Process) {
 	for _, s := range SaveSignals {
 		p.Signal(s)
 	}
 }
 
-// Delegate carries the task out in another process, made by command, which
-// cannot reach the engine, as in a container. It stays outside: what the engine
-// asks of it, it passes on, to save as a signal, and when the process
-// has saved and wants another attempt, it asks the engine for that. It returns
-// the exit code of this process.
+// Delegate carries the task out in another process, which command makes and which cannot reach the engine, such as one in
+// a container. This process stays outside. It passes on what the engine asks, a request to save as a signal, and when the
+// other process has saved and wants another attempt, it asks the engine for one. It returns the exit code of this process.
 func (w *Worker) Delegate(ctx context.Context, command func(Resources) *exec.Cmd) (int, error) {
 	if err := w.find(); err != nil {
 		return ExitBadInput, err

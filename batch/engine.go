@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Resources is what one task asks for. A zero leaves it to the engine.
+// Resources holds what one task asks for. Zero leaves a choice to the engine.
 type Resources struct {
 	GPUs    int    `json:"gpus,omitempty"`
 	GPUType string `json:"gpu_type,omitempty"`
@@ -15,14 +15,14 @@ type Resources struct {
 	MemMiB int `json:"mem_mib,omitempty"`
 	// Time is the limit of one attempt, in whole seconds.
 	Time time.Duration `json:"time,omitempty"`
-	// Parallel is how many tasks may run at a time.
+	// Parallel is the number of tasks that may run at a time.
 	Parallel int `json:"parallel,omitempty"`
 	// MaxRestarts is how often a task may start again by itself, after a time
 	// limit, a lost node or a failure that another attempt may not meet.
 	MaxRestarts int `json:"max_restarts"`
 }
 
-// Submission is what an engine is to run: some tasks of a run folder.
+// Submission is what an engine is to run: tasks of a run folder.
 type Submission struct {
 	// Dir is the absolute path of the run folder where the tasks run.
 	Dir string
@@ -36,25 +36,25 @@ type Submission struct {
 	// Program is the absolute path of amtrl where the tasks run. A task is carried out by the command Program run-task
 	// --part KEY Dir INDEX, where KEY is the part's and INDEX the engine's index. It exits 0 once the task has its
 	// result, also where it had it before; ExitBadInput where another attempt would fail the same way; ExitTerminated
-	// after a SIGTERM, which saves what there is.
+	// after a SIGTERM, on which it saves its progress.
 	Program   string
 	Resources Resources
-	// Data is the absolute path of the data, empty where it is built in or made; Files are those of the files that it
-	// names where it is a manifest.
+	// Data is the absolute path of the data, empty for embedded and synthetic data. If the data are a manifest, Files
+	// are the absolute paths of the files that it names.
 	Data  string
 	Files []string
 }
 
-// Part is one job of the engine: what is handed over, and what its indices
-// stand for. A submission has several where the engine bounds their size.
+// Part is one job of the engine: what is handed over, and which task each of its indices stands for. A submission has
+// several parts if the engine bounds the size of a job.
 type Part struct {
 	// Key is unique in the run and names it, such as 0123456789ab-1-0 for the first part of the first submission of run
 	// 0123456789ab: [PartKey]. The job carries it, so that it can be found without its id.
 	Key string `json:"key"`
-	// File is the name in RUN/submit of what is handed over, and Content its bytes.
+	// File is the name in RUN/submit of the file that is handed over, and Content its bytes.
 	File    string `json:"file,omitempty"`
 	Content []byte `json:"-"`
-	// Argv is the exact command that hands it over, File by its absolute path.
+	// Argv is the exact command that hands the part over. It names File by its absolute path.
 	Argv  []string `json:"argv,omitempty"`
 	Tasks Tasks    `json:"tasks,omitempty"`
 	// The engine's index of task t is t - Offset, or its place in Tasks if Dense.
@@ -72,8 +72,8 @@ type Job struct {
 // State is where a task stands.
 type State string
 
-// The states. An engine reports all but New, Lost and DamagedResult; Done from an engine means
-// that it saw exit code 0, which the result file outranks.
+// The states. An engine reports all but New, Lost and DamagedResult. Done from an engine means that it saw exit code 0;
+// the result file overrides it.
 const (
 	New       State = "new"       // never handed over
 	Queued    State = "queued"    // waits for its turn
@@ -84,19 +84,19 @@ const (
 	Cancelled State = "cancelled" // was cancelled
 	Timeout   State = "timeout"   // met its time limit
 	Lost      State = "lost"      // the engine does not know it, and it has no result
-	// DamagedResult is a task that ended and whose result is none.
+	// DamagedResult means that the task ended and its result file is empty or damaged.
 	DamagedResult State = "damaged"
 )
 
 // Observation is what the engine says about one task.
 type Observation struct {
-	// Key is the part's, Job the engine's id of it, Task the index in tasks.jsonl.
+	// Key is the key of the part, Job the engine's id of the job, and Task the index in tasks.jsonl.
 	Key, Job string
 	Task     int
 	State    State
 	// EngineID names the task to the engine's own tools, such as 12_3 or a pod.
 	EngineID string
-	// Reason is the engine's word for why, Node where it runs or ran, Exit how it ended where the engine says.
+	// Reason is the engine's explanation of the state, Node where the task runs or ran, and Exit how it ended, if the engine says so.
 	Reason, Node string
 	Exit         string
 }
@@ -109,37 +109,36 @@ type Log struct {
 
 // The exit codes of run-task that say more than that the attempt failed.
 const (
-	// ExitBadInput says that another attempt would fail the same way.
+	// ExitBadInput means that another attempt would fail the same way.
 	ExitBadInput = 65
-	// ExitTerminated says that the attempt saved what there is after a SIGTERM, as a shell would report it.
+	// ExitTerminated means that the attempt saved its progress after a SIGTERM. It is the code that a shell reports for this signal.
 	ExitTerminated = 128 + 15
-	// ExitInUse says that another attempt holds the task's lease.
+	// ExitInUse means that another attempt holds the task's lease.
 	ExitInUse = 75
-	// ExitRequeue says that the attempt saved what there is after a SIGUSR1 and wants to go on in another.
+	// ExitRequeue means that the attempt saved its progress after a SIGUSR1 and asks for another attempt to go on.
 	ExitRequeue = 99
 )
 
-// Engine runs the tasks of run folders. Each knows its own options, such as a partition or an image, which Options
-// returns in a form that JSON keeps and from which the same engine can be made again.
+// Engine runs the tasks of run folders. Each engine knows its own options, such as a partition or an image. Options
+// returns them in a form that can be stored as JSON and from which the same engine can be made again.
 type Engine interface {
 	Name() string
 	Options() any
-	// Render makes what would be handed over, without touching anything but, where
-	// the engine's limits bear on it, asking the engine.
+	// Render returns the parts of a submission. It changes nothing, and asks the engine only for limits that bear on the parts.
 	Render(ctx context.Context, s Submission) ([]Part, error)
 	// Check asks the engine whether it would take the parts, which need not be on disk, and hands nothing over.
 	Check(ctx context.Context, parts []Part) error
-	// Submit hands over a part whose file is in RUN/submit and returns the engine's id of it. An error that is an
-	// [*Unsure] says that the engine may have taken it all the same; after any other it has not.
+	// Submit hands over a part whose file is in RUN/submit and returns the engine's id of the job. An [*Unsure] error
+	// means that the engine may have taken the part all the same; after any other error it has not.
 	Submit(ctx context.Context, p Part) (id string, err error)
-	// Query says where the tasks of the jobs stand, asking once for all. A job without an id is looked for by its key.
-	// Tasks that the engine does not know (any more) are left out. An error means that the engine could not be asked.
+	// Query returns the states of the tasks of the jobs, with one question to the engine for all of them. A job without an id is found
+	// by its key. Tasks that the engine does not know (any more) are left out. An error means that the engine could not be asked.
 	Query(ctx context.Context, jobs []Job) ([]Observation, error)
-	// Cancel ends the tasks of a job, all that have not ended where tasks is nil. Tasks that have ended are no error.
+	// Cancel ends the given tasks of a job, or all that have not ended if tasks is nil. A task that has already ended is no error.
 	Cancel(ctx context.Context, j Job, tasks []int) error
-	// Log says where the log of a task is, follow until it ends where the answer is a command.
+	// Log returns where the log of a task is. With follow, a command that prints it goes on until the task ends.
 	Log(j Job, task int, follow bool) Log
-	// Attempt is what the engine knows of this process where it is an attempt that the engine started.
+	// Attempt returns what the engine knows of this process, if it is an attempt that the engine started.
 	Attempt() Attempt
 }
 
@@ -149,18 +148,18 @@ type Attempt struct {
 	ID string
 	// Restarts is how often the engine says that it started the task again, empty where it does not say.
 	Restarts string
-	// Requeue asks the engine to start the task again, which has saved what there is, and to end this process. It is
-	// nil where the engine, or another process in between, goes by [ExitRequeue] alone.
+	// Requeue asks the engine to end this process and to start its task, which has saved its progress, again. It is nil
+	// where the engine, or another process in between, acts on [ExitRequeue] alone.
 	Requeue func(ctx context.Context) error
 }
 
-// Unsure is the error of a submission that the engine may have taken.
+// Unsure is the error of a submission that the engine may have taken nevertheless.
 type Unsure struct{ Err error }
 
 func (u *Unsure) Error() string { return u.Err.Error() }
 func (u *Unsure) Unwrap() error { return u.Err }
 
-// TaskCommand carries out the task of an engine's index.
+// TaskCommand returns the command that carries out the task with the given index of the engine.
 func TaskCommand(program, key, dir string, index int) []string {
 	return []string{program, "run-task", "--part", key, dir, strconv.Itoa(index)}
 }

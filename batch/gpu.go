@@ -13,8 +13,8 @@ import (
 	"github.com/amtrl/amtrl/internal/text"
 )
 
-// checkGPUs refuses a process that sees fewer GPUs than it asked for, before anything is loaded. What the engine shows
-// is CUDA_VISIBLE_DEVICES where it is set, else the device files.
+// checkGPUs returns an error if this process sees fewer than want GPUs, before anything is loaded. The visible GPUs are
+// those of CUDA_VISIBLE_DEVICES if it is set, else those with a device file.
 func checkGPUs(want int) error {
 	if want == 0 {
 		return nil
@@ -32,8 +32,8 @@ func checkGPUs(want int) error {
 	return nil
 }
 
-// VisibleDevices lists the GPUs that this process may use: those of CUDA_VISIBLE_DEVICES up to the first that is none,
-// as the driver reads it, or else one for each device file.
+// VisibleDevices lists the GPUs that this process may use: the entries of CUDA_VISIBLE_DEVICES up to the first that
+// names no device, as the driver reads them, or one number for each device file if the variable is not set.
 func VisibleDevices() []string {
 	var list []string
 	if devices, set := os.LookupEnv("CUDA_VISIBLE_DEVICES"); set {
@@ -48,7 +48,7 @@ func VisibleDevices() []string {
 	}
 	files, _ := filepath.Glob("/dev/nvidia[0-9]*")
 	if _, err := os.Stat("/dev/dxg"); err == nil && len(files) == 0 {
-		files = []string{"/dev/dxg"} // the GPUs of Windows' subsystem for Linux
+		files = []string{"/dev/dxg"} // the GPUs of the Windows Subsystem for Linux
 	}
 	for i := range files {
 		list = append(list, strconv.Itoa(i))
@@ -56,7 +56,7 @@ func VisibleDevices() []string {
 	return list
 }
 
-// listGPUs names the visible GPUs with their UUIDs, where nvidia-smi can.
+// listGPUs returns a line with the index, UUID and name of each visible GPU, nil if nvidia-smi cannot list them.
 func listGPUs(want int) []string {
 	if want == 0 {
 		return nil

@@ -9,24 +9,24 @@ import (
 	"github.com/amtrl/amtrl/internal/jsonfile"
 )
 
-// JobRecord is what jobs.jsonl says about a part.
+// JobRecord is what jobs.jsonl records about a part.
 type JobRecord struct {
 	Job
 	Engine string
-	// Submission is the number of the submission that it was part of.
+	// Submission is the number of the submission to which the part belongs.
 	Submission int
-	// Refused says that the engine did not take it; Unsure that nobody knows: the submitter was killed between writing
-	// that it would hand the part over and writing what came of it, or the engine's answer made no sense.
+	// Refused reports that the engine did not take the part. Unsure reports that nobody knows whether it did: the submitter was
+	// killed between recording that it would hand the part over and recording the outcome, or the engine's answer made no sense.
 	Refused, Unsure bool
-	// Error is why.
+	// Error is the reason for Refused or Unsure.
 	Error string
 	// Cancelled are the tasks that were cancelled.
 	Cancelled map[int]bool
 	Time      time.Time
 }
 
-// The events of jobs.jsonl. A part has one eventSubmit, written and synced
-// before the engine is called, and then one of the others but eventCancel.
+// The events of jobs.jsonl. A part has one eventSubmit, written and synced before the engine is called, and after the call
+// eventSubmitted, eventRefused or eventUnsure. Where the outcome is unknown, eventFound may settle it later. eventCancel may follow.
 const (
 	eventSubmit    = "submit"
 	eventSubmitted = "submitted"
@@ -42,12 +42,12 @@ type jobLine struct {
 	Time       time.Time `json:"time"`
 	Engine     string    `json:"engine,omitempty"`
 	Submission int       `json:"try,omitempty"`
-	Part                 // the key alone, and the tasks of a cancellation, where it is no eventSubmit
+	Part                 // only its key, except in eventSubmit; in eventCancel also its tasks
 	ID         string    `json:"id,omitempty"`
 	Error      string    `json:"error,omitempty"`
 }
 
-// record appends a line to jobs.jsonl, makes it last and applies it.
+// record appends a line to jobs.jsonl, syncs the file, and applies the line to r.
 func (r *Run) record(line jobLine) error {
 	line.Time = time.Now().UTC()
 	if err := jsonfile.Append(filepath.Join(r.Dir, jobsFile), line); err != nil {
@@ -56,7 +56,7 @@ func (r *Run) record(line jobLine) error {
 	return r.apply(line)
 }
 
-// readJobs reads jobs.jsonl, all of which must belong to the run.
+// readJobs reads jobs.jsonl into r.Jobs. Every line must belong to the run.
 func (r *Run) readJobs() error {
 	read := &Run{Dir: r.Dir}
 	err := jsonfile.ReadLines(filepath.Join(r.Dir, jobsFile), maxFile, func(line jobLine) error {
@@ -71,7 +71,7 @@ func (r *Run) readJobs() error {
 	return err
 }
 
-// Part is what is known of the part of a key.
+// Part returns the record of the part with this key, or an error if the run has none.
 func (r *Run) Part(key string) (*JobRecord, error) {
 	if i := slices.IndexFunc(r.Jobs, func(j *JobRecord) bool { return j.Key == key }); i >= 0 {
 		return r.Jobs[i], nil
@@ -79,7 +79,7 @@ func (r *Run) Part(key string) (*JobRecord, error) {
 	return nil, fmt.Errorf("%s has no part %q", r.Dir, key)
 }
 
-// apply adds what a line of jobs.jsonl says.
+// apply changes r.Jobs as a line of jobs.jsonl says.
 func (r *Run) apply(line jobLine) error {
 	j, unknown := r.Part(line.Key)
 	if line.Event == eventSubmit {
@@ -119,7 +119,7 @@ func (r *Run) submissions() int {
 	return n
 }
 
-// jobOf is the last part that holds each task and was not refused, nil where there is none.
+// jobOf returns for each task the last part that holds it and was not refused, nil if there is none.
 func (r *Run) jobOf() []*JobRecord {
 	of := make([]*JobRecord, len(r.Tasks))
 	for _, j := range r.Jobs {
@@ -132,7 +132,7 @@ func (r *Run) jobOf() []*JobRecord {
 	return of
 }
 
-// JobsOf are the parts that held a task and were not refused, oldest first.
+// JobsOf returns the parts that held a task and were not refused, oldest first.
 func (r *Run) JobsOf(task int) []*JobRecord {
 	var list []*JobRecord
 	for _, j := range r.Jobs {

@@ -10,21 +10,21 @@ import (
 	"github.com/amtrl/amtrl/runs"
 )
 
-// Plan is what a run folder is for: a sweep, and how its tasks open the data
-// and the device. It is plan.json, which changes where seeds and budgets are added and never else.
+// Plan describes what a run folder is for: a sweep, and how its tasks open the data and the device. It is stored as
+// plan.json, which changes only when the seeds or budgets do.
 type Plan struct {
 	// ID is drawn when the folder is made: 12 hexadecimal digits.
 	ID string `json:"id"`
-	// Identity has no backend yet, which each task fills in.
+	// Identity lacks the backend, which each task fills in.
 	Identity runs.Identity `json:"identity"`
-	// Flags choose the data and the device, in the order of the command line's flags and with every value spelt out.
+	// Flags select the data and the device. They are in the order of the command line's flags, with every value spelt out.
 	Flags []Flag `json:"flags"`
-	// Words lead to the data and to files, as the command line had them, for [runs.WriteFlags].
+	// Words are the words of the command line that select the data and the files, for [runs.WriteFlags].
 	Words []string `json:"words,omitempty"`
-	// Pack is how many units make a task.
+	// Pack is the number of units per task.
 	Pack int `json:"pack"`
-	// Before are the seeds and budgets that the sweep had before each time that some were added or put in another order,
-	// the oldest first.
+	// Before holds the earlier seeds and budgets of the sweep, oldest first: those that it had each time before some
+	// were added or put in another order.
 	Before []Extent `json:"before,omitempty"`
 }
 
@@ -40,7 +40,7 @@ type Flag struct {
 	Value string `json:"value"`
 }
 
-// Data is the absolute path of the data, empty where it is built in or made.
+// Data returns the absolute path of the data, empty for embedded and synthetic data.
 func (p *Plan) Data() string {
 	if data := p.flag("data"); filepath.IsAbs(data) {
 		return data
@@ -48,8 +48,8 @@ func (p *Plan) Data() string {
 	return ""
 }
 
-// Files are the absolute paths of the files that the data name where they are a manifest. What cannot be read here is
-// for the tasks to complain about.
+// Files returns the absolute paths of the files that the data name, if the data are a manifest. It returns nil if the
+// manifest cannot be read: the tasks report that error.
 func (p *Plan) Files() []string {
 	info, err := os.Stat(p.Data())
 	if err != nil || info.IsDir() {
@@ -71,10 +71,10 @@ func (p *Plan) Files() []string {
 		}
 	}
 	slices.Sort(out)
-	return slices.Compact(out) // one file of vectors is that of all tables
+	return slices.Compact(out) // all tables may share one file of vectors
 }
 
-// NamesThreads says whether the plan names a number of threads for each task.
+// NamesThreads reports whether the plan sets the number of threads of a task.
 func (p *Plan) NamesThreads() bool { return !slices.Contains([]string{"", "0"}, p.flag("threads")) }
 
 func (p *Plan) flag(name string) string {
@@ -103,13 +103,13 @@ func (t *Task) names() []string {
 	return names
 }
 
-// extents are what the sweep has had, what it has now last.
+// extents returns the seeds and budgets that the sweep has had, oldest first, with those that it has now last.
 func (p *Plan) extents() []Extent {
 	return append(slices.Clone(p.Before), Extent{p.Identity.Seeds, p.Identity.Budgets})
 }
 
-// Tasks cuts the units of the sweep into tasks of Pack each. The units of seeds and budgets that were added come behind
-// all that were there before, in tasks of their own, so that a task stays what it is.
+// Tasks divides the units of the sweep into tasks of Pack units each. Units of seeds and budgets that were added come
+// after all earlier units, in tasks of their own, so that existing tasks do not change.
 func (p *Plan) Tasks() []Task {
 	var tasks []Task
 	seeds, budgets := map[uint64]bool{}, map[float64]bool{}
@@ -132,8 +132,8 @@ func addAll[E comparable](set map[E]bool, list []E) {
 	}
 }
 
-// join adds the seeds and budgets of another plan, in its order where it has all, and says where the two differ
-// otherwise, their ids apart, or nothing.
+// join adds the seeds and budgets of another plan to p, in the order of the other plan if that has all of them. changed reports whether
+// this changed p. If the plans differ in anything else except their ids, p is unchanged and where says in what; otherwise where is empty.
 func (p *Plan) join(other *Plan) (changed bool, where string, err error) {
 	joined, where, err := p.Identity.Join(other.Identity)
 	if where != "" || err != nil {
@@ -156,7 +156,7 @@ func (p *Plan) join(other *Plan) (changed bool, where string, err error) {
 	if slices.Equal(joined.Seeds, last.Seeds) && slices.Equal(joined.Budgets, last.Budgets) {
 		return false, "", nil
 	}
-	// What differs from the one before in its order alone has no tasks.
+	// An extent that only reorders the one before it has no tasks of its own and is not kept.
 	if n == 0 || len(last.Seeds) > len(is[n-1].Seeds) || len(last.Budgets) > len(is[n-1].Budgets) {
 		p.Before = is
 	}
@@ -177,7 +177,7 @@ const (
 	SweepDir = "sweep"
 )
 
-// taskPath is a path in the folder that the task alone writes.
+// taskPath returns a path in the folder that only the task itself writes.
 func (r *Run) taskPath(task int, parts ...string) string {
 	return filepath.Join(append([]string{r.Dir, TaskDir, fmt.Sprint(task)}, parts...)...)
 }

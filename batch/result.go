@@ -12,7 +12,7 @@ import (
 	"github.com/amtrl/amtrl/runs"
 )
 
-// UnitResult is the result of a unit and what it was computed on.
+// UnitResult is the result of a unit and the device on which it was computed.
 type UnitResult struct {
 	Unit    string             `json:"unit"`
 	Backend runs.BackendChoice `json:"backend"`
@@ -20,14 +20,14 @@ type UnitResult struct {
 	Result  runs.Result        `json:"result"`
 }
 
-// TaskResult is result.json, which says that a task is done.
+// TaskResult is the content of result.json, which means that the task is done.
 type TaskResult struct {
 	Task    int          `json:"task"`
 	Attempt int          `json:"attempt"`
 	Units   []UnitResult `json:"units"`
 }
 
-// Damaged is the error of a result that is there and is none.
+// Damaged is the error of a result file that exists but does not hold the result.
 type Damaged struct{ Err error }
 
 func (d *Damaged) Error() string { return d.Err.Error() }
@@ -40,8 +40,8 @@ func isDamaged(err error) bool {
 
 func (r *Run) resultPath(task int) string { return r.taskPath(task, "result.json") }
 
-// hasResult says whether a task is done, by both ends of its result: a file that was cut off, or never reached the
-// disk, is [Damaged]. [Run.Result] reads it whole.
+// hasResult reports whether a task has its result, and looks only at the start and the end of the file. A file that was
+// cut off, or whose bytes never reached the disk, is a [*Damaged] error. [Run.Result] reads the whole file.
 func (r *Run) hasResult(task int) (bool, error) {
 	path := r.resultPath(task)
 	f, size, err := atomicfile.Open(path)
@@ -67,8 +67,8 @@ func (r *Run) hasResult(task int) (bool, error) {
 	return true, nil
 }
 
-// Result reads the result of a task. It is an error that wraps [fs.ErrNotExist]
-// where there is none, and [Damaged] where it is not what the task would leave.
+// Result reads the result of a task. The error wraps [fs.ErrNotExist] if there is none, and is a [*Damaged] if the file
+// is not what the task would leave.
 func (r *Run) Result(task int) (*TaskResult, error) {
 	var res TaskResult
 	if err := readResult(r.resultPath(task), &res); err != nil {
@@ -104,7 +104,7 @@ func (r *Run) checkUnit(u *UnitResult, want Unit) error {
 	return u.Result.Check(want, r.Plan.Identity.Config.Methods)
 }
 
-// readUnit reads the result of a unit of an unfinished task, nil where there is none.
+// readUnit reads the result of a unit of an unfinished task. It returns nil if there is none.
 func (r *Run) readUnit(task int, unit Unit) (*UnitResult, error) {
 	var u UnitResult
 	path := r.unitPath(task, unit)
@@ -125,8 +125,8 @@ func (r *Run) unitPath(task int, unit Unit) string {
 	return filepath.Join(r.taskPath(task, "units"), unit.Name()+".json")
 }
 
-// clean removes what a task that is done needs no more. A process that was
-// killed after it had written the result leaves it.
+// clean removes the files that a task needs no more once it is done. They are still there if the process was killed
+// after it had written the result.
 func (r *Run) clean(task int) error {
 	return errors.Join(os.RemoveAll(r.taskPath(task, "checkpoint")), os.RemoveAll(r.taskPath(task, "units")))
 }

@@ -36,16 +36,16 @@ type Environment struct {
 	Program string   `json:"program"`
 	SHA256  string   `json:"program_sha256"`
 	Version any      `json:"version"`
-	// Variables are those of the environment that bear on amtrl.
+	// Variables are the environment variables that bear on amtrl, as NAME=VALUE.
 	Variables []string `json:"variables"`
 }
 
 // createWait is how long Create waits for another process that makes the same folder.
 const createWait = 20 * time.Second
 
-// Create makes the run folder whole, or takes the one that is there where its plan is the same except the id and the
-// seeds and budgets, which [Run.Grow] then adds. created says which. Of several processes that create the same folder one
-// makes it, and the others wait for that.
+// Create makes the run folder, or opens the existing one if its plan equals plan except for the id and for seeds and
+// budgets, which [Run.Grow] then adds. created reports whether it made the folder. If several processes create the same
+// folder, one makes it and the others wait for that.
 func Create(dir string, plan Plan, env Environment) (r *Run, created bool, err error) {
 	r, err = Find(dir, plan)
 	if err != nil || r != nil {
@@ -89,14 +89,14 @@ func (r *Run) lockWithin(wait time.Duration) (unlock func(), err error) {
 	}
 }
 
-// Find opens the run folder, with the seeds and budgets of plan added to it as [Run.Grow] would add them, where its plan
-// is the same except these and the id. It returns nil where one can be made.
+// Find opens the run folder dir and adds the seeds and budgets of plan to it in memory, as [Run.Grow] would on disk. The plan
+// of the folder must equal plan except for these and the id. It returns nil if there is no run folder and one can be made.
 func Find(dir string, plan Plan) (*Run, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, err
 	}
-	// Looked at first: what another process makes meanwhile is then no other file.
+	// The entries are read before the run folder is opened, so that what another process makes in between is not taken for foreign files.
 	entries, _ := os.ReadDir(dir)
 	r, err := Open(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -114,7 +114,7 @@ func Find(dir string, plan Plan) (*Run, error) {
 	return r, nil
 }
 
-// join adds the seeds and budgets of plan that the run does not have, in memory.
+// join adds to r, in memory, the seeds and budgets of plan that it lacks.
 func (r *Run) join(plan *Plan) (changed bool, err error) {
 	changed, where, err := r.Plan.join(plan)
 	if err == nil && where != "" {
@@ -130,8 +130,8 @@ func (r *Run) join(plan *Plan) (changed bool, err error) {
 	return changed, err
 }
 
-// Grow adds the seeds and budgets of plan that the run does not have, as new tasks behind those that it has, which stay
-// what they are. The caller holds the lock.
+// Grow adds the seeds and budgets of plan that the run lacks, as new tasks after the existing ones, which do not
+// change. The caller holds the lock.
 func (r *Run) Grow(plan Plan) error {
 	changed, err := r.join(&plan)
 	if err != nil || !changed {
@@ -140,7 +140,7 @@ func (r *Run) Grow(plan Plan) error {
 	return r.writePlan()
 }
 
-// begun says whether a folder holds nothing but what Create writes before plan.json: an earlier one was killed.
+// begun reports whether a folder holds only what Create writes before plan.json, as one that was killed leaves it.
 func begun(entries []fs.DirEntry) bool {
 	for _, e := range entries {
 		switch e.Name() {
@@ -154,7 +154,7 @@ func begun(entries []fs.DirEntry) bool {
 	return true
 }
 
-// writePlan writes the tasks, and then plan.json, which says that they are there.
+// writePlan writes tasks.jsonl and then plan.json, which means that the tasks are there.
 func (r *Run) writePlan() error {
 	tasks, err := jsonfile.EncodeLines(r.Tasks)
 	if err != nil {
@@ -199,8 +199,8 @@ func Open(dir string) (*Run, error) {
 	return r, nil
 }
 
-// checkTasks refuses a file tasks.jsonl that does not begin with the tasks of the plan, without holding either whole.
-// More of them are those of a Grow that was killed.
+// checkTasks returns an error if tasks.jsonl does not begin with the tasks of the plan. It encodes and compares one task
+// at a time, so that neither text is in memory as a whole. Further tasks in the file are those of a Grow that was killed.
 func (r *Run) checkTasks() error {
 	path := filepath.Join(r.Dir, tasksFile)
 	f, _, err := atomicfile.Open(path)
@@ -224,7 +224,8 @@ func (r *Run) checkTasks() error {
 	return nil
 }
 
-// Lock takes the folder for this process: submissions and cancellations come one after the other. Tasks do not need it.
+// Lock locks the folder for this process, so that submissions and cancellations come one after the other, and reads the
+// folder again. Tasks do not need the lock.
 func (r *Run) Lock() (unlock func(), err error) {
 	unlock, err = filelock.Folder(filepath.Join(r.Dir, SubmitDir))
 	if err != nil {

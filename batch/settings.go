@@ -9,8 +9,8 @@ import (
 	"github.com/amtrl/amtrl/internal/owner"
 )
 
-// Settings are what a submission was made with: RUN/submit/N.json for
-// submission N. Later questions about its jobs and a retry begin from them.
+// Settings is what a submission was made with, stored as RUN/submit/N.json for submission N. Later queries about its
+// jobs and a retry start from it.
 type Settings struct {
 	Engine    string          `json:"engine"`
 	Program   string          `json:"program"`
@@ -22,14 +22,14 @@ func (r *Run) settingsPath(number int) string {
 	return filepath.Join(r.Dir, SubmitDir, fmt.Sprintf("%d.json", number))
 }
 
-// Settings reads those of a submission.
+// Settings reads the settings of the submission with this number.
 func (r *Run) Settings(number int) (Settings, error) {
 	var s Settings
 	err := readChecked(r.settingsPath(number), &s, s.check)
 	return s, err
 }
 
-// LastSettings are those of the last submission; ok is false before the first.
+// LastSettings returns the settings of the last submission; ok is false if there is none yet.
 func (r *Run) LastSettings() (s Settings, ok bool, err error) {
 	number := r.submissions()
 	if number == 0 {
@@ -39,9 +39,8 @@ func (r *Run) LastSettings() (s Settings, ok bool, err error) {
 	return s, true, err
 }
 
-// CheckOwner returns an error where somebody else may have chosen the program and the options of the last submission:
-// where the run folder, its folder of submissions or the settings belong to another user than this one and root, or can
-// be written by others.
+// CheckOwner returns an error if somebody else may have chosen the program and the options of the last submission: if the run
+// folder, its folder of submissions or the settings belong to a user other than this one and root, or can be written by others.
 func (r *Run) CheckOwner() error {
 	for _, path := range []string{r.Dir, filepath.Join(r.Dir, SubmitDir), r.settingsPath(r.submissions())} {
 		info, err := os.Lstat(path)

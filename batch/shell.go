@@ -2,7 +2,7 @@ package batch
 
 import "strings"
 
-// ShellQuote writes a word so that a shell reads it as it is, whatever it holds.
+// ShellQuote returns s in a form that a shell reads as this one word, whatever it holds.
 func ShellQuote(s string) string {
 	if s != "" && strings.IndexFunc(s, func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("%+,-./:=@_", r))
@@ -12,7 +12,7 @@ func ShellQuote(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// ShellCommand writes a command so that a shell reads its words as they are.
+// ShellCommand returns a command in a form that a shell reads as these words.
 func ShellCommand(argv []string) string {
 	words := make([]string, len(argv))
 	for i, w := range argv {

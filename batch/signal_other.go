@@ -4,5 +4,5 @@ package batch
 
 import "os"
 
-// SaveSignals are those by which a task is asked to save and to end: none here.
+// SaveSignals are the signals by which a task is asked to save and to end: none on this system.
 var SaveSignals []os.Signal

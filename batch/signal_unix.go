@@ -7,5 +7,5 @@ import (
 	"syscall"
 )
 
-// SaveSignals are those by which a task is asked to save and to end.
+// SaveSignals are the signals by which a task is asked to save and to end.
 var SaveSignals = []os.Signal{syscall.SIGUSR1}

@@ -14,33 +14,33 @@ import (
 	"github.com/amtrl/amtrl/internal/text"
 )
 
-// TaskStatus is where a task stands, by its files first and the engine second.
+// TaskStatus is the state of a task, by its files first and by the engine second.
 type TaskStatus struct {
 	Task  int      `json:"task"`
 	Units []string `json:"units"`
 	State State    `json:"state"`
-	// Reason says why, in the words of the attempt or else of the engine.
+	// Reason explains the state, in the words of the attempt or else of the engine.
 	Reason string `json:"reason,omitempty"`
-	// Part and Job are the part that holds the task last and the engine's id of it,
-	// EngineID the task's, Node where it runs or ran.
+	// Part is the key of the last part that holds the task, Job the engine's id of that job, EngineID its id of the
+	// task, and Node where the task runs or ran.
 	Part     string `json:"part,omitempty"`
 	Job      string `json:"job,omitempty"`
 	EngineID string `json:"engine_id,omitempty"`
 	Node     string `json:"node,omitempty"`
 	Attempts int    `json:"attempts,omitempty"`
 
-	begun   bool // in the part that holds it last
+	begun   bool // an attempt of Part has begun
 	damaged error
 }
 
-// Status is where a run stands.
+// Status is the state of a run.
 type Status struct {
 	Tasks []TaskStatus `json:"tasks"`
 
 	unfinished map[*JobRecord]int
 }
 
-// Count is the number of tasks in a state.
+// Count returns the number of tasks in a state.
 func (s *Status) Count(state State) int {
 	n := 0
 	for i := range s.Tasks {
@@ -51,10 +51,10 @@ func (s *Status) Count(state State) int {
 	return n
 }
 
-// open says whether a task may still get a result by itself.
+// open reports whether a task in this state may still get a result by itself.
 func (s State) open() bool { return s == Queued || s == Requeued || s == Running }
 
-// Open says whether some task may still get a result by itself.
+// Open reports whether any task may still get a result by itself.
 func (s *Status) Open() bool { return s.Count(Queued)+s.Count(Requeued)+s.Count(Running) > 0 }
 
 // Failed lists the tasks that have no result and will not get one by themselves.
@@ -68,8 +68,8 @@ func (s *Status) Failed() []int {
 	return list
 }
 
-// Status looks at the files of all tasks and asks the engines, once for all jobs of each, about those that have no
-// result. An error is a [*QueryError] where an engine could not be asked; the status is then what the files say.
+// Status reads the files of all tasks, and asks the engines about those without a result, each engine once for all its
+// jobs. The error is a [*QueryError] if an engine could not be asked; the status is then what the files say.
 func (r *Run) Status(ctx context.Context, open Opener) (*Status, error) {
 	s := &Status{unfinished: map[*JobRecord]int{}}
 	begun, err := r.begunTasks()
@@ -97,12 +97,12 @@ func (r *Run) Status(ctx context.Context, open Opener) (*Status, error) {
 	seen, failed := r.observe(ctx, s, open)
 	for i := range s.Tasks {
 		st := &s.Tasks[i]
-		said := st.State == Failed // and why
+		said := st.State == Failed // and the files say why
 		if j := of[st.Task]; j != nil && st.State != Done {
 			st.settle(j, seen[taskKey{j.Key, st.Task}])
 		}
 		if st.State == Lost || st.State == Failed {
-			// What ended between the two looks has its result now, or says why there is none.
+			// A task that ended after its files were read and before the engine answered has its result now, or says why not.
 			if done, err := r.hasResult(st.Task); err == nil && done {
 				st.State, st.Reason, st.damaged = Done, "", nil
 			} else if st.State == Failed && !said {
@@ -124,7 +124,7 @@ type taskKey struct {
 	task int
 }
 
-// observe asks the engines about the jobs that hold tasks without a result.
+// observe asks the engines about the jobs that hold tasks without a result, and returns the observations by part and task.
 func (r *Run) observe(ctx context.Context, s *Status, open Opener) (map[taskKey]Observation, error) {
 	seen := map[taskKey]Observation{}
 	type group struct {
@@ -166,7 +166,7 @@ func (r *Run) observe(ctx context.Context, s *Status, open Opener) (map[taskKey]
 	return seen, failed
 }
 
-// begunTasks says which tasks have a folder.
+// begunTasks returns the set of tasks that have a folder.
 func (r *Run) begunTasks() (map[int]bool, error) {
 	entries, err := os.ReadDir(filepath.Join(r.Dir, TaskDir))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -222,7 +222,8 @@ func (r *Run) fromFiles(st *TaskStatus, j *JobRecord) error {
 	return nil
 }
 
-// settle combines what the files say of a task without a result with what the engine says, if it says anything.
+// settle combines the state that the files give a task without a result with the observation of the engine. An
+// observation without a key means that the engine does not know the task.
 func (st *TaskStatus) settle(j *JobRecord, o Observation) {
 	if o.Key == "" {
 		switch {
@@ -254,7 +255,8 @@ func (st *TaskStatus) settle(j *JobRecord, o Observation) {
 	}
 }
 
-// CheckResults reads the results of all tasks that are done whole, where a status looks at their ends alone.
+// CheckResults reads the results of all done tasks in full, where Status looks only at the start and the end of each
+// file, and marks the damaged ones in s.
 func (r *Run) CheckResults(s *Status) error {
 	for i := range s.Tasks {
 		st := &s.Tasks[i]

@@ -11,22 +11,22 @@ import (
 	"github.com/amtrl/amtrl/internal/jsonfile"
 )
 
-// Submission is the next one, of these tasks.
+// Submission returns the next submission of the run, with these settings and tasks.
 func (r *Run) Submission(set Settings, tasks []int) Submission {
 	return Submission{Dir: r.Dir, ID: r.Plan.ID, Name: filepath.Base(r.Dir), Number: r.submissions() + 1, Tasks: tasks, Program: set.Program,
 		Resources: set.Resources, Data: r.Plan.Data(), Files: r.Plan.Files()}
 }
 
-// Submit hands tasks to the engine, part by part. The folder says before each call what is about to be handed over, and
-// after it what came of it, so that nothing is ever handed over of which it does not know. The caller holds the lock.
-// After an error the parts before it are with the engine.
+// Submit hands tasks to the engine, part by part, and returns the parts that the engine took. The folder records each
+// part before the engine is called, and the outcome afterwards, so that nothing is handed over without a record. The
+// caller holds the lock. After an error, the earlier parts are with the engine.
 func (r *Run) Submit(ctx context.Context, e Engine, set Settings, tasks []int) ([]*JobRecord, error) {
 	sub := r.Submission(set, tasks)
 	parts, err := e.Render(ctx, sub)
 	if err != nil {
 		return nil, err
 	}
-	// Without the folder of the logs Slurm fails every task and says nothing.
+	// Without the folder of logs Slurm fails every task without a message.
 	if err := r.makeFolders(); err != nil {
 		return nil, err
 	}
@@ -69,8 +69,8 @@ func (r *Run) handOver(ctx context.Context, e Engine, number int, p Part) (*JobR
 	return j, errors.Join(err, r.record(line))
 }
 
-// Recover asks the engines for the parts of which the folder does not know
-// whether they were taken, and notes the ids of those that were.
+// Recover asks the engines about the parts of which the folder does not know whether they were taken, and records the
+// ids of those that were.
 func (r *Run) Recover(ctx context.Context, open Opener) error {
 	for _, j := range slices.Clone(r.Jobs) {
 		if !j.Unsure {
@@ -93,10 +93,10 @@ func (r *Run) Recover(ctx context.Context, open Opener) error {
 	return nil
 }
 
-// Opener makes the engine of a submission again.
+// Opener makes the engine of an earlier submission again.
 type Opener func(dir string, set Settings) (Engine, error)
 
-// Engine makes the engine that a part was handed to.
+// Engine makes the engine to which a part was handed.
 func (r *Run) Engine(j *JobRecord, open Opener) (Engine, error) {
 	set, err := r.Settings(j.Submission)
 	if err != nil {
@@ -114,7 +114,7 @@ type QueryError struct {
 func (e *QueryError) Error() string { return fmt.Sprintf("%s could not be asked: %s", e.Engine, e.Err) }
 func (e *QueryError) Unwrap() error { return e.Err }
 
-// Fresh are the tasks that were never handed over and have no result.
+// Fresh returns the tasks that were never handed over and have no result.
 func (r *Run) Fresh() ([]int, error) {
 	var fresh []int
 	for t, j := range r.jobOf() {
@@ -132,8 +132,8 @@ func (r *Run) Fresh() ([]int, error) {
 	return fresh, nil
 }
 
-// Cancel ends tasks, all that have not ended where tasks is nil, and returns how many, those before an error too. The caller
-// holds the lock. The folder says so before the engine is called.
+// Cancel ends the given tasks, or all that have not ended if tasks is nil, and returns how many it ended, also before
+// an error. The folder records the cancellation before the engine is called. The caller holds the lock.
 func (r *Run) Cancel(ctx context.Context, open Opener, tasks []int) (int, error) {
 	status, err := r.Status(ctx, open)
 	if err != nil {

@@ -31,7 +31,7 @@ func (t Tasks) String() string {
 	return out.String()
 }
 
-// ParseTasks reads a list such as 0-3,7 of indices below n, in any order, and sorts it.
+// ParseTasks reads a list such as 0-3,7 of indices below n, in any order, and returns it sorted, each index once.
 func ParseTasks(s string, n int) (Tasks, error) {
 	var t Tasks
 	for word := range strings.SplitSeq(s, ",") {
@@ -40,7 +40,7 @@ func ParseTasks(s string, n int) (Tasks, error) {
 			return nil, err
 		}
 		t = append(t, some...)
-		if len(t) > 2*n { // most of it is there more than once
+		if len(t) > 2*n { // most indices are repeated
 			slices.Sort(t)
 			t = slices.Compact(t)
 		}
@@ -49,7 +49,7 @@ func ParseTasks(s string, n int) (Tasks, error) {
 	return slices.Compact(t), nil
 }
 
-// ParseRanges reads what [Tasks.String] writes: ascending indices and ranges of indices below n.
+// ParseRanges reads the form that [Tasks.String] writes: ascending indices and ranges of indices, all below n.
 func ParseRanges(s string, n int) (Tasks, error) {
 	var t Tasks
 	next := 0
@@ -77,7 +77,7 @@ func ParseRanges(s string, n int) (Tasks, error) {
 	return t, nil
 }
 
-// parseIndex reads an index as it is written: digits alone, none too many.
+// parseIndex reads an index in the form in which it is written: digits alone, without leading zeros.
 func parseIndex(s string) (int, error) {
 	n, err := strconv.Atoi(s)
 	if err == nil && strconv.Itoa(n) != s {
@@ -100,10 +100,10 @@ func (t *Tasks) UnmarshalJSON(raw []byte) error {
 	return err
 }
 
-// PartKey is the key of a part of a submission.
+// PartKey returns the key of a part of a submission.
 func (s Submission) PartKey(part int) string { return partKey(s.ID, s.Number, part) }
 
-// Index is the engine's index of a task, -1 where the part does not hold it.
+// Index returns the engine's index of a task, or -1 if the part does not hold the task.
 func (p Part) Index(task int) int {
 	at, found := slices.BinarySearch(p.Tasks, task)
 	switch {
@@ -115,7 +115,7 @@ func (p Part) Index(task int) int {
 	return task - p.Offset
 }
 
-// Task is the task of an engine's index, -1 where the part has none.
+// Task returns the task that the engine's index stands for, or -1 if the part has no such index.
 func (p Part) Task(index int) int {
 	if p.Dense {
 		if index < 0 || index >= len(p.Tasks) {

@@ -16,7 +16,7 @@ import (
 	"github.com/amtrl/amtrl/runs"
 )
 
-// units computes what is not there yet and writes the result.
+// units computes the units of the task that have no result yet and writes the result of the task.
 func (w *Worker) units(ctx context.Context, end context.CancelCauseFunc, l *lease.Lease) error {
 	if err := checkGPUs(w.res.GPUs); err != nil {
 		return err
@@ -61,8 +61,9 @@ func (w *Worker) units(ctx context.Context, end context.CancelCauseFunc, l *leas
 	return w.Run.clean(w.task)
 }
 
-// unit computes a unit from its checkpoint on, or reads its result. The checkpoint is of a device, since results are, and
-// of the unit alone: the sweep may grow before the next attempt.
+// unit returns the result of a unit: it reads it, or computes the unit, from its checkpoint on if there is one. The
+// path of the checkpoint depends on the device, because results do, and on the unit but not on the rest of the sweep,
+// which may grow before the next attempt.
 func (w *Worker) unit(ctx context.Context, dev *pipeline.Resident, id runs.Identity, u Unit) (*UnitResult, error) {
 	res, err := w.Run.readUnit(w.task, u)
 	if isDamaged(err) {
@@ -113,8 +114,8 @@ func (w *Worker) unit(ctx context.Context, dev *pipeline.Resident, id runs.Ident
 	return done, w.log(AttemptLine{Event: attemptUnit, Unit: u.Name(), Seconds: done.Seconds})
 }
 
-// Unstamped is the version of a program that was built without one, as it is
-// outside a git checkout. Two such programs may be anything.
+// Unstamped is the version of a program that was built without one, as outside a git checkout. Two of these programs
+// may differ in any way.
 const Unstamped = "(devel)"
 
 func checkVersion(here, submitted string) error {

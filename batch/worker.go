@@ -18,23 +18,23 @@ import (
 	"github.com/amtrl/amtrl/runs"
 )
 
-// Worker carries a task of a run out, in the process that the engine started.
+// Worker carries out one task of a run, in the process that the engine started.
 type Worker struct {
 	Run *Run
-	// Part is the key of the part that the engine runs, Index the engine's index in it.
+	// Part is the key of the part that the engine runs, Index the engine's index of the task in it.
 	Part  string
 	Index int
-	// Version and SHA256 are the program's.
+	// Version and SHA256 are those of this program.
 	Version, SHA256 string
-	// Engine makes the engine that the part was handed to.
+	// Engine makes the engine to which the part was handed.
 	Engine Opener
-	// Open opens the data and the device of the plan's flags for a task of these resources, unless ctx ends first; the
-	// worker closes both. The identity is the plan's with data and backend as they are here.
+	// Open opens the data and the device that the flags of the plan select, for a task with these resources, unless ctx
+	// ends first. The worker closes both. The identity is that of the plan with the data and the backend found here.
 	Open func(ctx context.Context, plan *Plan, res Resources) (*pipeline.Resident, runs.Identity, error)
-	// Save asks for the attempt to end once it has gained ground, so that another
-	// can go on; the engine says so before a time limit.
+	// Save is closed to ask the attempt to end once it has finished an epoch, so that another attempt can go on. The
+	// engine asks before a time limit.
 	Save <-chan struct{}
-	// Note writes a line of the log.
+	// Note writes a line to the log.
 	Note func(format string, args ...any)
 
 	task    int
@@ -46,7 +46,7 @@ type Worker struct {
 	once    sync.Once
 }
 
-// errSaved is the cause of the end of an attempt that the engine asked to save.
+// errSaved is the cause with which an attempt ends after the engine asked it to save.
 var errSaved = errors.New("the engine asked for it to be saved")
 
 // BadInput marks an error that another attempt would meet again.
@@ -57,8 +57,7 @@ type badInput struct{ err error }
 func (e *badInput) Error() string { return e.err.Error() }
 func (e *badInput) Unwrap() error { return e.err }
 
-// Work carries the task out and returns the exit code of the process, with an
-// error where it is not 0. ctx ends with a SIGTERM.
+// Work carries the task out and returns the exit code of the process, with an error unless the code is 0. A SIGTERM ends ctx.
 func (w *Worker) Work(ctx context.Context) (code int, err error) {
 	if err := w.find(); err != nil {
 		return ExitBadInput, err
@@ -119,7 +118,7 @@ func (w *Worker) find() error {
 	return nil
 }
 
-// done says whether the task has its result. One that is damaged is computed again.
+// done reports whether the task has its result. A damaged result does not count: it is computed again.
 func (w *Worker) done() (bool, error) {
 	_, err := w.Run.Result(w.task)
 	switch {
@@ -143,11 +142,11 @@ func (w *Worker) already(err error) (int, error) {
 	return 0, nil
 }
 
-// leasePatience is how long an attempt waits for a holder that is alive.
+// leasePatience is how long an attempt waits for a live holder of the lease.
 const leasePatience = time.Minute
 
-// lease waits for as long as another attempt may take to end. There is none
-// and no error where that one has left the result.
+// lease takes the lease of the task, and waits for another attempt to end for as long as that may take. It returns
+// neither a lease nor an error if that attempt has left the result.
 func (w *Worker) lease(ctx context.Context, dir string, lost context.CancelCauseFunc) (*lease.Lease, error) {
 	lines, err := w.Run.Attempts(w.task)
 	if err != nil {
@@ -179,7 +178,7 @@ func (w *Worker) log(l AttemptLine) error {
 	return jsonfile.Append(w.Run.taskPath(w.task, "attempt.jsonl"), l)
 }
 
-// attemptTask carries the task out under the lease and records how it ended.
+// attemptTask carries the task out under the lease and records how the attempt ended.
 func (w *Worker) attemptTask(ctx context.Context, end context.CancelCauseFunc, l *lease.Lease) (code int, reason string, err error) {
 	host, _ := os.Hostname()
 	start := AttemptLine{Event: attemptStart, Part: w.Part, EngineID: w.engine.ID, Restart: w.engine.Restarts, Host: host,
@@ -205,7 +204,7 @@ func (w *Worker) attemptTask(ctx context.Context, end context.CancelCauseFunc, l
 		}
 	}
 	if reason == reasonTakenOver {
-		return code, reason, err // the files are the other's now
+		return code, reason, err // the files belong to the other attempt now
 	}
 	return code, reason, errors.Join(err, w.ended(code, reason, err))
 }
@@ -222,7 +221,7 @@ func (w *Worker) ended(code int, reason string, err error) error {
 // requeueWait is how long a requeued process waits for the signal that ends it.
 var requeueWait = 30 * time.Second
 
-// requeue hands the saved task back to the engine where that takes more than the exit code.
+// requeue hands the saved task back to the engine, if that takes more than the exit code, and returns the exit code.
 func (w *Worker) requeue(ctx context.Context, cause error) (int, error) {
 	if w.engine.Requeue == nil {
 		return ExitRequeue, cause
@@ -232,12 +231,12 @@ func (w *Worker) requeue(ctx context.Context, cause error) (int, error) {
 		return 1, fmt.Errorf("task %d is saved, but cannot go on by itself: %w", w.task, err)
 	}
 	w.Note("task %d is saved and requeued as %s", w.task, w.engine.ID)
-	// The engine ends what it has requeued; to exit before would look like an end.
+	// The engine ends a process that it has requeued. To exit before that would look like the end of the task.
 	lease.Sleep(ctx, requeueWait)
 	return ExitTerminated, cause
 }
 
-// endOf is the exit code of an attempt that ended with err, and the reason.
+// endOf returns the exit code and the reason of an attempt that ended with err.
 func endOf(ctx context.Context, err error) (code int, reason string) {
 	cause := context.Cause(ctx)
 	_, bad := errors.AsType[*badInput](err)
@@ -256,7 +255,7 @@ func endOf(ctx context.Context, err error) (code int, reason string) {
 	return ExitTerminated, reasonTerminated
 }
 
-// requeues counts the attempts of this part that ended with one.
+// requeues counts the attempts of this part that ended with a requeue.
 func (w *Worker) requeues() int {
 	lines, _ := w.Run.Attempts(w.task)
 	n, ours := 0, false
@@ -281,8 +280,8 @@ func (w *Worker) names() string {
 	return strings.Join(names, ", ")
 }
 
-// saveWhenGained ends the attempt after Save once it has finished an epoch: one
-// that ended without would begin again where it began, for ever.
+// saveWhenGained waits for Save and then ends the attempt once it has finished an epoch: an attempt that ended without
+// progress would start again at the same place, for ever.
 func (w *Worker) saveWhenGained(end context.CancelCauseFunc, over <-chan struct{}) {
 	select {
 	case <-w.Save:
@@ -290,7 +289,7 @@ func (w *Worker) saveWhenGained(end context.CancelCauseFunc, over <-chan struct{
 		return
 	}
 	select {
-	case <-over: // Save ends with the process, too
+	case <-over: // the end of the process closes Save, too
 		return
 	default:
 	}
