@@ -25,7 +25,7 @@ import (
 	"github.com/amtrl/amtrl/internal/text"
 )
 
-// Kind is the engine for a command line.
+// Kind describes the engine to a command line.
 var Kind = batch.Kind{
 	Name: "local", Title: "child processes", Ignores: []string{"mem", "gpu-type"}, Interval: 200 * time.Millisecond,
 	SaveSignals: batch.SaveSignals, NewOptions: func() batch.Options { return options{} },
@@ -37,7 +37,7 @@ func (options) List() []batch.Option { return nil }
 
 func (options) Engine(dir string) (batch.Engine, error) { return &engine{dir}, nil }
 
-// engine runs tasks as child processes of a supervisor on this machine, which goes on by itself after the submission.
+// engine runs tasks as child processes of a supervisor on this machine, which outlives the submission.
 type engine struct{ dir string }
 
 func (e *engine) Name() string { return Kind.Name }
@@ -45,7 +45,7 @@ func (e *engine) Options() any { return nil }
 
 func (e *engine) Attempt() batch.Attempt { return batch.Attempt{} }
 
-// Render implements [batch.Engine]. What is handed over is the list of the commands.
+// Render implements [batch.Engine]. The content of the only part lists the commands of the tasks.
 func (e *engine) Render(_ context.Context, s batch.Submission) ([]batch.Part, error) {
 	p := batch.Part{Key: s.PartKey(0), File: fmt.Sprintf("%d-0.sh", s.Number), Tasks: s.Tasks}
 	parallel := "as many as there are processors"
@@ -65,7 +65,7 @@ func (e *engine) Render(_ context.Context, s batch.Submission) ([]batch.Part, er
 // Check implements [batch.Engine]: there is nobody to ask.
 func (e *engine) Check(context.Context, []batch.Part) error { return nil }
 
-// Submit implements [batch.Engine]: it starts the supervisor and waits until that has begun.
+// Submit implements [batch.Engine]: it starts the supervisor and waits until the supervisor has begun.
 func (e *engine) Submit(ctx context.Context, p batch.Part) (string, error) {
 	log, err := atomicfile.OpenFile(filepath.Join(e.dir, batch.LogDir, p.Key+".supervisor"), os.O_WRONLY|os.O_CREATE|os.O_APPEND)
 	if err != nil {
@@ -93,7 +93,7 @@ func (e *engine) Submit(ctx context.Context, p batch.Part) (string, error) {
 	}
 }
 
-// supervisor is what a supervisor says of itself: submit/KEY.local.
+// supervisor identifies the process of a supervisor. It is the content of submit/KEY.local.
 type supervisor struct {
 	Host string `json:"host"`
 	Boot string `json:"boot"`
@@ -123,7 +123,7 @@ var (
 	notInHosts = regexp.MustCompile(`[^A-Za-z0-9_.-]`)
 )
 
-// hostName is the name of this machine, with letters that the id of a job cannot have replaced.
+// hostName returns the name of this machine, with the characters replaced that the id of a job cannot have.
 func hostName() string {
 	host, _ := os.Hostname()
 	return hostOf(host)
@@ -144,7 +144,7 @@ type localEvent struct {
 	Exit  string      `json:"exit,omitempty"`
 }
 
-// readEvents notes the last event of each task.
+// readEvents stores the last event of each task in last.
 func (e *engine) readEvents(key string, last map[int]localEvent) error {
 	return jsonfile.ReadLines(e.path(key, "events"), maxFile, func(l localEvent) error {
 		begun, ended := l.Event == "begin", l.Event == "end"
@@ -157,7 +157,7 @@ func (e *engine) readEvents(key string, last map[int]localEvent) error {
 	})
 }
 
-// ends are the states in which a process of a task ends.
+// ends lists the states in which the process of a task can end.
 var ends = []batch.State{batch.Done, batch.Failed, batch.Cancelled, batch.Timeout, batch.Requeued}
 
 func (e *engine) Query(_ context.Context, jobs []batch.Job) ([]batch.Observation, error) {
@@ -196,7 +196,7 @@ func (e *engine) Query(_ context.Context, jobs []batch.Job) ([]batch.Observation
 	return list, nil
 }
 
-// Cancel implements [batch.Engine]: the supervisor reads the file that it writes.
+// Cancel implements [batch.Engine]: it adds the tasks to a file that the supervisor reads.
 func (e *engine) Cancel(_ context.Context, j batch.Job, tasks []int) error {
 	if tasks == nil {
 		tasks = j.Tasks

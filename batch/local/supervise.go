@@ -21,14 +21,14 @@ import (
 )
 
 // The supervisor's times: how often it looks for cancellations, how long a process has between SIGTERM and SIGKILL, and
-// how long before a time limit it is asked to save, at most half of the limit.
+// how long before its time limit a process is asked to save, at most half of the limit.
 const (
 	localPoll  = 100 * time.Millisecond
 	killWait   = 30 * time.Second
 	saveBefore = 90 * time.Second
 )
 
-// Supervise runs the tasks of a part of the engine until all have ended. When ctx ends it ends the tasks too.
+// Supervise runs the tasks of the part with this key until all have ended. When ctx ends, it ends the tasks too.
 func Supervise(ctx context.Context, r *batch.Run, key string, note func(format string, args ...any)) error {
 	s := &supervision{run: r, engine: &engine{r.Dir}, note: note, children: map[int]context.CancelCauseFunc{}, cancelled: map[int]bool{}}
 	var err error
@@ -56,11 +56,11 @@ type supervision struct {
 	job    *batch.JobRecord
 	set    batch.Settings
 	note   func(format string, args ...any)
-	procs  int // processors for each process, 0 where the submission says how many threads it has
+	procs  int // GOMAXPROCS of each process, 0 if the submission says how many threads a task has
 
 	mu        sync.Mutex
 	queue     []int
-	children  map[int]context.CancelCauseFunc // which end the processes of tasks
+	children  map[int]context.CancelCauseFunc // per running task, the function that ends its process
 	cancelled map[int]bool
 }
 
@@ -70,7 +70,7 @@ var (
 	errLimit     = errors.New("time limit")
 )
 
-// all runs the tasks, at most Parallel at a time. One that wants another attempt joins the end of the queue.
+// all runs the tasks, at most Parallel at a time. A task that wants another attempt joins the end of the queue.
 func (s *supervision) all(ctx context.Context) {
 	res := s.set.Resources
 	slots := res.Parallel
@@ -101,7 +101,7 @@ func (s *supervision) all(ctx context.Context) {
 	watch.Wait()
 }
 
-// next takes a task from the queue, -1 when there is none left.
+// next takes a task from the queue and returns it, or -1 if none is left.
 func (s *supervision) next(ctx context.Context) int {
 	s.readCancel()
 	s.mu.Lock()
@@ -130,7 +130,7 @@ func (s *supervision) watch(ctx context.Context) {
 	}
 }
 
-// readCancel reads which tasks were cancelled, and ends their processes.
+// readCancel reads which tasks were cancelled and ends their processes.
 func (s *supervision) readCancel() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -163,7 +163,7 @@ func (s *supervision) one(ctx context.Context, task int, devices string) {
 	}
 }
 
-// start carries a task out in a process of its own, which has killWait to end once it is told to.
+// start runs a task in a process of its own and returns how it ended. A process that is told to end has killWait to do so.
 func (s *supervision) start(ctx context.Context, task int, devices string) (state batch.State, exit string) {
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
@@ -214,7 +214,7 @@ func (s *supervision) start(ctx context.Context, task int, devices string) (stat
 	return batch.Failed, cmd.ProcessState.String()
 }
 
-// limit asks a process to save before its time limit and ends it at the limit.
+// limit asks a process to save before its time limit and ends it at the limit. The caller calls stop once the process has ended.
 func (s *supervision) limit(p *os.Process, end context.CancelCauseFunc) (stop func()) {
 	limit := s.set.Resources.Time
 	if limit == 0 {
@@ -228,8 +228,8 @@ func (s *supervision) limit(p *os.Process, end context.CancelCauseFunc) (stop fu
 	}
 }
 
-// deviceSlots shares the visible GPUs out, that number per task; nil where none are asked
-// for or none can be told apart.
+// deviceSlots divides the visible GPUs into slots of each GPUs, and returns for each slot its CUDA_VISIBLE_DEVICES. It
+// returns nil if each is 0 or too few GPUs are visible for one slot.
 func deviceSlots(each int) []string {
 	if each == 0 {
 		return nil
