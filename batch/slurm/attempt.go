@@ -13,8 +13,8 @@ import (
 	"github.com/amtrl/amtrl/internal/text"
 )
 
-// Attempt implements [batch.Engine], from what Slurm set in the environment. The id is that of the task of the array,
-// A_T. That of the job alone would not do: the last task's is the whole array's.
+// Attempt implements [batch.Engine] from the environment that Slurm sets. The id of the attempt is ARRAY_INDEX. The job
+// id of the task would not do: that of the last task stands for the whole array.
 func (e *engine) Attempt() batch.Attempt {
 	a := batch.Attempt{Restarts: os.Getenv("SLURM_RESTART_COUNT")}
 	job, task := os.Getenv("SLURM_ARRAY_JOB_ID"), os.Getenv("SLURM_ARRAY_TASK_ID")
@@ -28,10 +28,9 @@ func (e *engine) Attempt() batch.Attempt {
 	return a
 }
 
-// requeue asks Slurm to start a task again. Where it is about to do that anyway,
-// since the request to save came before a preemption, that is well too. Slurm
-// then ends every process of the task, scontrol among them: it ignores SIGTERM,
-// so that its answer is known, unless the signal comes before it can.
+// requeue asks Slurm to start a task again. It is no error if Slurm is about to do so anyway, because the request to
+// save came before a preemption. Slurm then ends every process of the task, scontrol among them. So scontrol ignores
+// SIGTERM, to report its answer; if the signal comes before it can ignore it, its end by SIGTERM counts as success.
 func requeue(ctx context.Context, id string) error {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
 	defer stop()

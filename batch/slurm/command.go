@@ -15,12 +15,12 @@ import (
 	"github.com/amtrl/amtrl/internal/text"
 )
 
-// patience is how long a command of Slurm may take; those that cannot
-// reach the controller give up by themselves, some after minutes.
+// patience is how long a command of Slurm may take. A command that cannot reach the controller gives up by itself, in
+// some cases only after minutes.
 var patience = 2 * time.Minute
 
-// runCommand runs a command of Slurm and returns what it prints. An error is an [*Unsure] where the request may have
-// arrived all the same. It does not wrap that of the process, whose exit code is not this program's.
+// runCommand runs a command of Slurm and returns its standard output. The error is a [*batch.Unsure] if the request may
+// have arrived all the same. It does not wrap the error of the process, whose exit code is not this program's.
 func runCommand(ctx context.Context, stdin []byte, name string, args ...string) (string, error) {
 	limited, stop := context.WithTimeout(ctx, patience)
 	defer stop()
@@ -49,11 +49,11 @@ func runCommand(ctx context.Context, stdin []byte, name string, args ...string) 
 	return stdout.String(), nil
 }
 
-// keptVariables are those of Slurm's that choose which Slurm to speak to.
+// keptVariables are the variables of Slurm that select which Slurm to speak to.
 var keptVariables = []string{"SLURM_CONF", "SLURM_CLUSTERS", "SLURM_JWT", "SLURM_PROTOCOL_VERSION", "SLURM_SACK_JWKS"}
 
-// cleanEnvironment is an environment without what would change the format or the choice of an answer, make sbatch wait,
-// or tell a job about another in which this process happens to run.
+// cleanEnvironment returns env without the variables that would change the format or the scope of an answer, make
+// sbatch wait, or tell a job about another job in which this process happens to run.
 func cleanEnvironment(env []string) []string {
 	return slices.DeleteFunc(slices.Clone(env), func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")

@@ -11,11 +11,11 @@ import (
 	"github.com/amtrl/amtrl/internal/text"
 )
 
-// wrappedVariable is set in a container, whose process leaves requeueing to the one outside.
+// wrappedVariable is the environment variable that is set inside a container, where the process leaves requeueing to the process outside.
 const wrappedVariable = "AMTRL_WRAPPED"
 
-// WorkInContainer carries a task out in an image and returns the exit code of
-// the process. It stays outside, where Slurm's commands are.
+// WorkInContainer carries a task out in an image and returns the exit code of this process, which stays outside the
+// container, where the commands of Slurm are.
 func WorkInContainer(ctx context.Context, w *batch.Worker, image string) (int, error) {
 	return w.Delegate(ctx, func(res batch.Resources) *exec.Cmd {
 		argv := containerCommand(w.Run, image, res, w.Part, w.Index)
@@ -25,11 +25,11 @@ func WorkInContainer(ctx context.Context, w *batch.Worker, image string) (int, e
 	})
 }
 
-// mostFiles is how many files a command can bind one by one.
+// mostFiles is the largest number of files that a command can bind one by one.
 const mostFiles = 1000
 
-// checkContainer refuses what apptainer would take apart: paths to bind are
-// separated by commas, and their two sides by a colon.
+// checkContainer refuses a submission that cannot run in the image: too many files, a malformed image, or paths that
+// apptainer would take apart, since it separates paths to bind by commas and their two sides by a colon.
 func checkContainer(image string, s batch.Submission) error {
 	if image == "" {
 		return nil
@@ -49,8 +49,8 @@ func checkContainer(image string, s batch.Submission) error {
 	return nil
 }
 
-// containerCommand runs a task in an image: the run folder, the data and the files that these name are there under the
-// same names, and the GPUs where any are asked for.
+// containerCommand returns the command that runs a task in an image. It binds the run folder, the data and the files
+// that these name at the paths that they have outside, and shows the GPUs if the task asks for any.
 func containerCommand(r *batch.Run, image string, res batch.Resources, key string, index int) []string {
 	argv := []string{"apptainer", "exec"}
 	if res.GPUs > 0 {

@@ -10,13 +10,13 @@ import (
 	"github.com/amtrl/amtrl/batch"
 )
 
-// Kind is the engine for a command line.
+// Kind describes the engine to a command line.
 var Kind = batch.Kind{
 	Name: "slurm", Title: "Slurm", Interval: 10 * time.Second, SaveSignals: batch.SaveSignals,
 	NewOptions: func() batch.Options { return &Options{} },
 }
 
-// Options are what only Slurm takes.
+// Options holds the options of the Slurm engine.
 type Options struct {
 	Partition  string `json:"partition,omitempty"`
 	Account    string `json:"account,omitempty"`
@@ -29,7 +29,7 @@ type Options struct {
 	// Setup are lines of shell before the task, Args further arguments of sbatch.
 	Setup []string `json:"setup,omitempty"`
 	Args  []string `json:"args,omitempty"`
-	// Tmp allows a new run folder where other nodes usually do not see it.
+	// Tmp allows a new run folder in a place that other nodes usually do not see.
 	Tmp bool `json:"-"`
 }
 

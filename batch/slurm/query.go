@@ -12,11 +12,11 @@ import (
 	"github.com/amtrl/amtrl/internal/text"
 )
 
-// squeueFormat is the answer that is asked for: array, index, state, reason, nodes, comment. It is given each time,
-// since the user's environment may hold another; the text is older and steadier than the JSON.
+// squeueFormat asks squeue for the array, index, state, reason, nodes and comment. It is given with each call, since
+// the user's environment may set another format. The text output is older and more stable than the JSON output.
 const squeueFormat = "%F|%K|%T|%r|%N|%k"
 
-// Query implements [batch.Engine]: squeue, and sacct for what squeue has forgotten, where accounting is on.
+// Query implements [batch.Engine]. It asks squeue and, if accounting is on, sacct for what squeue has forgotten.
 func (e *engine) Query(ctx context.Context, jobs []batch.Job) ([]batch.Observation, error) {
 	var clusters []*query
 	for _, j := range jobs {
@@ -49,8 +49,8 @@ func (e *engine) Query(ctx context.Context, jobs []batch.Job) ([]batch.Observati
 type query struct {
 	cluster string
 	jobs    []batch.Job
-	ids     []string                   // those that are known
-	tasks   int                        // of all jobs
+	ids     []string                   // the ids of the jobs that have one
+	tasks   int                        // the number of tasks of all jobs
 	seen    map[batch.Observation]bool // by part and task
 	list    []batch.Observation
 }
@@ -82,7 +82,7 @@ func (q *query) ask(ctx context.Context) error {
 	return q.account(ctx)
 }
 
-// find is the job of an array, by its id or else its comment.
+// find returns the job of an array, by its id or, for a job without an id, by its comment. It returns nil if there is none.
 func (q *query) find(array, comment string) *batch.Job {
 	for i := range q.jobs {
 		id, _, _ := strings.Cut(q.jobs[i].ID, ";")
@@ -93,7 +93,7 @@ func (q *query) find(array, comment string) *batch.Job {
 	return nil
 }
 
-// add notes what is said about an index of an array, the first time.
+// add stores an observation of an index of an array, unless there is one already.
 func (q *query) add(array, index, comment string, o batch.Observation) {
 	j := q.find(array, comment)
 	n, err := strconv.Atoi(index)
@@ -129,7 +129,7 @@ func (q *query) queueLine(line string) error {
 	return nil
 }
 
-// stateOf translates a state, with a reason where the word says more.
+// stateOf translates a state of Slurm. The reason includes Slurm's word for the state where that says more.
 func stateOf(word, reason string) (batch.State, string) {
 	word, _, _ = strings.Cut(strings.TrimSpace(word), " ") // "CANCELLED by 0"
 	switch strings.TrimSuffix(word, "+") {
@@ -150,12 +150,11 @@ func stateOf(word, reason string) (batch.State, string) {
 	case "NODE_FAIL", "BOOT_FAIL", "OUT_OF_MEMORY", "PREEMPTED", "REVOKED", "LAUNCH_FAILED", "RECONFIG_FAIL":
 		return batch.Failed, strings.TrimSpace(word + " " + reason)
 	}
-	// A word that is not known must not get a task handed over twice.
+	// A task whose state is unknown must not be handed over twice.
 	return batch.Running, strings.TrimSpace(word + " " + reason)
 }
 
-// account asks sacct about the tasks that squeue does not know any more. Where
-// accounting is off, the files of the tasks have to do.
+// account asks sacct about the tasks that squeue does not know any more. If accounting is off, the tasks' files have to do.
 func (q *query) account(ctx context.Context) error {
 	if len(q.ids) == 0 {
 		return nil

@@ -1,5 +1,5 @@
-// Package slurm runs the tasks of a run folder as job arrays of Slurm, through
-// its commands: options, scripts, queries, and what an attempt asks of it.
+// Package slurm runs the tasks of a run folder as job arrays of Slurm, through its commands: options, scripts, queries,
+// and what an attempt asks of Slurm.
 package slurm
 
 import (
@@ -32,7 +32,8 @@ const saveBefore = 90 * time.Second
 // defaultArraySize is Slurm's own default of MaxArraySize.
 const defaultArraySize = 1001
 
-// Render implements [batch.Engine]. A part has the tasks of one stretch of indices, as long as an array may have.
+// Render implements [batch.Engine]. With size the bound of the indices of an array, each part holds the tasks from a
+// multiple of size up to the next.
 func (e *engine) Render(ctx context.Context, s batch.Submission) ([]batch.Part, error) {
 	if strings.Contains(s.Dir, `\`) {
 		return nil, fmt.Errorf("%s: expected a path without a backslash, which Slurm takes out of the names of logs", s.Dir)
@@ -56,8 +57,8 @@ func (e *engine) Render(ctx context.Context, s batch.Submission) ([]batch.Part, 
 	return parts, nil
 }
 
-// arraySize is what the indices of an array must be below. Where Slurm cannot
-// be asked, it is the default; to hand over will then say what is wrong.
+// arraySize returns MaxArraySize, which the indices of an array must be below. If Slurm cannot be asked, it returns the
+// default; the submission then reports what is wrong.
 func (e *engine) arraySize(ctx context.Context) int {
 	ctx, stop := context.WithTimeout(ctx, 15*time.Second)
 	defer stop()
@@ -75,8 +76,8 @@ func (e *engine) arraySize(ctx context.Context) int {
 	return defaultArraySize
 }
 
-// script is what sbatch is given. No shell stays between Slurm and the task, so that signals reach it; a request to
-// save that comes before the task can hear it is dropped, where it would end the shell.
+// script returns the batch script of a part. Its last line replaces the shell by the task, so that signals reach the
+// task. A request to save that comes before the task can handle it is ignored; it would otherwise end the shell.
 func (e *engine) script(s batch.Submission, p batch.Part) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "#!/bin/bash\n# amtrl: part %s, tasks %s\ntrap '' USR1\n", p.Key, cut(p.Tasks.String(), 200))
@@ -92,8 +93,7 @@ func (e *engine) script(s batch.Submission, p batch.Part) []byte {
 	return b.Bytes()
 }
 
-// command is the call of sbatch. Options are arguments and not lines of the
-// script, where quotes and line ends would have a meaning.
+// command returns the call of sbatch. Options are arguments and not lines of the script, where quotes and line ends would have a meaning.
 func (e *engine) command(s batch.Submission, p batch.Part, parts int) []string {
 	var indices batch.Tasks
 	for _, t := range p.Tasks {
@@ -132,7 +132,7 @@ func (e *engine) command(s batch.Submission, p batch.Part, parts int) []string {
 	return append(argv, filepath.Join(e.dir, batch.SubmitDir, p.File))
 }
 
-// jobName is a name for the queue's table.
+// jobName returns the name that the queue lists for the job, made from the name of the run folder.
 func jobName(folder string) string {
 	clean := strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) && r != unicode.ReplacementChar {
@@ -143,7 +143,7 @@ func jobName(folder string) string {
 	return cut("amtrl-"+clean, 60)
 }
 
-// cut shortens a text to no more than that number of bytes, in whole characters.
+// cut shortens s to at most most bytes, three dots included, and keeps characters whole.
 func cut(s string, most int) string {
 	if len(s) <= most {
 		return s
@@ -171,7 +171,7 @@ func (e *engine) Check(ctx context.Context, parts []batch.Part) error {
 	return nil
 }
 
-// jobID is what sbatch --parsable prints: an id, and the cluster where there are several.
+// jobID matches what sbatch --parsable prints: an id, and the cluster if there are several.
 var jobID = regexp.MustCompile(`^[0-9]{1,19}(;[A-Za-z0-9_][A-Za-z0-9_.-]{0,63})?$`)
 
 func (e *engine) Submit(ctx context.Context, p batch.Part) (string, error) {
@@ -208,7 +208,7 @@ func (e *engine) Cancel(ctx context.Context, j batch.Job, tasks []int) error {
 	return err
 }
 
-// splitID is the number of a job, and the arguments that choose its cluster.
+// splitID returns the number of a job and the arguments that select its cluster.
 func splitID(id string) (number string, cluster []string, err error) {
 	if !jobID.MatchString(id) {
 		return "", nil, fmt.Errorf("the id of a job is %q: expected a number, and ;CLUSTER where there are several", text.OneLine(id, 80))
