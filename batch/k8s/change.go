@@ -8,14 +8,14 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// change sets or merges a value at a place of the manifest.
+// change is a value to set, or to merge, at a place of the manifest.
 type change struct {
 	arg   string
 	path  []string
 	value any
 }
 
-// ownPlaces are the places of a manifest that make the Job what the run folder says it is.
+// ownPlaces are the places of a manifest that make the Job what the run folder says it is; changes to them are refused.
 var ownPlaces = []string{
 	"apiVersion", "kind", "metadata.name", "metadata.namespace",
 	"metadata.labels." + runLabel, "metadata.labels." + partLabel,
@@ -24,7 +24,7 @@ var ownPlaces = []string{
 	"spec.template.spec.containers.0.name", "spec.template.spec.containers.0.command",
 }
 
-// parseChanges reads arguments PATH=VALUE.
+// parseChanges reads arguments of the form PATH=VALUE.
 func parseChanges(args []string) ([]change, error) {
 	var out []change
 	for _, arg := range args {
@@ -60,7 +60,7 @@ func applyChanges(tree object, args []string) error {
 	return nil
 }
 
-// ownValues are the values at ownPlaces with their types, to be compared.
+// ownValues returns the values at ownPlaces with their types, for comparison.
 func ownValues(tree object) []string {
 	values := make([]string, len(ownPlaces))
 	for i, place := range ownPlaces {
@@ -70,7 +70,7 @@ func ownValues(tree object) []string {
 	return values
 }
 
-// setTree is node with value merged in at path.
+// setTree merges value into node at path and returns the result. A nil value deletes the field at the end of path.
 func setTree(node any, path []string, value any) (any, error) {
 	if len(path) == 0 {
 		return mergeTree(node, value), nil
@@ -105,7 +105,7 @@ func setTree(node any, path []string, value any) (any, error) {
 	return fields, err
 }
 
-// mergeTree merges value into node as a JSON merge patch does (RFC 7386).
+// mergeTree merges value into node as a JSON merge patch does (RFC 7386), and returns the result.
 func mergeTree(node, value any) any {
 	patch, ok := value.(object)
 	if !ok {
@@ -125,7 +125,7 @@ func mergeTree(node, value any) any {
 	return fields
 }
 
-// treeAt is the value at a dotted path, nil where there is none. The keys of labels hold no dots here.
+// treeAt returns the value at a dotted path, nil if there is none. The keys of labels in these paths hold no dots.
 func treeAt(node any, path string) any {
 	for _, key := range strings.Split(path, ".") {
 		switch n := node.(type) {

@@ -9,7 +9,7 @@ import (
 	"github.com/amtrl/amtrl/batch"
 )
 
-// checkData refuses data, and files that a manifest names, that lie on no volume which the container of a job mounts.
+// checkData returns an error if the data, or a file that a manifest names, lie on no volume that the container of the job mounts.
 func checkData(job object, s batch.Submission) error {
 	if s.Data == "" {
 		return nil
@@ -33,7 +33,7 @@ func checkData(job object, s batch.Submission) error {
 	return nil
 }
 
-// mountPaths are where the container of a job mounts volumes, with the changes that the user made.
+// mountPaths returns the paths where the container of a job mounts volumes, including the changes that the user made.
 func mountPaths(job object) []string {
 	var out []string
 	mounts, _ := treeAt(job, "spec.template.spec.containers.0.volumeMounts").([]any)

@@ -1,5 +1,5 @@
-// Package k8s runs the tasks of a run folder as Indexed Jobs of Kubernetes,
-// through kubectl: options, manifests, and what the cluster says of them.
+// Package k8s runs the tasks of a run folder as Indexed Jobs of Kubernetes, through kubectl: options, manifests, and
+// what the cluster reports about them.
 package k8s
 
 import (
@@ -28,7 +28,7 @@ type engine struct {
 
 var _ batch.Preparer = (*engine)(nil)
 
-// newEngine makes the engine, or says which option cannot be used.
+// newEngine returns the engine, or an error that says which option cannot be used.
 func newEngine(o Options) (*engine, error) {
 	o.Program = cmp.Or(o.Program, "amtrl")
 	volumes, err1 := parseVolumes(o.Volumes)
@@ -44,11 +44,11 @@ func newEngine(o Options) (*engine, error) {
 func (e *engine) Name() string { return Kind.Name }
 func (e *engine) Options() any { return e.options }
 
-// Attempt implements [batch.Engine]: a pod's host name is its own.
+// Attempt implements [batch.Engine]: the id is the host name of the pod.
 func (e *engine) Attempt() batch.Attempt { return batch.Attempt{ID: os.Getenv("HOSTNAME")} }
 
-// Prepare implements [batch.Preparer]: what only shows with a run folder is
-// refused, and what kubectl would take now is settled.
+// Prepare implements [batch.Preparer]: it refuses what only shows with a run folder, and fixes the context and the
+// namespace that kubectl would take now.
 func (e *engine) Prepare(ctx context.Context, s batch.Submission) error {
 	s.Tasks = []int{0}
 	if s.ID == "" {
@@ -60,8 +60,8 @@ func (e *engine) Prepare(ctx context.Context, s batch.Submission) error {
 	return e.Resolve(ctx)
 }
 
-// Resolve fills in the context and the namespace that kubectl would take now, so that later questions go to the same
-// place. Within a cluster there may be none, and then kubectl goes by its service account.
+// Resolve fills in the context and the namespace that kubectl would take now, so that later queries go to the same
+// place. Within a cluster there may be no context; kubectl then goes by its service account.
 func (e *engine) Resolve(ctx context.Context) error {
 	if e.options.Context != "" && e.options.Namespace != "" {
 		return nil
@@ -95,7 +95,7 @@ func (e *engine) Resolve(ctx context.Context) error {
 	return e.options.check()
 }
 
-// command is a kubectl command in a namespace, the options' where it is empty.
+// command returns a kubectl command in a namespace, that of the options if namespace is empty.
 func (e *engine) command(namespace string, words ...string) []string {
 	argv := []string{"kubectl"}
 	if e.options.Context != "" {
@@ -107,12 +107,12 @@ func (e *engine) command(namespace string, words ...string) []string {
 	return append(argv, words...)
 }
 
-// question is a command whose requests do not take for ever.
+// question returns a command whose requests are limited to kubectlRequest each.
 func (e *engine) question(namespace string, words ...string) []string {
 	return e.command(namespace, append([]string{"--request-timeout=" + kubectlRequest}, words...)...)
 }
 
-// Render implements [batch.Engine]. The tasks of a part are numbered from 0 without holes, as an Indexed Job has none.
+// Render implements [batch.Engine]. The indices of a part run from 0 without holes, as those of an Indexed Job do.
 func (e *engine) Render(_ context.Context, s batch.Submission) ([]batch.Part, error) {
 	chunks := slices.Collect(slices.Chunk(s.Tasks, maxCompletions))
 	parallel := cmp.Or(s.Resources.Parallel, defaultParallel)
@@ -135,8 +135,8 @@ func (e *engine) Render(_ context.Context, s batch.Submission) ([]batch.Part, er
 	return parts, nil
 }
 
-// Check implements [batch.Engine]: a dry run by the server, and a look for the volume
-// claims, which the server does not ask for before a pod starts.
+// Check implements [batch.Engine]: a dry run by the server, and a look for the volume claims, which the server does not
+// check before a pod starts.
 func (e *engine) Check(ctx context.Context, parts []batch.Part) error {
 	for _, p := range parts {
 		if _, err := runKubectl(ctx, p.Content, e.question("", "create", "--dry-run=server", "--filename=-", "--output=name")); err != nil {
@@ -159,8 +159,8 @@ func (e *engine) Check(ctx context.Context, parts []batch.Part) error {
 	return nil
 }
 
-// Submit implements [batch.Engine]. The id is NAMESPACE/NAME. A Job of this part that
-// is already there was made by an earlier call whose answer got lost.
+// Submit implements [batch.Engine]. The id is NAMESPACE/NAME. If a Job of this part already exists, it was made by an
+// earlier call whose answer got lost.
 func (e *engine) Submit(ctx context.Context, p batch.Part) (string, error) {
 	out, err := runKubectl(ctx, nil, p.Argv)
 	switch {
@@ -185,7 +185,7 @@ func (e *engine) Submit(ctx context.Context, p batch.Part) (string, error) {
 	return id, nil
 }
 
-// find is the id of the Job of a part, empty where there is none.
+// find returns the id of the Job of a part, empty if there is none.
 func (e *engine) find(ctx context.Context, key string) (string, error) {
 	items, err := e.list(ctx, "", "jobs.batch", partLabel+"="+key)
 	for _, i := range items {
@@ -196,7 +196,7 @@ func (e *engine) find(ctx context.Context, key string) (string, error) {
 	return "", err
 }
 
-// list asks for the items of these kinds that a selector of labels selects.
+// list returns the items of these kinds that a label selector selects.
 func (e *engine) list(ctx context.Context, namespace, kinds, selector string) ([]item, error) {
 	raw, err := runKubectl(ctx, nil, e.question(namespace, "get", kinds, "--selector="+selector, "--output=json"))
 	if err != nil {
@@ -230,9 +230,8 @@ func (e *engine) Query(ctx context.Context, jobs []batch.Job) ([]batch.Observati
 	return observe(jobs, items)
 }
 
-// Cancel implements [batch.Engine]. All of a job is ended by deleting it. An Indexed
-// Job cannot leave out an index, so for some of the tasks their pods are ended,
-// and the next attempt of each finds in the run folder that it was cancelled.
+// Cancel implements [batch.Engine]. To cancel all tasks of a job it deletes the job. An Indexed Job cannot leave out an index,
+// so to cancel some tasks it deletes their pods; the next attempt of each finds in the run folder that it was cancelled.
 func (e *engine) Cancel(ctx context.Context, j batch.Job, tasks []int) error {
 	namespace, _, err := splitID(j.ID)
 	if err != nil {
@@ -268,12 +267,12 @@ func (e *engine) Log(j batch.Job, task int, follow bool) batch.Log {
 	}
 	words := []string{"logs", "--selector=" + partLabel + "=" + j.Key + "," + indexLabel + "=" + strconv.Itoa(j.Index(task)), "--tail=-1"}
 	if follow {
-		words = append(words, "--follow", "--max-log-requests=10000") // of all attempts: kubectl follows five unasked
+		words = append(words, "--follow", "--max-log-requests=10000") // for all attempts: without it kubectl follows five
 	}
 	return batch.Log{Argv: e.command(namespace, words...)}
 }
 
-// splitID is the namespace and the name in the id of a job, both empty where it has none.
+// splitID returns the namespace and the name in the id of a job, both empty if the id is.
 func splitID(id string) (namespace, name string, err error) {
 	namespace, name, _ = strings.Cut(id, "/")
 	if id != "" && (!isDNSLabel(namespace) || !isDNSLabel(name)) {

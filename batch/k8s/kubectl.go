@@ -13,21 +13,20 @@ import (
 	"time"
 )
 
-// kubectlPatience bounds one call of kubectl, which asks the server in pieces
-// of at most kubectlRequest. Tests shorten it.
+// kubectlPatience bounds one call of kubectl, which makes requests of at most kubectlRequest each. Tests shorten it.
 var kubectlPatience = 2 * time.Minute
 
 const (
 	kubectlRequest = "30s"
-	// kubectlTextMax bounds what is repeated of a message.
+	// kubectlTextMax bounds how much of a message is repeated, in bytes.
 	kubectlTextMax = 600
 )
 
 type kubectlError struct {
 	verb string
-	// code is the exit code, -1 where it did not end by itself.
+	// code is the exit code, -1 if the process did not end by itself.
 	code int
-	// text is what it said.
+	// text is the message of kubectl.
 	text string
 }
 
@@ -38,10 +37,10 @@ func (e *kubectlError) Error() string {
 	return fmt.Sprintf("kubectl %s: %s", e.verb, e.text)
 }
 
-// ErrNoKubectl is the error of every question to a cluster where kubectl is not installed.
+// ErrNoKubectl is the error of every query of a cluster if kubectl is not installed.
 var ErrNoKubectl = errors.New("kubectl is not in PATH: install it to reach a Kubernetes cluster; --dry-run works without")
 
-// runKubectl runs a command that begins with kubectl and returns what it prints on standard output.
+// runKubectl runs a command that begins with kubectl and returns its standard output.
 func runKubectl(ctx context.Context, stdin []byte, argv []string) ([]byte, error) {
 	verb := argv[1+slices.IndexFunc(argv[1:], func(word string) bool { return !strings.HasPrefix(word, "-") })]
 	ctx, cancel := context.WithTimeoutCause(ctx, kubectlPatience, &kubectlError{verb, -1, fmt.Sprintf("no answer in %s", kubectlPatience)})
@@ -73,10 +72,10 @@ func runKubectl(ctx context.Context, stdin []byte, argv []string) ([]byte, error
 	return nil, &kubectlError{verb, -1, err.Error()}
 }
 
-// klogLine is a line that kubectl logs besides its message.
+// klogLine matches a line that kubectl logs besides its message.
 var klogLine = regexp.MustCompile(`^[IWEF]\d{4} \d\d:\d\d:\d\d`)
 
-// kubectlText is what kubectl said as one line of bounded length.
+// kubectlText returns the message of kubectl as one line of bounded length.
 func kubectlText(stderr string) string {
 	var lines, logged []string
 	for line := range strings.Lines(stderr) {
@@ -99,8 +98,8 @@ func kubectlText(stderr string) string {
 	return text
 }
 
-// kubectlRefused says whether an error means that the server has not made what
-// it was asked to make. Of anything else nobody can be sure.
+// kubectlRefused reports whether an error means that the server has not made what it was asked to make. After any other
+// error nobody can be sure.
 func kubectlRefused(err error) bool {
 	return errors.Is(err, ErrNoKubectl) || kubectlSaid(err,
 		"(Invalid)", "(BadRequest)", "(Forbidden)", "(Unauthorized)", "(NotFound)", "(MethodNotAllowed)", "(UnsupportedMediaType)",
@@ -109,13 +108,13 @@ func kubectlRefused(err error) bool {
 		"does not exist", "denied the request", "error parsing")
 }
 
-// kubectlSaid says whether kubectl ended by itself with an error that holds one of these texts.
+// kubectlSaid reports whether kubectl ended by itself with an error that contains one of these texts.
 func kubectlSaid(err error, texts ...string) bool {
 	k, ok := errors.AsType[*kubectlError](err)
 	return ok && k.code > 0 && slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(k.text, text) })
 }
 
-// csvField writes s as the one element of a flag of kubectl that takes a list separated by commas.
+// csvField returns s as the only element of a kubectl flag that takes a list separated by commas.
 func csvField(s string) string {
 	var out strings.Builder
 	csv.NewWriter(&out).WriteAll([][]string{{s}}) // to memory

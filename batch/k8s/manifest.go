@@ -16,8 +16,8 @@ import (
 const (
 	// maxCompletions bounds the indices of one Job: above it the API demands a limit on failures.
 	maxCompletions = 100_000
-	// defaultParallel is how many pods of a Job there are at a time where nothing is
-	// said: each costs the cluster's scheduler work while it waits.
+	// defaultParallel is the number of pods that a Job may have at a time by default: each pod costs the cluster's
+	// scheduler work while it waits.
 	defaultParallel = 256
 	// graceSeconds is the time between SIGTERM and SIGKILL, for a checkpoint.
 	graceSeconds = 60
@@ -33,9 +33,8 @@ const (
 	gpuProductLabel = "nvidia.com/gpu.product"
 )
 
-// object is a part of a manifest with the API's own names, in the form in which YAML is read, so that changes can be
-// merged in. k8s.io/api would add 78 packages; what is written is held against the API server's own validation in the
-// tests.
+// object is a part of a manifest under the names of the API, in the form in which YAML is read, so that changes can be
+// merged in. k8s.io/api would add 78 packages; instead, tests check the manifests by the API server's own validation.
 type object = map[string]any
 
 func (e *engine) manifest(s batch.Submission, p batch.Part, parallel int) ([]byte, error) {
@@ -58,8 +57,8 @@ func (e *engine) manifest(s batch.Submission, p batch.Part, parallel int) ([]byt
 	return out.Bytes(), enc.Close()
 }
 
-// job is the Indexed Job of a part: one pod an index, tried again by index, and given up at once where the task says
-// that its input is bad. A pod that the cluster ends for reasons of its own costs no attempt.
+// job returns the Indexed Job of a part: one pod per index, with the retries counted per index. An index fails at once
+// if its task says that the input is bad. A pod that the cluster ends for reasons of its own does not count as a retry.
 func (e *engine) job(s batch.Submission, p batch.Part, parallel int) (object, error) {
 	o := &e.options
 	run := s.Dir
@@ -98,7 +97,7 @@ func (e *engine) job(s batch.Submission, p batch.Part, parallel int) (object, er
 	}
 	spec := object{
 		"completionMode":       "Indexed",
-		"completions":          int64(len(p.Tasks)), // a change, whose numbers are ints, never equals it
+		"completions":          int64(len(p.Tasks)), // int64, so that a user's change, whose numbers are ints, never equals it
 		"parallelism":          parallel,
 		"backoffLimitPerIndex": s.Resources.MaxRestarts,
 		"podReplacementPolicy": "Failed",
@@ -138,7 +137,7 @@ func (e *engine) job(s batch.Submission, p batch.Part, parallel int) (object, er
 	}, nil
 }
 
-// withoutEmpty removes the texts, lists and objects that are empty, and zeros.
+// withoutEmpty deletes the empty texts, lists and objects, and the zeros, from o and returns o.
 func withoutEmpty(o object) object {
 	maps.DeleteFunc(o, func(_ string, v any) bool {
 		switch v := v.(type) {
@@ -156,8 +155,8 @@ func withoutEmpty(o object) object {
 	return o
 }
 
-// command is what a pod executes: amtrl itself, or where there are lines of setup a shell that carries them out and
-// then becomes amtrl. Nothing but these lines is ever read by a shell.
+// command returns the command of a pod: amtrl itself or, if there are lines of setup, a shell that executes them and
+// then becomes amtrl. A shell never reads anything but these lines.
 func (o *Options) command(run string, p batch.Part) []any {
 	argv := []string{o.Program, "run-task", "--part", p.Key, run}
 	if len(o.Setup) > 0 {
@@ -172,8 +171,8 @@ func (o *Options) command(run string, p batch.Part) []any {
 	return append(words, "$(JOB_COMPLETION_INDEX)")
 }
 
-// resourcesOf are the requests of a container, and the same as limits: the runtime then fits its threads to the
-// processors it has. GPUs are a limit alone, from which the API derives the request.
+// resourcesOf returns the resources of a container. Requests and limits are the same, so that the runtime fits its
+// threads to the processors it has. GPUs are only a limit, from which the API derives the request.
 func resourcesOf(r batch.Resources) object {
 	requests := object{}
 	if r.CPUs > 0 {

@@ -16,9 +16,9 @@ var (
 	notInNames     = regexp.MustCompile(`[^a-z0-9]+`)
 )
 
-// jobName is the name of the Job of a part: a DNS label that begins with "amtrl", holds what can be kept of the run's
-// name for people, and ends with the part's key. It is the same each time it is asked for, so that a second attempt to
-// create the Job meets the first.
+// jobName returns the name of the Job of a part: a DNS label that begins with "amtrl", holds what can be kept of the
+// run's name for people, and ends with the part's key. The same part always gets the same name, so that a second
+// attempt to create the Job meets the first.
 func jobName(run, key string, completions int) string {
 	room := dnsLabelMax - len("-") - len(strconv.Itoa(completions-1)) - len("amtrl-") - len("-"+key)
 	name := strings.Trim(notInNames.ReplaceAllString(strings.ToLower(run), "-"), "-")
@@ -26,15 +26,15 @@ func jobName(run, key string, completions int) string {
 	return join("-", "amtrl", name, key)
 }
 
-// isDNSLabel says whether s is a DNS label of RFC 1123, the form of the names of namespaces.
+// isDNSLabel reports whether s is a DNS label of RFC 1123, the form of the names of namespaces.
 func isDNSLabel(s string) bool { return dnsLabelForm.MatchString(s) }
 
-// isDNSSubdomain says whether s is DNS labels joined by dots, the form of the names of volume claims and queues.
+// isDNSSubdomain reports whether s consists of DNS labels joined by dots, the form of the names of volume claims and queues.
 func isDNSSubdomain(s string) bool {
 	return len(s) <= 253 && !slices.ContainsFunc(strings.Split(s, "."), func(label string) bool { return !isDNSLabel(label) })
 }
 
-// isLabelKey says whether s can be the key of a label: [PREFIX/]NAME.
+// isLabelKey reports whether s can be the key of a label: [PREFIX/]NAME.
 func isLabelKey(s string) bool {
 	prefix, name, ok := strings.Cut(s, "/")
 	if !ok {

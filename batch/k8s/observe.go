@@ -13,7 +13,7 @@ type observedPart struct {
 	pods map[int][]*item // by index, oldest first
 }
 
-// observe says where the tasks of the jobs stand, from the Jobs and pods that carry the label of their run.
+// observe returns the states of the tasks of the jobs, from the Jobs and pods that carry the label of their run.
 func observe(jobs []batch.Job, items []item) ([]batch.Observation, error) {
 	parts := map[string]*observedPart{}
 	for i := range items {
@@ -72,7 +72,7 @@ func (p *observedPart) observe(j batch.Job) ([]batch.Observation, error) {
 	return out, nil
 }
 
-// task fills in where the task of an index stands, and says whether the cluster knows it.
+// task stores in o the state of the task of an index, and reports whether the cluster knows the task.
 func (p *observedPart) task(o *batch.Observation, pods []*item, completed, failed bool) bool {
 	var last *item
 	if len(pods) > 0 {
@@ -86,7 +86,7 @@ func (p *observedPart) task(o *batch.Observation, pods []*item, completed, faile
 	}
 	switch {
 	case last != nil && !last.ended() && (p.job == nil || last.Metadata.Deleted != nil):
-		// It has been told to end and has not yet.
+		// The pod has been told to end and has not ended yet.
 		o.State, o.Reason = batch.Running, "is being ended"
 		if last.Spec.NodeName == "" {
 			o.State = batch.Cancelled
@@ -133,7 +133,7 @@ func (p *observedPart) task(o *batch.Observation, pods []*item, completed, faile
 	return true
 }
 
-// deadlineExceeded is the reason of what met its time limit.
+// deadlineExceeded is the reason of a pod or Job that met its time limit.
 const deadlineExceeded = "DeadlineExceeded"
 
 // parseIndexes reads the status fields completedIndexes and failedIndexes of a Job with n indices, such as 0,2-5.

@@ -11,36 +11,35 @@ import (
 	"github.com/amtrl/amtrl/batch"
 )
 
-// Kind is the engine for a command line.
+// Kind describes the engine to a command line.
 var Kind = batch.Kind{
 	Name: "k8s", Title: "Kubernetes", Interval: 10 * time.Second,
 	NewOptions: func() batch.Options { return &Options{} },
 }
 
-// Options is what the Kubernetes engine needs besides the resources
-// of a task.
+// Options holds what the Kubernetes engine needs besides the resources of a task.
 type Options struct {
 	// Image is the container image that has amtrl.
 	Image string `json:"image"`
 	// Program is amtrl within the image: a path, or a name that is looked up there.
 	Program string `json:"program"`
-	// RunPath is the run folder's absolute path within the containers, its path here if empty.
+	// RunPath is the absolute path of the run folder in the containers, its path here if empty.
 	RunPath string `json:"run_path,omitempty"`
-	// Volumes are mounted into the containers: CLAIM:/PATH for a persistent volume claim, /HOST/PATH:/PATH for a folder
-	// of the nodes, :ro after them for no writing. The run folder must lie on one that can be written.
+	// Volumes are mounted into the containers: CLAIM:/PATH is a persistent volume claim and /HOST/PATH:/PATH a folder
+	// of the nodes; :ro after it makes it read-only. The run folder must lie on a volume that can be written.
 	Volumes []string `json:"volumes"`
-	// Context and Namespace are the cluster and the namespace in kubectl's words, its current ones if empty.
+	// Context and Namespace are the context and the namespace of kubectl, its current ones if empty.
 	Context   string `json:"context,omitempty"`
 	Namespace string `json:"namespace,omitempty"`
 	// Queue is the Kueue queue that decides when the Job may run.
 	Queue string `json:"queue,omitempty"`
 	// NodeSelector are labels KEY=VALUE that a node must have.
 	NodeSelector []string `json:"node_selector,omitempty"`
-	// Tolerations are taints KEY[=VALUE][:EFFECT] that are no hindrance.
+	// Tolerations are taints KEY[=VALUE][:EFFECT] that the pods tolerate.
 	Tolerations []string `json:"tolerations,omitempty"`
 	// MaxFailed is how many tasks may fail before the rest is given up; nil for any number.
 	MaxFailed *int `json:"max_failed,omitempty"`
-	// Setup are lines of shell carried out in the container before amtrl.
+	// Setup are lines of shell executed in the container before amtrl.
 	Setup []string `json:"setup,omitempty"`
 	// Args are changes PATH=VALUE to the manifest, VALUE in YAML, such as spec.template.spec.priorityClassName=low.
 	// Maps are merged, null deletes, and everything else is replaced; a number in PATH is a place in a list.
@@ -51,7 +50,7 @@ func optionError(option, format string, args ...any) error {
 	return &batch.OptionError{Option: option, Problem: ": " + fmt.Sprintf(format, args...)}
 }
 
-// List implements [batch.Options]. A namespace that was taken from another context does not stay.
+// List implements [batch.Options]. Setting the context clears a namespace that was taken from another context.
 func (o *Options) List() []batch.Option {
 	return []batch.Option{
 		{Name: "engine-arg", Usage: "a change PATH=VALUE to the manifest, such as spec.template.spec.priorityClassName=low", Value: &o.Args},
@@ -104,12 +103,12 @@ func (o *Options) check() error {
 	return nil
 }
 
-// isText says whether s can stand in a manifest and in a command.
+// isText reports whether s can stand in a manifest and in a command.
 func isText(s string) bool { return utf8.ValidString(s) && !strings.ContainsRune(s, 0) }
 
-// volume is a volume and where it is mounted, and both as a pod has them.
+// volume is a volume and the path at which it is mounted. The fields volume and mount are its entries in the manifest of a pod.
 type volume struct {
-	claim, at     string // claim is empty where it is none
+	claim, at     string // claim is empty for a folder of the nodes
 	readOnly      bool
 	volume, mount object
 }
@@ -155,10 +154,10 @@ func parseVolumes(specs []string) ([]volume, error) {
 	return out, nil
 }
 
-// within says whether p is a folder or lies in it.
+// within reports whether p is folder or lies in it.
 func within(p, folder string) bool { return p == folder || strings.HasPrefix(p, folder+"/") }
 
-// writable says whether p lies on a mount that can be written: the innermost one that holds it decides.
+// writable reports whether p lies on a volume that can be written. If several volumes hold p, the innermost decides.
 func writable(volumes []volume, p string) bool {
 	inner := volume{readOnly: true}
 	for _, v := range volumes {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// What kubectl get jobs,pods -o json says, as far as it is read.
+// The types below hold the part that is read of the output of kubectl get jobs,pods -o json.
 
 type item struct {
 	Kind     string `json:"kind"`
@@ -59,7 +59,7 @@ type containerState struct {
 	} `json:"terminated"`
 }
 
-// parseList reads what kubectl get jobs,pods -o json printed.
+// parseList decodes the output of kubectl get jobs,pods -o json.
 func parseList(raw []byte) ([]item, error) {
 	var list struct {
 		Kind  string `json:"kind"`
@@ -81,7 +81,7 @@ func excerpt(raw []byte) string {
 	return strconv.Quote(string(raw[:min(len(raw), 80)]))
 }
 
-// condition is the condition of a type that holds, nil where none does.
+// condition returns the condition of a type whose status is True, nil if there is none.
 func (i *item) condition(kind string) *condition {
 	for k := range i.Status.Conditions {
 		if c := &i.Status.Conditions[k]; c.Type == kind && c.Status == "True" {
@@ -93,7 +93,7 @@ func (i *item) condition(kind string) *condition {
 
 func (i *item) id() string { return i.Metadata.Namespace + "/" + i.Metadata.Name }
 
-// index is the completion index of a pod, -1 for none.
+// index returns the completion index of a pod, -1 if it has none.
 func (i *item) index() int {
 	n, err := strconv.Atoi(cmp.Or(i.Metadata.Annotations[indexLabel], i.Metadata.Labels[indexLabel]))
 	if err != nil || n < 0 {
@@ -102,10 +102,10 @@ func (i *item) index() int {
 	return n
 }
 
-// ended says whether all containers of a pod have ended.
+// ended reports whether all containers of a pod have ended.
 func (i *item) ended() bool { return i.Status.Phase == "Succeeded" || i.Status.Phase == "Failed" }
 
-// exit is the exit code of the task's container, empty where there is none, and why it ended.
+// exit returns the exit code of the task's container, empty if there is none, and why it ended.
 func (i *item) exit() (code, why string) {
 	why = join(": ", i.Status.Reason, i.Status.Message)
 	for _, c := range i.Status.Containers {
@@ -126,7 +126,7 @@ func (i *item) exit() (code, why string) {
 	return code, why
 }
 
-// waiting is why a pod that has not started has not.
+// waiting returns why a pod has not started, empty if nothing says so.
 func (i *item) waiting() string {
 	for _, c := range i.Status.Containers {
 		if w := c.State.Waiting; c.Name == containerName && w != nil && w.Reason != "ContainerCreating" {
@@ -141,12 +141,12 @@ func (i *item) waiting() string {
 	return ""
 }
 
-// join joins what is not empty.
+// join joins the words that are not empty.
 func join(by string, words ...string) string {
 	return strings.Join(slices.DeleteFunc(words, func(w string) bool { return w == "" }), by)
 }
 
-// lastLine is the last line of a text that says something.
+// lastLine returns the last line of s that is not blank.
 func lastLine(s string) string {
 	lines := strings.Split(strings.TrimSpace(s), "\n")
 	return strings.TrimSpace(lines[len(lines)-1])
