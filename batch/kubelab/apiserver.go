@@ -35,7 +35,7 @@ func (s *apiServer) config() (*rest.Config, error) {
 	return c, nil
 }
 
-// startAPIServer starts the API server on the store and waits until it answers.
+// startAPIServer starts the API server with etcd at the address store and waits until it answers.
 func startAPIServer(ctx context.Context, root, store string) (*apiServer, error) {
 	port, err := freePort()
 	if err != nil {
@@ -97,7 +97,7 @@ current-context: lab
 	}
 }
 
-// answers says whether the server is ready and has made its namespaces.
+// answers reports whether the server is ready and has made its namespaces.
 func (s *apiServer) answers(ctx context.Context) bool {
 	c, err := s.config()
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 // enterCommand is the argument by which kubelab calls itself to become a container's process.
 const enterCommand = "enter-container"
 
-// container is what the process of a container is made from.
+// container describes the process of a container: enter becomes it.
 type container struct {
 	Argv   []string
 	Env    []string
@@ -27,14 +27,14 @@ type container struct {
 	Mounts []bind
 }
 
-// bind is a folder that is mounted over another.
+// bind is a bind mount of the folder From at To.
 type bind struct {
 	From, To string
 	ReadOnly bool
 }
 
-// command prepares the process of a pod's first container and the file of its
-// log, or says why a kubelet would let it wait.
+// command returns the process of a pod's first container, not yet started, and the file of its log. If that fails,
+// reason is the one for which a kubelet would let the container wait.
 func (p *pod) command() (cmd *exec.Cmd, log *os.File, reason string, err error) {
 	c := p.spec.Spec.Containers[0]
 	programs, ok := p.kubelet.images[c.Image]
@@ -97,7 +97,7 @@ func (p *pod) environment(c v1.Container, programs string) map[string]string {
 	return env
 }
 
-// field is the value of a field of the pod, as far as the Job controller asks for any.
+// field returns the value of a field of the pod. It knows the fields that the Job controller asks for.
 func (p *pod) field(path string) string {
 	for prefix, values := range map[string]map[string]string{
 		"metadata.labels['": p.spec.Labels, "metadata.annotations['": p.spec.Annotations,
@@ -112,7 +112,7 @@ func (p *pod) field(path string) string {
 	return ""
 }
 
-// mounts are the folders behind a container's volumes.
+// mounts returns the folders behind a container's volumes, as bind mounts.
 func (p *pod) mounts(c v1.Container) ([]bind, error) {
 	from := map[string]string{}
 	readOnly := map[string]bool{}
@@ -149,8 +149,8 @@ func lookPath(name, path string) (string, error) {
 	return "", fmt.Errorf("exec: %q: executable file not found in $PATH", name)
 }
 
-// enter mounts the volumes of a container and becomes its process. The mount points must be there: a container has a
-// file system of its own, and this one has the machine's.
+// enter mounts the volumes of a container and becomes its process. The mount points must exist: a real container has a
+// file system of its own, this one has that of the machine.
 func enter(js string) error {
 	var box container
 	if err := json.Unmarshal([]byte(js), &box); err != nil {

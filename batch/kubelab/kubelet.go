@@ -19,7 +19,7 @@ const (
 	gpuResource = v1.ResourceName("nvidia.com/gpu")
 )
 
-// kubelet stands for the scheduler and the kubelet of one node.
+// kubelet stands in for the scheduler and the kubelet of one node.
 type kubelet struct {
 	client *kubernetes.Clientset
 	root   string
@@ -27,11 +27,11 @@ type kubelet struct {
 
 	mu   sync.Mutex
 	free []int              // GPUs that no pod has
-	pods map[types.UID]*pod // pods that were begun
+	pods map[types.UID]*pod // pods that have begun
 	runs sync.WaitGroup
 }
 
-// start registers the node and begins to look after pods.
+// start registers the node and starts looking after pods, until ctx ends.
 func (k *kubelet) start(ctx context.Context, gpus int) error {
 	k.pods = map[types.UID]*pod{}
 	for i := range gpus {
@@ -84,7 +84,7 @@ func (k *kubelet) look(ctx context.Context) {
 	}
 }
 
-// end ends a deleted pod, and removes it once it has ended.
+// end terminates a deleted pod, and removes it once it has ended.
 func (k *kubelet) end(ctx context.Context, p *v1.Pod, known *pod) {
 	ended := p.Status.Phase == v1.PodSucceeded || p.Status.Phase == v1.PodFailed
 	if known != nil && !ended {
@@ -95,7 +95,7 @@ func (k *kubelet) end(ctx context.Context, p *v1.Pod, known *pod) {
 	k.client.CoreV1().Pods(p.Namespace).Delete(ctx, p.Name, metav1.DeleteOptions{GracePeriodSeconds: &now})
 }
 
-// begin binds a pod to the node where its GPUs are free, and runs it.
+// begin binds a pod to the node and runs it. Without its volume claims or enough free GPUs the pod is marked as unschedulable.
 func (k *kubelet) begin(ctx context.Context, p *v1.Pod) {
 	if why := k.missingClaim(ctx, p); why != "" {
 		k.unschedulable(ctx, p, why)
@@ -160,7 +160,7 @@ func (k *kubelet) unschedulable(ctx context.Context, p *v1.Pod, why string) {
 	k.client.CoreV1().Pods(p.Namespace).UpdateStatus(ctx, p, metav1.UpdateOptions{})
 }
 
-// wait ends all pods and waits for them.
+// wait terminates all pods and waits until they have ended.
 func (k *kubelet) wait() {
 	k.mu.Lock()
 	for _, p := range k.pods {

@@ -23,7 +23,7 @@ func (k *kubelet) logPath(namespace, pod string) string {
 	return filepath.Join(k.root, "pods", namespace+"_"+pod+".log")
 }
 
-// serveLogs answers what the API server asks a kubelet for kubectl logs.
+// serveLogs serves the logs that the API server asks a kubelet for in kubectl logs, and returns its port.
 func (k *kubelet) serveLogs(ctx context.Context) (port int, err error) {
 	cert, err := selfSigned()
 	if err != nil {
@@ -41,7 +41,7 @@ func (k *kubelet) serveLogs(ctx context.Context) (port int, err error) {
 	return l.Addr().(*net.TCPAddr).Port, nil
 }
 
-// sendLog sends the log of a pod, and with follow=true goes on until it ends.
+// sendLog sends the log of a pod. With follow=true it goes on until the pod ends.
 func (k *kubelet) sendLog(w http.ResponseWriter, r *http.Request) {
 	namespace, name := r.PathValue("namespace"), r.PathValue("pod")
 	f, err := os.Open(k.logPath(filepath.Base(namespace), filepath.Base(name)))

@@ -1,6 +1,6 @@
 // Command kubelab is a Kubernetes cluster in one process, on loopback alone: etcd, the API server and the Job, TTL and
 // garbage-collection controllers are the real ones, and a small kubelet owns one node and runs the first container of
-// each pod as a local process. It exists to see how Indexed Jobs behave.
+// each pod as a local process. Its purpose is to show how Indexed Jobs behave.
 //
 // What is not real: images (--image maps a name to a folder of programs), scheduling (pods are taken in turn while GPUs
 // are free), volumes beyond folders, and everything about networks.
@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// images maps the names of images to folders of programs.
+// images maps the name of an image to a folder of programs.
 type images map[string]string
 
 func (i images) String() string { return "" }

@@ -21,10 +21,10 @@ type pod struct {
 	started metav1.Time
 
 	mu       sync.Mutex
-	group    int // the process group, 0 before the start
+	group    int // process group, 0 before the start
 	ended    bool
-	told     bool // that it shall end
-	deadline bool // that its time is over
+	told     bool // the pod was told to end
+	deadline bool // the time of the pod is over
 }
 
 // terminate sends SIGTERM, and SIGKILL after the grace period. Only the first call counts.
@@ -88,7 +88,7 @@ func (p *pod) run(ctx context.Context) {
 	p.mu.Lock()
 	p.ended = true
 	p.mu.Unlock()
-	syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // what it left behind
+	syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // processes that it left behind
 	code := cmd.ProcessState.ExitCode()
 	if ws, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
 		code = 128 + int(ws.Signal())
@@ -138,7 +138,8 @@ func (p *pod) setEnded(ctx context.Context, code int32, message string) {
 		ExitCode: code, Reason: reason, Message: message, StartedAt: p.started, FinishedAt: metav1.Now()}})
 }
 
-// set writes the status. Conditions of others, such as DisruptionTarget, stay.
+// set writes the phase and the state of the container into the pod's status. It keeps conditions that others set, such
+// as DisruptionTarget.
 func (p *pod) set(ctx context.Context, phase v1.PodPhase, state v1.ContainerState) {
 	pods := p.kubelet.client.CoreV1().Pods(p.spec.Namespace)
 	c := p.spec.Spec.Containers[0]
