@@ -19,7 +19,7 @@ import (
 	"github.com/amtrl/amtrl/internal/must"
 )
 
-// Main builds the command of a package, says where, and returns what the tests do.
+// Main builds the command in package pkg, stores the path of the program in binary, and returns the result of run, which runs the tests.
 func Main(pkg string, binary *string, run func() int) int {
 	dir, err := os.MkdirTemp("", "amtrl")
 	if err != nil {
@@ -45,19 +45,19 @@ type Outcome struct {
 	Stdout, Stderr string
 }
 
-// Prints fails the test unless the exit code is that and standard output has the parts.
+// Prints fails the test unless the exit code is code and standard output contains all parts.
 func (o Outcome) Prints(t *testing.T, code int, parts ...string) {
 	t.Helper()
 	o.check(t, code, o.Stdout, parts)
 }
 
-// Complains fails the test unless the exit code is that and standard error has the parts.
+// Complains fails the test unless the exit code is code and standard error contains all parts.
 func (o Outcome) Complains(t *testing.T, code int, parts ...string) {
 	t.Helper()
 	o.check(t, code, o.Stderr, parts)
 }
 
-// ComplainsLast is Complains for the last line, with nothing on standard output.
+// ComplainsLast is Complains for the last line of standard error, and requires an empty standard output.
 func (o Outcome) ComplainsLast(t *testing.T, code int, parts ...string) {
 	t.Helper()
 	text := strings.TrimSuffix(o.Stderr, "\n")
@@ -67,7 +67,7 @@ func (o Outcome) ComplainsLast(t *testing.T, code int, parts ...string) {
 	}
 }
 
-// ComplainsOnce is Complains for one line, with nothing on standard output.
+// ComplainsOnce is Complains for a standard error of one line, and requires an empty standard output.
 func (o Outcome) ComplainsOnce(t *testing.T, code int, parts ...string) {
 	t.Helper()
 	o.check(t, code, o.Stderr, parts)
@@ -93,7 +93,7 @@ func (o Outcome) Succeeds(t *testing.T) Outcome {
 	return o
 }
 
-// JSON is what the program printed on standard output.
+// JSON decodes what the program printed on standard output.
 func JSON[A any](t *testing.T, o Outcome) (v A) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(o.Stdout), &v); err != nil {
@@ -114,13 +114,13 @@ func Start(t *testing.T, cmd *exec.Cmd) {
 	})
 }
 
-// Run runs a command to its end.
+// Run runs a command to its end and returns how it ended.
 func Run(t *testing.T, cmd *exec.Cmd) Outcome {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	Start(t, cmd)
-	timer := time.AfterFunc(5*time.Minute, func() { cmd.Process.Kill() }) // only what hangs takes as long
+	timer := time.AfterFunc(5*time.Minute, func() { cmd.Process.Kill() }) // only a program that hangs takes as long
 	defer timer.Stop()
 	err := cmd.Wait()
 	var exit *exec.ExitError
@@ -130,14 +130,14 @@ func Run(t *testing.T, cmd *exec.Cmd) Outcome {
 	return Outcome{cmd.Args[1:], cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()}
 }
 
-// Attempts reads the attempts of a task of a run folder.
+// Attempts reads the lines of attempt.jsonl of a task of a run folder.
 func Attempts(t *testing.T, dir string, task int) []batch.AttemptLine {
 	t.Helper()
 	r := must.Get(batch.Open(dir))(t)
 	return must.Get(r.Attempts(task))(t)
 }
 
-// Count is how many of the lines are of an event.
+// Count returns the number of lines with this event.
 func Count(lines []batch.AttemptLine, event string) int {
 	n := 0
 	for _, l := range lines {
@@ -148,7 +148,7 @@ func Count(lines []batch.AttemptLine, event string) int {
 	return n
 }
 
-// ComputedOnce fails the test where two attempts of a run folder computed the same epoch, or none did.
+// ComputedOnce fails the test if an epoch or a unit of a run folder was computed more than once, or a task computed nothing.
 func ComputedOnce(t *testing.T, dir string) {
 	t.Helper()
 	for task := range must.Get(batch.Open(dir))(t).Tasks {
