@@ -1,5 +1,5 @@
-// Package atomicfile writes files that appear whole or not at all and that last, and opens regular files only: a pipe
-// or a device in the place of a file is an error, not a wait.
+// Package atomicfile writes files that appear whole or not at all and are synced to disk. It opens regular files only:
+// a pipe or a device in the place of a file is an error, not a wait.
 package atomicfile
 
 import (
@@ -29,14 +29,14 @@ func Write(path string, content ...[]byte) error {
 	return put(path, os.Rename, func(f *os.File) error { return write(f, content...) })
 }
 
-// Create is [Write] where there is no file at path. The error is [fs.ErrExist] where there is one, also where another
-// process, or another machine that uses the file system, makes it at the same time. On a file system that has no hard links the file is
-// empty for a moment, and stays so where the process is killed in it.
+// Create is [Write] for a file that must not exist yet. The error is [fs.ErrExist] if there is a file at path, also if
+// another process, or another machine that uses the file system, makes it at the same time. On a file system without
+// hard links the file is empty for a moment, and stays empty if the process is killed in that moment.
 func Create(path string, content ...[]byte) error {
 	return put(path, link, func(f *os.File) error { return write(f, content...) })
 }
 
-// CreateBy is [Create] of what fill writes.
+// CreateBy is [Create] with the content that fill writes.
 func CreateBy(path string, fill func(io.Writer) error) error {
 	return put(path, link, func(f *os.File) error {
 		if err := fill(f); err != nil {
@@ -46,7 +46,7 @@ func CreateBy(path string, fill func(io.Writer) error) error {
 	})
 }
 
-// put is Write of what fill writes and syncs, with what gives the temporary file its name.
+// put creates a temporary file, which fill writes and syncs and move renames to path, and syncs the folder.
 func put(path string, move func(from, to string) error, fill func(*os.File) error) error {
 	dir, name := filepath.Split(path)
 	cleanOnce(dir)
@@ -72,7 +72,7 @@ func put(path string, move func(from, to string) error, fill func(*os.File) erro
 	return syncFolder(dir)
 }
 
-// link is a rename that replaces nothing.
+// link renames a file, but replaces none: it makes a hard link and removes the old name.
 func link(from, to string) error {
 	err := fail(OpLink, to)
 	if err == nil {
@@ -81,7 +81,7 @@ func link(from, to string) error {
 	if errors.Is(err, fs.ErrExist) {
 		mine, err1 := os.Lstat(from)
 		there, err2 := os.Lstat(to)
-		// A server that is asked twice, as its first answer got lost, finds what it made itself.
+		// A file server that is asked twice, because its first answer got lost, finds the link that it made itself.
 		if err1 != nil || err2 != nil || !os.SameFile(mine, there) {
 			return err
 		}
@@ -90,11 +90,12 @@ func link(from, to string) error {
 	} else if err != nil {
 		return err
 	}
-	os.Remove(from) // which is left behind at worst, as by a process that is killed
+	os.Remove(from) // if this fails, the temporary file stays, as after a kill
 	return nil
 }
 
-// renameNew is link where there are no hard links: it makes an empty file first, which one of several can.
+// renameNew is link for file systems without hard links. It first makes an empty file, which only one of several
+// processes can, and renames over it.
 func renameNew(from, to string) error {
 	empty, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {
@@ -107,7 +108,8 @@ func renameNew(from, to string) error {
 	return err
 }
 
-// named names the file in an error of its temporary file. Others, such as of what the file is made from, stay as they are.
+// named replaces the name of the temporary file by that of the file itself in err. Other errors, such as those of the
+// source of the content, stay as they are.
 func named(err error, temporary, path string) error {
 	if e, ok := errors.AsType[*fs.PathError](err); ok && e.Path == temporary {
 		return &fs.PathError{Op: e.Op, Path: path, Err: e.Err}
@@ -118,8 +120,8 @@ func named(err error, temporary, path string) error {
 	return err
 }
 
-// A temporary file is called .NAME.RANDOM.tmp, with as much of the name of its
-// file as leaves room for the rest. It is locked for as long as it is written.
+// A temporary file is called .NAME.RANDOM.tmp, where NAME is the name of its file, cut to leave room for the rest. It
+// is locked while it is written.
 const (
 	tmpSuffix    = ".tmp"
 	tmpRandom    = 13
@@ -128,14 +130,14 @@ const (
 	tmpAbandoned = time.Hour
 )
 
-// IsTemporary says whether a file name is one that [Write] gives to a file that is not finished.
+// IsTemporary reports whether name is a file name that [Write] gives to an unfinished file.
 func IsTemporary(name string) bool {
 	rest, ok := strings.CutSuffix(name, tmpSuffix)
 	dot := len(rest) - tmpRandom - 1
 	return ok && dot > 0 && rest[0] == '.' && rest[dot] == '.' && strings.Trim(rest[dot+1:], tmpAlphabet) == ""
 }
 
-// TemporaryName is a name that [IsTemporary] knows, for what will be called name.
+// TemporaryName returns a name that [IsTemporary] recognises, for a file that will be called name.
 func TemporaryName(name string) string {
 	return "." + name[:min(len(name), tmpName)] + "." + rand.Text()[:tmpRandom] + tmpSuffix
 }
@@ -150,7 +152,7 @@ func createTemporary(dir, name string) (*os.File, error) {
 		if err != nil {
 			return nil, named(err, path, dir+name)
 		}
-		// A process that cleans the folder may come in between: then it has the lock, or has removed the file.
+		// A process that cleans the folder may come before the lock: then it holds the lock, or has removed the file.
 		locked := filelock.Lock(f)
 		if mine, err := f.Stat(); err == nil && !errors.Is(locked, filelock.ErrLocked) {
 			if there, err := os.Lstat(path); err == nil && os.SameFile(mine, there) {
@@ -167,9 +169,8 @@ func createTemporary(dir, name string) (*os.File, error) {
 
 var cleaned sync.Map
 
-// cleanOnce removes the temporary files that killed processes left in a folder, once per folder and process. A file
-// that another process holds locked is being written and stays. Where files cannot be locked, one that was written to
-// within the last hour stays.
+// cleanOnce removes the temporary files that killed processes left in a folder, once per folder and process. A file that another
+// process has locked is being written and stays. Where files cannot be locked, a file written to within the last hour stays.
 func cleanOnce(dir string) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
@@ -195,7 +196,7 @@ func removeAbandoned(path string) {
 	err = filelock.Lock(f)
 	if err != nil && !errors.Is(err, filelock.ErrLocked) { // there are no locks here
 		if info, statErr := f.Stat(); statErr == nil && time.Since(info.ModTime()) >= tmpAbandoned {
-			err = f.Close() // an open file cannot be removed everywhere
+			err = f.Close() // some systems cannot remove an open file
 		}
 	}
 	if err == nil {
@@ -203,9 +204,9 @@ func removeAbandoned(path string) {
 	}
 }
 
-// Append adds a line to the file at path, which it makes, with one write, and syncs the file and, where it is new, the
-// folder. A line break is added where line ends without one. What a killed process left of a last line is closed off
-// with a line break first. A symbolic link is refused.
+// Append adds a line to the file at path with a single write, and syncs the file. It makes the file if there is none,
+// and then also syncs the folder. A line break is added if line ends without one. If a killed process left an
+// incomplete last line, a line break closes it first. A symbolic link is refused.
 func Append(path string, line []byte) error {
 	if err := fail(OpCreate, path); err != nil {
 		return err
@@ -231,9 +232,9 @@ func Append(path string, line []byte) error {
 	return syncFolder(filepath.Dir(path))
 }
 
-// Extend writes content behind the first size bytes of the file at path, which it makes, cuts off what was behind them,
-// and syncs the file and, where it is new, the folder. After an error the file has its first size bytes again, where the
-// disk lets it, and never less. A symbolic link is refused.
+// Extend replaces all that follows the first size bytes of the file at path by content, and syncs the file. It makes
+// the file if there is none, and then also syncs the folder. After an error the file has its first size bytes again, if
+// the disk allows that, and never fewer. A symbolic link is refused.
 func Extend(path string, size int64, content []byte) error {
 	if err := fail(OpCreate, path); err != nil {
 		return err
@@ -287,7 +288,8 @@ func MkdirAll(dir string) error {
 	return syncFolder(parent)
 }
 
-// CheckFolder says why [MkdirAll] cannot make the folder dir, or no file can be made in it, as far as can be known. It changes nothing.
+// CheckFolder returns an error if [MkdirAll] could not make the folder dir, or no file could be made in it, as far as
+// that can be known without changing anything.
 func CheckFolder(dir string) error {
 	dir = filepath.Clean(dir)
 	info, err := os.Stat(dir)

@@ -19,14 +19,14 @@ const (
 	OpRead       Op = "read"
 )
 
-// Hook is called before each operation of this package with the path that it is on: for a rename the new one. The
-// operation fails with the error that it returns. It is called by many goroutines at the same time.
+// Hook is called before each operation of this package, with the path that the operation acts on, for a rename the new
+// one. The operation fails with the error that it returns. Many goroutines may call it at the same time.
 type Hook func(op Op, path string) error
 
 var hook atomic.Pointer[Hook]
 
-// Intercept sets the hook until the end of the test t. It is for tests alone, of which one at a time may set it; those
-// that run beside it are told apart by their paths.
+// Intercept sets the hook until the end of the test t. It is for tests only, and only one test at a time may set it;
+// the hook can tell other tests that run at the same time by their paths.
 func Intercept(t interface{ Cleanup(func()) }, h Hook) {
 	if !hook.CompareAndSwap(nil, &h) {
 		panic("atomicfile: two hooks at the same time")

@@ -28,7 +28,7 @@ func OpenFile(path string, flag int) (*os.File, error) {
 	return f, err
 }
 
-// openRegular looks with stat before it opens: opening a device may do something.
+// openRegular opens the regular file at path. It calls stat before it opens, since opening a device may have effects.
 func openRegular(path string, flag int, stat func(string) (fs.FileInfo, error)) (*os.File, fs.FileInfo, error) {
 	if info, err := stat(path); err == nil && !info.Mode().IsRegular() {
 		return nil, nil, notRegular(path, info)
@@ -48,7 +48,7 @@ func openRegular(path string, flag int, stat func(string) (fs.FileInfo, error)) 
 	return f, info, nil
 }
 
-// ReadFile reads the regular file at path, of at most limit bytes whatever size it claims to have.
+// ReadFile reads the regular file at path. More than limit bytes are an error, whatever size the file claims to have.
 func ReadFile(path string, limit int64) ([]byte, error) {
 	f, size, err := Open(path)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"io/fs"
 )
 
-// notFolder is no error here: a path through what is no folder is one that does not exist.
+// notFolder never occurs here: a path that leads through something other than a folder does not exist.
 var notFolder = errors.New("not a folder")
 
 const (
@@ -20,8 +20,8 @@ const (
 // syncFolder does nothing: a folder cannot be synced here.
 func syncFolder(string) error { return nil }
 
-// writable knows nothing here.
+// writable returns nil: nothing is known about permissions here.
 func writable(string) error { return nil }
 
-// Stored knows nothing here.
+// Stored returns false: the bytes that a file takes on its disk are not known here.
 func Stored(fs.FileInfo) (n int64, ok bool) { return 0, false }
