@@ -1,5 +1,5 @@
-// Package filelock takes files and folders for one process at a time. The kernel gives a lock back with the process
-// that holds it, however it ends. On a network file system a lock may hold between the processes of one machine only.
+// Package filelock locks files and folders for one process at a time. The kernel releases a lock with the process that
+// holds it, however the process ends. On a network file system a lock may hold only between the processes of one machine.
 package filelock
 
 import (
@@ -8,12 +8,11 @@ import (
 	"os"
 )
 
-// ErrLocked says that another process, or another lock of this one, holds it.
+// ErrLocked means that another process, or another lock of this process, holds the file or folder.
 var ErrLocked = errors.New("in use by another process")
 
-// Folder takes the folder dir until unlock or the end of the process. The lock is on the folder itself and leaves no
-// file behind. The error wraps [ErrLocked] where another process has the folder. Where folders cannot be locked, there
-// is no lock and no error.
+// Folder locks the folder dir until unlock or the end of the process. The lock is on the folder itself and leaves no file behind. The
+// error wraps [ErrLocked] if another process has locked the folder. Where folders cannot be locked, there is no lock and no error.
 func Folder(dir string) (unlock func(), err error) {
 	f, err := os.Open(dir)
 	if err != nil {
@@ -32,9 +31,9 @@ func Folder(dir string) (unlock func(), err error) {
 	return nil, fmt.Errorf("locking %s: %w", dir, err)
 }
 
-// File takes the file at path, which it makes, until unlock or the end of the process. A symbolic link is refused. The
-// error is [ErrLocked] where another process has the file. It wraps [errors.ErrUnsupported] where the file system has
-// no locks; unlock must be called then too.
+// File locks the file at path, which it makes if there is none, until unlock or the end of the process. A symbolic link
+// is refused. The error is [ErrLocked] if another process has locked the file. It wraps [errors.ErrUnsupported] if the
+// file system has no locks; unlock must be called then too.
 func File(path string) (unlock func(), err error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|safeOpen, 0o644)
 	if err != nil {
@@ -57,8 +56,8 @@ func File(path string) (unlock func(), err error) {
 	return nil, err
 }
 
-// IsLocked says whether a process has the file at path. It needs leave to read the file alone, and several that ask at the
-// same time do not take each other for one that has it.
+// IsLocked reports whether a process has locked the file at path. It needs only the permission to read the file, and
+// processes that ask at the same time do not mistake each other for a holder.
 func IsLocked(path string) bool {
 	f, err := os.OpenFile(path, os.O_RDONLY|safeOpen, 0)
 	if err != nil {

@@ -12,7 +12,7 @@ const (
 	safeOpen  = 0
 )
 
-// Lock finds no locks here.
+// Lock returns [errors.ErrUnsupported]: there are no locks here.
 func Lock(*os.File) error { return errors.ErrUnsupported }
 
 func lockShared(*os.File) error { return errors.ErrUnsupported }

@@ -15,11 +15,11 @@ const (
 	safeOpen  = unix.O_NOFOLLOW | unix.O_NONBLOCK
 )
 
-// Lock takes an open file until it is closed, without waiting. The error is [ErrLocked] where another process has it,
-// and wraps [errors.ErrUnsupported] where the file system has no locks.
+// Lock locks an open file until it is closed, without waiting. The error is [ErrLocked] if another process has locked
+// it, and wraps [errors.ErrUnsupported] if the file system has no locks.
 func Lock(f *os.File) error { return flock(f, unix.LOCK_EX) }
 
-// lockShared is Lock beside others that share it.
+// lockShared is Lock for a lock that several processes can share.
 func lockShared(f *os.File) error { return flock(f, unix.LOCK_SH) }
 
 func flock(f *os.File, how int) error {
