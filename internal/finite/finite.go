@@ -1,4 +1,4 @@
-// Package finite finds numbers that are not.
+// Package finite finds numbers that are not finite.
 package finite
 
 import "math"
@@ -6,8 +6,9 @@ import "math"
 // First32 returns the index of the first NaN or infinity, or -1.
 func First32(v []float32) int { return Beyond(v, math.MaxFloat32) }
 
-// Beyond returns the index of the first element that is NaN or greater than most in magnitude, or -1. Magnitudes are in
-// the order of their bits, and a difference below zero sets the sign bit, which keeps branches out of the scan.
+// Beyond returns the index of the first element that is NaN or greater than most in magnitude, or -1. The bits of
+// magnitudes, read as integers, are in the order of the magnitudes. So limit minus the bits of an element is negative,
+// with its sign bit set, where the element is beyond the limit; this keeps branches out of the scan.
 func Beyond(v []float32, most float32) int {
 	const block, magnitude = 1024, 1<<31 - 1
 	limit := math.Float32bits(most)
