@@ -7,10 +7,9 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// First moves the flags of a command before its arguments, where the flag parser looks for them, so that "relevance RUN
-// --top 5" means the same as "relevance --top 5 RUN". After "--" everything is an argument. Where help is asked for there
-// is nothing else: with arguments, the parser would look for help on the first of them. It leaves the names of the flags
-// for [Set.Resolve].
+// First moves the flags of a command before its arguments, where the flag parser looks for them, so that "relevance RUN --top 5"
+// means the same as "relevance --top 5 RUN". After "--" everything is an argument. If help is asked for, all other words after the
+// command are dropped: the parser would look for help on the first argument. First stores the names of the flags for [Set.Resolve].
 func First(app *cli.App, args []string) []string {
 	commands, flags := app.Commands, []cli.Flag(nil)
 	i := 1
@@ -52,7 +51,7 @@ func First(app *cli.App, args []string) []string {
 			continue
 		}
 		if i++; i == len(args) {
-			return head // for the parser to say that the value is missing
+			return head // the parser reports the missing value
 		}
 		head = append(head, args[i])
 	}
@@ -62,5 +61,5 @@ func First(app *cli.App, args []string) []string {
 	return head
 }
 
-// metadataGiven is where First leaves the flags of the command line.
+// metadataGiven is the key of the metadata under which First stores the names of the flags on the command line.
 const metadataGiven = "given"

@@ -15,25 +15,25 @@ import (
 // Origin is the name of a flag and where it was given.
 type Origin struct {
 	Name string
-	// Set is true on the command line and in the environment, Given on the command line alone. The environment speaks
-	// to all commands, so what does nothing is refused only where it was given.
+	// Set is true for a flag on the command line or in the environment, Given only for one on the command line. The
+	// environment applies to all commands, so a flag that does nothing is refused only if it is given.
 	Set, Given bool
 }
 
-// Value is the value of a flag: the default one where it was not set.
+// Value is the value of a flag, the default one if the flag was not set.
 type Value[T any] struct {
 	Origin
 	V T
 }
 
-// CommandLineOnly drops a value of the environment, whose variable means another thing to other commands.
+// CommandLineOnly replaces a value from the environment by otherwise, for a variable that means something else to other commands.
 func (v *Value[T]) CommandLineOnly(otherwise T) {
 	if !v.Given {
 		v.V, v.Set = otherwise, false
 	}
 }
 
-// Set is the flags of a command, in the order of its help.
+// Set holds the flags of a command, in the order of its help.
 type Set struct {
 	Flags []cli.Flag
 
@@ -43,11 +43,10 @@ type Set struct {
 	c       *cli.Context
 }
 
-// Group says what the flags that are added next belong to.
+// Group sets the group of the flags that are added next.
 func (s *Set) Group(name string) { s.group = name }
 
-// Hide leaves flags out of help: those of some groups, or with some names. They are read all the same, so that a command can refuse
-// them by their name.
+// Hide leaves flags out of the help, by their groups or names. They are still read, so that a command can refuse them by name.
 func (s *Set) Hide(groupsOrNames ...string) {
 	for _, f := range s.Flags {
 		c, is := f.(cli.CategorizableFlag)
@@ -95,22 +94,22 @@ func (s *Set) Duration(v *Value[time.Duration], name, usage string) *cli.Duratio
 	return add(s, v, &cli.DurationFlag{Name: name, Usage: usage, Destination: &v.V, Category: s.group, EnvVars: Env(name)})
 }
 
-// Lines adds a flag that may be repeated. Its values may hold commas; in the environment there is one for each line.
+// Lines adds a flag that may be repeated. Its values may hold commas; in the environment each line is a value.
 func (s *Set) Lines(v *Value[[]string], name, usage string) {
 	add(s, v, &cli.GenericFlag{Name: name, Usage: usage, Value: lines{&v.V}, Category: s.group, EnvVars: Env(name)})
 }
 
-// Field is a flag whose value goes to fields that are known later.
+// Field is a flag whose value is stored in fields that are known only later.
 type Field struct {
 	*Origin
 	store func(field any)
 }
 
-// Store writes the value to the field, which is of the type of the flag's sample.
+// Store stores the value in field, which has the type of the flag's sample.
 func (f *Field) Store(field any) { f.store(field) }
 
-// Field adds a flag of the type of a field to which sample points: a *bool, *int, **int, *float64, *string, or a
-// *[]string where it may be repeated. Help shows text as its default value.
+// Field adds a flag of the type of the field to which sample points: a *bool, *int, **int, *float64, *string, or, for a
+// flag that may be repeated, a *[]string. Help shows text as its default value.
 func (s *Set) Field(sample any, name, usage, text string) *Field {
 	switch sample.(type) {
 	case *bool:
@@ -164,12 +163,12 @@ func (l lines) String() string {
 	return strings.Join(*l.list, "\n")
 }
 
-// Env is the environment variable of a flag: AMTRL_TARGET_SAMPLES for --target-samples.
+// Env returns the environment variable of a flag: AMTRL_TARGET_SAMPLES for --target-samples.
 func Env(name string) []string {
 	return []string{"AMTRL_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))}
 }
 
-// Resolve fills in the origins once c has been parsed.
+// Resolve fills in the origins of all flags once c has been parsed.
 func (s *Set) Resolve(c *cli.Context) {
 	s.c = c
 	names, _ := c.App.Metadata[metadataGiven].([]string)
@@ -178,7 +177,7 @@ func (s *Set) Resolve(c *cli.Context) {
 	}
 }
 
-// Names are the names of all flags, in order.
+// Names returns the names of all flags, in order.
 func (s *Set) Names() []string {
 	names := make([]string, len(s.origins))
 	for i, o := range s.origins {
@@ -187,7 +186,7 @@ func (s *Set) Names() []string {
 	return names
 }
 
-// Texts are the values of all flags as the command line takes them, in order.
+// Texts returns the values of all flags in the form that the command line takes, in order.
 func (s *Set) Texts() []string {
 	texts := make([]string, len(s.texts))
 	for i, text := range s.texts {

@@ -14,13 +14,13 @@ import (
 // UsageError is a command line that cannot be carried out as it stands.
 type UsageError struct {
 	Message string
-	// Help is the command that explains, empty where nobody said yet.
+	// Help is the command that shows the help, empty until it is known.
 	Help string
 }
 
 func (e *UsageError) Error() string { return e.Message }
 
-// Misuse is a usage error.
+// Misuse returns a usage error.
 func Misuse(format string, args ...any) error {
 	return &UsageError{Message: fmt.Sprintf(format, args...)}
 }
@@ -41,7 +41,7 @@ func Between(v Value[int], lo, hi int) error {
 	return nil
 }
 
-// Required refuses a flag that has no value; what says what it is.
+// Required refuses a flag without a value. what describes the value that is expected.
 func Required(v Value[string], what string) error {
 	if v.V == "" {
 		return Misuse("--%s is not set: expected %s", v.Name, what)
@@ -57,8 +57,8 @@ func Positive(v Value[float64]) error {
 	return nil
 }
 
-// Refuse refuses flags on the command line that do nothing: with says with
-// what, and needs what they need, both as on the command line.
+// Refuse refuses flags on the command line that do nothing together with the flag with, because they need the flag
+// needs. Both are written as on the command line.
 func Refuse(with, needs string, flags ...Origin) error {
 	for _, f := range flags {
 		if f.Given {
@@ -77,7 +77,7 @@ func OrList(words []string) string {
 	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 
-// Explain turns what the flag parser says into a usage error in the words of this program.
+// Explain turns an error of the flag parser into a usage error in the words of this program.
 func Explain(flags []cli.Flag, err error) error {
 	message := err.Error()
 	if name, ok := strings.CutPrefix(message, "flag provided but not defined: -"); ok {
@@ -103,7 +103,7 @@ func Explain(flags []cli.Flag, err error) error {
 	return Misuse("%s", message)
 }
 
-// suggestion asks whether a flag was meant that is spelt nearly as name is.
+// suggestion returns a question whether the flag was meant whose name is nearest to name, empty if none is near.
 func suggestion(flags []cli.Flag, name string) string {
 	var names []string
 	for _, f := range append([]cli.Flag{cli.HelpFlag}, flags...) {
@@ -128,7 +128,7 @@ func quoted(message string) (value, rest string) {
 	return value, message[len(value):]
 }
 
-// expected says what the named flag takes.
+// expected describes the values that the named flag takes.
 func expected(flags []cli.Flag, name string) string {
 	switch find(flags, name).(type) {
 	case *cli.IntFlag:

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// maxSeeds bounds what a mistyped range can ask for.
+// maxSeeds bounds the number of seeds that a mistyped range can ask for.
 const maxSeeds = 100_000
 
 // Words splits a list at commas and drops spaces and empty words.
@@ -26,22 +26,22 @@ func Words(s string) []string {
 	return words
 }
 
-// quotable is a name at the start of a list: in double quotes, in which two stand for one, or without any before it.
+// quotable matches a name at the start of a list: in double quotes, where two of them stand for one, or without quotes.
 var quotable = regexp.MustCompile(`^\s*(?:"((?:[^"]|"")*)"|([^\s",][^,]*?)?)\s*(,|$)`)
 
-// All stands for every name in a list. In double quotes it is a name.
+// All is the word of a list that stands for every name. In double quotes it is a name.
 const All = "all"
 
-// Names is Words for names that may hold commas, which stand in double quotes as in CSV.
+// Names splits a list as Words does, but a name may hold commas, and then stands in double quotes as in CSV.
 func Names(s string) ([]string, error) {
 	names, _, err := split(s, "")
 	return names, err
 }
 
-// NamesOrAll is Names that tells whether All was among them, which it leaves out.
+// NamesOrAll is Names, and also reports whether the list holds the word All, which is not among the names.
 func NamesOrAll(s string) (names []string, all bool, err error) { return split(s, All) }
 
-// split tells names in a list from a word without quotes.
+// split returns the names of a list, and whether the list holds word without quotes, which is not among the names.
 func split(s, word string) (names []string, found bool, err error) {
 	for more := true; more; {
 		m := quotable.FindStringSubmatch(s)
@@ -58,7 +58,7 @@ func split(s, word string) (names []string, found bool, err error) {
 	return names, found, nil
 }
 
-// JoinNames writes a list so that Names and NamesOrAll read it.
+// JoinNames returns a list that Names and NamesOrAll read as these names.
 func JoinNames(names []string) string {
 	list := slices.Clone(names)
 	for i, n := range list {
@@ -142,7 +142,7 @@ func Budgets(s string) ([]float64, error) {
 	return budgets, nil
 }
 
-// Memory reads MiB from a number with K, M, G or T, M where there is none.
+// Memory returns the MiB of an amount with the unit K, M, G or T, rounded up. Without a unit it is in MiB.
 func Memory(s string) (int, error) {
 	number, unit := strings.TrimSuffix(strings.ToUpper(strings.TrimSpace(s)), "B"), 1.0
 	number = strings.TrimSuffix(number, "I")
@@ -159,7 +159,7 @@ func Memory(s string) (int, error) {
 	return int(math.Ceil(v * unit)), nil
 }
 
-// longest bounds a time limit, as what is read back of one does.
+// longest bounds a time limit. The check of settings that are read back has the same bound.
 const longest = 10 * 365 * 24 * time.Hour
 
 // Duration reads a Go duration, Slurm's D-HH:MM:SS, HH:MM:SS or MM:SS, or minutes, of at most ten years.
@@ -212,7 +212,7 @@ func Span(s string) (time.Duration, error) {
 	days, _ := strconv.Atoi(m[2])
 	clock, err := time.ParseDuration(cmp.Or(m[3], "0"))
 	sum := time.Duration(7*weeks+days)*24*time.Hour + clock
-	if err != nil || sum < 0 { // which is too long
+	if err != nil || sum < 0 { // a sum below 0 has overflowed
 		return 0, errSpan
 	}
 	return sum, nil
