@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// Read returns the content of every file below dir, by its path in dir, except
-// timing.jsonl, which differs between two runs of the same thing.
+// Read returns the content of every file below dir, by its path in dir, except timing.jsonl, which differs between two
+// runs of the same work.
 func Read(t testing.TB, dir string) map[string]string {
 	t.Helper()
 	files := map[string]string{}
@@ -30,7 +30,7 @@ func Read(t testing.TB, dir string) map[string]string {
 	return files
 }
 
-// Equal fails the test unless both hold the same files, bytes and all.
+// Equal fails the test unless both hold the same files with the same bytes.
 func Equal(t testing.TB, what string, got, want map[string]string) {
 	t.Helper()
 	for _, name := range slices.Sorted(maps.Keys(want)) {
@@ -47,8 +47,7 @@ func Equal(t testing.TB, what string, got, want map[string]string) {
 	}
 }
 
-// Same fails the test unless the folders got and want hold the same files, of
-// which there must be some: a run leaves at least four.
+// Same fails the test unless the folders got and want hold the same files, and at least four: a run leaves at least that many.
 func Same(t testing.TB, got, want string) {
 	t.Helper()
 	a, b := Read(t, got), Read(t, want)
