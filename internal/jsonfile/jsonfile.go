@@ -31,7 +31,7 @@ func EncodeLines[T any](list []T) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// Decode reads one JSON value and nothing else into v, refusing fields that v does not have. Its errors name the byte.
+// Decode reads one JSON value and nothing else into v, and refuses fields that v does not have. Its errors name the byte.
 func Decode(raw []byte, v any) error {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.DisallowUnknownFields()
@@ -48,8 +48,8 @@ func Decode(raw []byte, v any) error {
 	return nil
 }
 
-// Read decodes the regular file at path, of at most limit bytes, into v. The
-// error names the path; it is [io/fs.ErrNotExist] where there is no file.
+// Read decodes the regular file at path, of at most limit bytes, into v. The error names the path; it is
+// [io/fs.ErrNotExist] if there is no file.
 func Read(path string, limit int64, v any) error {
 	raw, err := atomicfile.ReadFile(path, limit)
 	if err != nil {
@@ -80,8 +80,7 @@ func Append(path string, v any) error {
 }
 
 // ReadLines calls line with each JSON line of the regular file at path, of at most limit bytes, decoded as [Decode]
-// does. What is no whole JSON value was left by a killed writer and is passed over. A file that is not there has no
-// lines.
+// does. A line that is not a whole JSON value was left by a killed writer and is skipped. A missing file has no lines.
 func ReadLines[T any](path string, limit int64, line func(T) error) error {
 	raw, err := atomicfile.ReadFile(path, limit)
 	if errors.Is(err, fs.ErrNotExist) {
