@@ -1,8 +1,8 @@
-// Package lease makes one process the only writer of a folder, on one machine and, where they share a file system, on many.
-// Between processes of one machine a lock on a file decides, which the kernel frees with the process. Between machines,
-// whose file system may not pass locks on, the holder changes the lease file every beat, and who finds another's file
-// watches it: one that changes is held, one that does not is a dead machine's. Time is measured by waiting, never by
-// comparing clocks.
+// Package lease makes one process the only writer of a folder, on one machine or on several that share a file system.
+// Between processes of one machine a lock on a file decides, which the kernel releases with the process. Between
+// machines, whose file system may not pass locks on, the holder changes the lease file at every beat, and whoever finds
+// the file of another watches it: a lease whose file changes is held, one whose file does not change belongs to a dead
+// machine. Time is measured by waiting, never by comparing clocks.
 package lease
 
 import (
@@ -25,11 +25,11 @@ import (
 	"github.com/amtrl/amtrl/internal/text"
 )
 
-// Timing spaces the beats, and says for how long a file must stay as it is to be taken over, and how long a new holder
-// waits for a rival's write.
+// Timing holds the time between two beats, how long a lease file must stay unchanged before it is taken over, and how
+// long a new holder waits for the write of a rival.
 type Timing struct{ Beat, Stale, Settle time.Duration }
 
-// Times is the timing for file systems that are shared.
+// Times is the timing for shared file systems.
 var Times = Timing{Beat: 5 * time.Second, Stale: 20 * time.Second, Settle: 2 * time.Second}
 
 type leaseFile struct {
@@ -53,20 +53,20 @@ type InUse struct{ Holder string }
 
 func (e *InUse) Error() string { return "in use by " + e.Holder }
 
-// IsInUse says whether an error is an [*InUse].
+// IsInUse reports whether an error is an [*InUse].
 func IsInUse(err error) bool {
 	_, ok := errors.AsType[*InUse](err)
 	return ok
 }
 
-// ErrLost is the cause of the end of a process whose lease another one took over, which happens to one that was stopped
-// for longer than a lease lasts.
+// ErrLost is the cause with which a process ends after another one took over its lease. This happens to a process that
+// was stopped for longer than a lease lasts.
 var ErrLost = errors.New("another process took over")
 
 // Lease is held until Release or the end of the process.
 type Lease struct {
 	path   string
-	file   *os.File // the one that claim made
+	file   *os.File // the lease file that claim made
 	mine   leaseFile
 	unlock func()
 	lost   context.CancelCauseFunc
@@ -74,8 +74,8 @@ type Lease struct {
 	done   sync.WaitGroup
 }
 
-// Acquire takes the lease of the folder dir, or returns an [*InUse]. The attempt is for messages, 0 for none. lost is
-// called with [ErrLost] when another process takes it over.
+// Acquire takes the lease of the folder dir, or returns an [*InUse]. attempt is for messages, 0 for none. lost is
+// called with [ErrLost] when another process takes the lease over.
 func Acquire(ctx context.Context, dir string, attempt int, t Timing, lost context.CancelCauseFunc) (*Lease, error) {
 	l := &Lease{path: filepath.Join(dir, "lease"), lost: lost, stop: make(chan struct{})}
 	host, _ := os.Hostname()
@@ -104,11 +104,11 @@ func Acquire(ctx context.Context, dir string, attempt int, t Timing, lost contex
 	return l, nil
 }
 
-// take writes the lease file once nobody else keeps it.
+// take writes the lease file once no other process holds the lease. trusted reports whether the lock on the file works.
 func (l *Lease) take(ctx context.Context, trusted bool, t Timing) error {
 	found, err := read(l.path)
 	if errors.Is(err, fs.ErrNotExist) && trusted {
-		// Of machines that find none at the same time one makes it.
+		// Of several machines that find no file at the same time, only one makes it.
 		if err = l.claim(atomicfile.Create); !errors.Is(err, fs.ErrExist) {
 			return err
 		}
@@ -136,7 +136,8 @@ func (l *Lease) take(ctx context.Context, trusted bool, t Timing) error {
 	return err
 }
 
-// watch returns once the lease file is gone or has stayed as it is for as long as a dead holder's does.
+// watch returns nil once the lease file is gone or has not changed for t.Stale, as that of a dead holder, and an
+// [*InUse] if the file changes.
 func watch(ctx context.Context, path string, t Timing) error {
 	first, err := atomicfile.ReadFile(path, maxLease)
 	for waited := time.Duration(0); waited < t.Stale; waited += t.Beat {
@@ -177,22 +178,22 @@ func (l *Lease) hold(beat time.Duration) {
 	}
 }
 
-// beat changes the file. A write that fails costs the lease at worst.
+// beat changes the file. A write that fails can at worst lose the lease.
 func (l *Lease) beat() {
 	l.mine.Beat++
 	l.file.WriteAt(l.encode(), 0)
 }
 
-// Held says whether the file is still this attempt's. One that cannot be read says nothing against it.
+// Held reports whether the lease file is still that of this attempt. A file that exists but cannot be read counts as still held.
 func (l *Lease) Held() bool {
 	now, err := read(l.path)
 	return err != nil && !errors.Is(err, fs.ErrNotExist) || err == nil && now.Nonce == l.mine.Nonce
 }
 
-// maxLease bounds what is read of a lease file.
+// maxLease bounds the bytes that are read of a lease file.
 const maxLease = 4096
 
-// leaseSize is the length of a lease file, always the same, so that a beat needs no room on the disk.
+// leaseSize is the size of a lease file in bytes. It is always the same, so that a beat needs no room on the disk.
 const leaseSize = 512
 
 func (l *Lease) encode() []byte {
@@ -201,8 +202,8 @@ func (l *Lease) encode() []byte {
 	return append(js, '\n')
 }
 
-// claim writes this attempt's file. It is a new file, so that a holder that has lost the lease and does not know it yet
-// beats the old one, which nobody reads any more.
+// claim writes the lease file of this attempt as a new file. A holder that has lost the lease and does not know it yet
+// then changes the old file, which nobody reads any more.
 func (l *Lease) claim(write func(path string, content ...[]byte) error) error {
 	err := write(l.path, l.encode())
 	if err != nil {
@@ -229,7 +230,7 @@ func read(path string) (leaseFile, error) {
 	return f, err
 }
 
-// BootID tells machines, and the lives of one machine, apart.
+// BootID returns an id of this boot of this machine, or the host name if the system has none.
 func BootID() string {
 	if raw, err := os.ReadFile("/proc/sys/kernel/random/boot_id"); err == nil {
 		return strings.TrimSpace(string(raw))
@@ -238,7 +239,7 @@ func BootID() string {
 	return host
 }
 
-// Sleep waits, or returns the cause of the end of ctx.
+// Sleep waits for d, or returns the cause of ctx as soon as ctx ends.
 func Sleep(ctx context.Context, d time.Duration) error {
 	select {
 	case <-ctx.Done():
