@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Equal reports a value that is not the one expected; format and args say what it is of.
+// Equal fails the test unless got equals want. format and args say what they are values of.
 func Equal[V comparable](t testing.TB, got, want V, format string, args ...any) {
 	t.Helper()
 	if got != want {
@@ -15,7 +15,7 @@ func Equal[V comparable](t testing.TB, got, want V, format string, args ...any) 
 	}
 }
 
-// EqualSlices is Equal for slices, of which it shows some elements from the first that differs on.
+// EqualSlices is Equal for slices. It shows a few elements from the first difference on.
 func EqualSlices[E comparable](t testing.TB, got, want []E, format string, args ...any) {
 	t.Helper()
 	if slices.Equal(got, want) {
@@ -29,7 +29,7 @@ func EqualSlices[E comparable](t testing.TB, got, want []E, format string, args 
 		got[at:min(at+most, len(got))], want[at:min(at+most, len(want))])
 }
 
-// Is reports an error that is not, or does not wrap, the one expected.
+// Is fails the test unless err is, or wraps, want.
 func Is(t testing.TB, err, want error, format string, args ...any) {
 	t.Helper()
 	if !errors.Is(err, want) {
@@ -37,7 +37,7 @@ func Is(t testing.TB, err, want error, format string, args ...any) {
 	}
 }
 
-// Hold reports a condition that does not; the rest says what there is instead.
+// Hold fails the test unless condition holds. format and args say what there is instead.
 func Hold(t testing.TB, condition bool, format string, args ...any) {
 	t.Helper()
 	if !condition {

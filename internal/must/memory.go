@@ -2,7 +2,7 @@ package must
 
 import "runtime"
 
-// Allocated is how many bytes f allocates, one after the other, whether they are freed or not.
+// Allocated returns how many bytes f allocates in total, whether they are freed or not.
 func Allocated(f func()) uint64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)

@@ -1,4 +1,4 @@
-// Package must ends a test where what it needs cannot be had.
+// Package must checks results in tests, and ends a test that cannot get what it needs.
 package must
 
 import (
@@ -15,7 +15,7 @@ func Do(t testing.TB, err error) {
 	}
 }
 
-// Get is v without the error, which ends the test: must.Get(os.ReadFile(path))(t).
+// Get returns v, and ends the test if err is not nil: must.Get(os.ReadFile(path))(t).
 func Get[A any](v A, err error) func(testing.TB) A {
 	return func(t testing.TB) A {
 		t.Helper()
@@ -33,13 +33,13 @@ func Get2[A, B any](v A, w B, err error) func(testing.TB) (A, B) {
 	}
 }
 
-// Err is the error that a call returns last, beside values that are of no use.
+// Err returns the last of the values that a call returns, which is its error.
 func Err(values ...any) error {
 	err, _ := values[len(values)-1].(error)
 	return err
 }
 
-// Fail reports where an error is not there, is of more than one line, or lacks a part.
+// Fail fails the test unless err is an error of one line that contains all parts.
 func Fail(t testing.TB, what string, err error, parts ...string) {
 	t.Helper()
 	if err == nil || strings.Contains(err.Error(), "\n") {
@@ -53,7 +53,7 @@ func Fail(t testing.TB, what string, err error, parts ...string) {
 	}
 }
 
-// Absent reports a file or folder that is there.
+// Absent fails the test if there is a file or folder at path.
 func Absent(t testing.TB, path string) {
 	t.Helper()
 	if _, err := os.Lstat(path); err == nil {
