@@ -15,11 +15,11 @@ import (
 // The NPY format: https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
 const (
 	magic     = "\x93NUMPY"
-	maxHeader = 10000 // NumPy's own limit on header text that is not trusted
+	maxHeader = 10000 // NumPy's own limit on the text of an untrusted header
 	maxRank   = 32
 )
 
-// Header is what an NPY file says about its array.
+// Header is the description of the array in an NPY file.
 type Header struct {
 	Descr   string // element type, such as "<f4"
 	Fortran bool
@@ -28,8 +28,8 @@ type Header struct {
 }
 
 // ReadHeader reads the magic, the version and the header text, versions 1 to 3, and leaves r at the first element. The
-// product of the dimensions fits an int; nothing is held against what follows.
-// npyio's own parser would panic on a broken header, and knows no version 3.
+// product of the dimensions fits an int; it is not compared with what follows. The parser of npyio would panic on a
+// broken header, and does not know version 3.
 func ReadHeader(path string, r io.Reader) (Header, error) {
 	var head [12]byte
 	if n, err := io.ReadFull(r, head[:8]); err != nil {
@@ -143,7 +143,7 @@ func (p *parser) space() {
 	}
 }
 
-// accept skips blanks and then token, if that comes next.
+// accept skips blanks and then token, and reports whether token came next.
 func (p *parser) accept(token string) bool {
 	p.space()
 	if p.err != nil || !bytes.HasPrefix(p.text[p.pos:], []byte(token)) {
@@ -220,8 +220,8 @@ func (p *parser) tuple() []int {
 	return shape
 }
 
-// FormatHeader is the header NumPy itself writes for a C-order array: padded with
-// blanks so that the elements start at a multiple of 64 bytes.
+// FormatHeader returns the header that NumPy itself writes for a C-order array, padded with blanks so that the elements
+// start at a multiple of 64 bytes.
 func FormatHeader(descr string, shape ...int) []byte {
 	tuple := strings.Trim(strings.ReplaceAll(fmt.Sprint(shape), " ", ", "), "[]")
 	if len(shape) == 1 {

@@ -14,21 +14,21 @@ import (
 	"github.com/amtrl/amtrl/internal/finite"
 )
 
-// Array is an open NPY file whose header has been checked against its size:
-// elements may be allocated for. Its methods read the next elements.
+// Array is an open NPY file whose header has been checked against the size of the file, so that memory for its elements
+// may be allocated. Its methods read the next elements.
 type Array struct {
 	Header
-	// Path is that of the file, for messages.
+	// Path is the path of the file, for messages.
 	Path string
-	// Size is the bytes of an element, Cols the elements of a row.
+	// Size is the number of bytes per element, Cols the number of elements per row.
 	Size, Cols int
 
 	r    io.Reader
-	file *os.File // of r, where Open opened it
+	file *os.File // the file of r, if Open opened it
 	done int      // elements read
 }
 
-// sizes are the element types that are read, with their sizes in bytes.
+// sizes maps the element types that can be read to their sizes in bytes.
 var sizes = map[string]int{"|u1": 1, "<i4": 4, "<i8": 8, "<f2": 2, "<f4": 4, "<f8": 8}
 
 // Open opens the array in a file; the caller closes it.
@@ -46,8 +46,8 @@ func Open(path string) (*Array, error) {
 	return a, nil
 }
 
-// New reads the header of the NPY file of the given size in bytes and refuses what is not a little-endian C-order array
-// of a known type, of at least one element, that fills the file exactly.
+// New reads the header of an NPY file of the given size in bytes. It refuses all but a little-endian C-order array of a
+// known type, with at least one element, that fills the file exactly.
 func New(path string, r io.Reader, size int64) (*Array, error) {
 	h, err := ReadHeader(path, r)
 	if err != nil {
@@ -90,14 +90,13 @@ func (a *Array) Close() error {
 	return a.file.Close()
 }
 
-// Rows is the first dimension.
+// Rows returns the first dimension.
 func (a *Array) Rows() int { return a.Shape[0] }
 
-// IsInteger tells integers from floats.
+// IsInteger reports whether the elements are integers and not floats.
 func (a *Array) IsInteger() bool { return a.Descr[1] != 'f' }
 
-// each reads the next n elements in pieces: f gets the raw bytes of whole
-// elements and how many came before them. Afterwards they count as read.
+// each reads the next n elements in pieces. f gets the raw bytes of whole elements and how many of the n elements came before them.
 func (a *Array) each(n int, f func(first int, raw []byte) error) error {
 	buf := make([]byte, min(64<<10, n*a.Size))
 	total := n * a.Size
@@ -142,7 +141,7 @@ func (a *Array) Float16s(dst []uint16) error {
 // Float32s reads elements of any float type into dst; all must be finite in float32.
 func (a *Array) Float32s(dst []float32) error { return a.Bounded(dst, math.MaxFloat32) }
 
-// Bounded is Float32s for elements of at most that magnitude.
+// Bounded is Float32s for elements whose magnitude must not exceed most.
 func (a *Array) Bounded(dst []float32, most float32) error {
 	return a.each(len(dst), func(first int, raw []byte) error {
 		part := dst[first : first+len(raw)/a.Size]
@@ -177,7 +176,7 @@ func (a *Array) notFinite(i int, found float64) error {
 	return fmt.Errorf("%s: %s: expected a value that is finite in float32, found %v", a.Path, a.place(i), found)
 }
 
-// place is where element i of those being read is.
+// place returns the row and column of element i of those that are being read.
 func (a *Array) place(i int) string {
 	i += a.done
 	return fmt.Sprintf("row %d, column %d", i/a.Cols, i%a.Cols)
