@@ -1,4 +1,4 @@
-// Package owner says whether a file or folder may be trusted to hold what this user put there.
+// Package owner reports whether a file or folder may be trusted to hold what this user put there.
 package owner
 
 import (
@@ -6,9 +6,8 @@ import (
 	"io/fs"
 )
 
-// Check returns an error that says why info's file or folder is not trusted: it belongs to neither this user
-// nor root, or its group or others may write to it. Where the system has no such owners it returns nil.
-// The error does not name the file.
+// Check returns an error if the file or folder of info is not trusted: if it belongs to neither this user nor root, or
+// its group or others may write to it. It returns nil if the system has no such owners. The error does not name the file.
 func Check(info fs.FileInfo) error {
 	if uid, me, ok := owners(info); ok {
 		if uid != me && uid != 0 {

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// owners are the owner of a file and the user of this process.
+// owners returns the owner of a file and the user of this process.
 func owners(info fs.FileInfo) (uid, me int, ok bool) {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {
