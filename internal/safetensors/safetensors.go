@@ -25,7 +25,7 @@ const headerLimit = 100 << 20
 
 const maxDims = 8
 
-// Encode lays out tensors, in the order given, and metadata.
+// Encode returns a safetensors file of the tensors, in the order given, and of metadata.
 func Encode(tensors []Tensor, metadata map[string]string) ([]byte, error) {
 	header := map[string]any{}
 	if len(metadata) > 0 {
@@ -54,20 +54,20 @@ func Encode(tensors []Tensor, metadata map[string]string) ([]byte, error) {
 	return out, nil
 }
 
-// Entry is what the header of a file says of a tensor. Nothing of it is held against the file.
+// Entry is the description of a tensor in the header of a file. It has not been checked against the file.
 type Entry struct {
 	Name  string `json:"-"`
 	DType string `json:"dtype"`
 	Shape []int  `json:"shape"`
-	// Offsets are the first byte and the one behind the last, counted from the first byte of the data.
+	// Offsets are the offsets of the first byte and of the byte after the last, from the start of the data.
 	Offsets [2]int `json:"data_offsets"`
 }
 
-// tableHeader bounds the header of a file of somebody's data, of which a tensor is a column.
+// tableHeader bounds the header of a user's data file, in which a tensor is a column.
 const tableHeader = 4 << 20
 
-// ReadHeader lists the tensors of a file of any types in the order of their offsets, and says at which byte of the file
-// the data begin.
+// ReadHeader returns the entries of a file, of any types, in the order of their offsets, and the offset in the file at
+// which the data begin.
 func ReadHeader(r io.ReaderAt, size int64) (entries []Entry, data int64, err error) {
 	var head [8]byte
 	if size < 8 {
@@ -89,7 +89,7 @@ func ReadHeader(r io.ReaderAt, size int64) (entries []Entry, data int64, err err
 	return entries, 8 + int64(n), err
 }
 
-// Decode reads what Encode writes: float32 tensors that cover the data exactly, in the order of their offsets.
+// Decode reads the format that Encode writes: float32 tensors that cover the data exactly, in the order of their offsets.
 func Decode(raw []byte) ([]Tensor, map[string]string, error) {
 	if len(raw) < 8 {
 		return nil, nil, fmt.Errorf("expected a safetensors header of 8 bytes, found a file of %d", len(raw))
@@ -127,8 +127,8 @@ func Decode(raw []byte) ([]Tensor, map[string]string, error) {
 	return tensors, metadata, nil
 }
 
-// decodeHeader lists the entries in the order of their offsets. It reads one
-// field after the other, so that a header of many senseless ones ends early.
+// decodeHeader returns the entries in the order of their offsets, and the metadata. It reads one field after the other,
+// so that a header of many invalid fields ends early.
 func decodeHeader(raw []byte) (entries []Entry, metadata map[string]string, err error) {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
