@@ -1,5 +1,5 @@
-// Package testrand gives tests random numbers that can be drawn again: a test
-// that fails says which seed repeats it, and AMTRL_TEST_SEED sets the seed.
+// Package testrand gives tests random numbers that can be drawn again: a test that fails logs the seed that repeats it,
+// and AMTRL_TEST_SEED sets the seed.
 package testrand
 
 import (
@@ -10,7 +10,7 @@ import (
 	"sync"
 )
 
-// Test is the part of [testing.TB] that is used here.
+// Test is the part of [testing.TB] that this package uses.
 type Test interface {
 	Helper()
 	Cleanup(func())
@@ -31,7 +31,7 @@ var seed = sync.OnceValues(func() (uint64, error) {
 	return strconv.ParseUint(s, 10, 64)
 })
 
-// Seed returns the seed of this process, the same for all its tests. A test that called it and fails says so.
+// Seed returns the seed of this process, the same for all its tests. A test that called it logs the seed if it fails.
 func Seed(t Test) uint64 {
 	t.Helper()
 	s, err := seed()
@@ -63,8 +63,8 @@ var (
 	calls = map[string]*uint64{}
 )
 
-// New returns random numbers that depend on the seed, the name of the test and how many streams this test took before,
-// so that a test draws the same ones whether it runs alone or with others.
+// New returns random numbers that depend on the seed, the name of the test and the number of streams that the test has
+// taken before. So a test draws the same numbers whether it runs alone or with others.
 func New(t Test) *rand.Rand {
 	t.Helper()
 	s := Seed(t)
@@ -75,7 +75,7 @@ func New(t Test) *rand.Rand {
 	return Stream(s, t.Name()+"/"+strconv.FormatUint(n, 10))
 }
 
-// Stream returns the random numbers of a name under a seed.
+// Stream returns the stream of random numbers with this name under a seed.
 func Stream(seed uint64, name string) *rand.Rand {
 	h := fnv.New64a()
 	h.Write([]byte(name))
