@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Grouped writes a number without digits behind the point, rounded, in groups of three digits.
+// Grouped returns v rounded to an integer, with its digits in groups of three.
 func Grouped(v float64) string {
 	digits := strconv.FormatFloat(math.Abs(v), 'f', 0, 64)
 	var out strings.Builder
@@ -23,8 +23,8 @@ func Grouped(v float64) string {
 	return out.String()
 }
 
-// Digits writes a number with four digits that count, such as 0.001234, from 1,000 on in groups of three, such as 43,810, and from 10^15 on
-// in scientific notation.
+// Digits returns v with four significant digits, such as 0.001234. From 1,000 on the digits are in groups of three,
+// such as 43,810, and from 10^15 on the number is in scientific notation.
 func Digits(v float64) string {
 	short := fmt.Sprintf("%.4g", v)
 	if rounded, err := strconv.ParseFloat(short, 64); err == nil && math.Abs(rounded) >= 1000 && math.Abs(rounded) < 1e15 {
@@ -33,7 +33,7 @@ func Digits(v float64) string {
 	return short
 }
 
-// Signed is Digits with a plus before what is not below 0.
+// Signed is Digits with a plus before numbers that are not below 0.
 func Signed(v float64) string {
 	out := Digits(v)
 	if v < 0 || v != v {

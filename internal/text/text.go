@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// OneLine makes one readable line of at most limit bytes out of s: runs of white space become one space, and what
-// cannot be printed becomes a question mark. What is cut off at the end is replaced by three dots, which count.
+// OneLine makes one readable line of at most limit bytes out of s: runs of white space become one space, and what cannot be
+// printed becomes a question mark. Text that is cut off at the end is replaced by three dots, which count towards the limit.
 func OneLine(s string, limit int) string {
 	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "?")), " ")
 	s = strings.Map(func(r rune) rune {
@@ -30,16 +30,16 @@ func OneLine(s string, limit int) string {
 	return s[:cut] + "..."
 }
 
-// zeroDecimals are those of integers.
+// zeroDecimals matches an integer that is written with zero decimals.
 var zeroDecimals = regexp.MustCompile(`^(-?\d+)\.0+$`)
 
-// Whole is s without the zero decimals that programs give integers where some are missing: 1 for 1.0.
+// Whole returns s without the zero decimals that programs give to integers if some values are missing: 1 for 1.0.
 func Whole(s string) string { return zeroDecimals.ReplaceAllString(s, "$1") }
 
-// negativeZero is a zero with a sign, which says nothing.
+// negativeZero matches a zero with a minus sign, which means nothing.
 var negativeZero = regexp.MustCompile(`^-(0+(?:\.0*)?)$`)
 
-// Word is s as the name of a class or a source: nothing where it is white space alone, and a zero without a sign.
+// Word returns s as the name of a class or a source: empty if it is only white space, and a zero without its sign.
 func Word(s string) string {
 	switch {
 	case strings.TrimSpace(s) == "":
@@ -50,10 +50,10 @@ func Word(s string) string {
 	return s
 }
 
-// Several is a number of things: 1 row, 2 rows.
+// Several returns a number of things, such as 1 row or 2 rows.
 func Several(n int, thing string) string { return strconv.Itoa(n) + " " + Form(n, thing, thing+"s") }
 
-// Form is the form of a word that goes with a number of things, such as is or are.
+// Form returns the form of a word that goes with a number of things, such as is or are.
 func Form(n int, one, more string) string {
 	if n == 1 {
 		return one
@@ -61,8 +61,8 @@ func Form(n int, one, more string) string {
 	return more
 }
 
-// IndexSame returns the place of s among names, or else that of one that other programs write so: that differs from it by
-// zero decimals or the sign of a zero alone, or is the same boolean; or -1.
+// IndexSame returns the index of s in names. If s is not there, it returns the index of the first name that other programs may write
+// as s: one that differs only by zero decimals or the sign of a zero, or is the same boolean. If there is none, it returns -1.
 func IndexSame(names []string, s string) int {
 	if i := slices.Index(names, s); i >= 0 {
 		return i
@@ -71,7 +71,8 @@ func IndexSame(names []string, s string) int {
 	return slices.IndexFunc(names, func(name string) bool { return plainValue(name) == plain })
 }
 
-// plainValue is an integer without zero decimals, and a boolean in small letters, as JSON and YAML have it.
+// plainValue returns s in the form that IndexSame compares: an integer without zero decimals, and a boolean in small
+// letters, as in JSON and YAML.
 func plainValue(s string) string {
 	switch s {
 	case "True", "TRUE":
@@ -82,18 +83,18 @@ func plainValue(s string) string {
 	return Whole(Word(s))
 }
 
-// Number writes a number as short as it is read back as the same.
+// Number returns the shortest text that is read back as the same number.
 func Number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
-// Printable says whether s has no control character, such as a line break, no
-// invalid UTF-8 and no character that changes the direction of what follows.
+// Printable reports whether s is valid UTF-8 without control characters, such as a line break, and without characters
+// that change the direction of what follows.
 func Printable(s string) bool {
 	return utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool {
 		return unicode.IsControl(r) || unicode.In(r, unicode.Bidi_Control, unicode.Zl, unicode.Zp)
 	})
 }
 
-// LooksMissing says whether a value is one that people write for none.
+// LooksMissing reports whether a value is a word that people write for a missing value.
 func LooksMissing(value string) bool {
 	switch strings.ToLower(value) {
 	case "?", "-", "na", "n/a", "nan", "null", "none", "nil", "missing", "unknown", "unlabeled", "unlabelled":
@@ -102,12 +103,12 @@ func LooksMissing(value string) bool {
 	return false
 }
 
-// NoWord says whether a value among words is one that people write for none, as LooksMissing does, but for the word none, which is one
-// of its own as often: none, mild, severe.
+// NoWord is LooksMissing for a value among words. Here the word none does not count as missing, because it is as often
+// a word like the others: none, mild, severe.
 func NoWord(value string) bool { return LooksMissing(value) && !strings.EqualFold(value, "none") }
 
-// Near returns the candidate that was most likely meant by name: the nearest within two slips and half the length of
-// name, or alike in the first three letters. It is empty where there is none.
+// Near returns the candidate that was most likely meant by name. It chooses the one with the fewest slips among those that
+// differ by at most two slips and half the length of name, or begin with the same three letters. It returns "" if there is none.
 func Near(name string, candidates []string) string {
 	best, least := "", 0
 	for _, c := range candidates {
@@ -120,9 +121,9 @@ func Near(name string, candidates []string) string {
 	return best
 }
 
-// NearlySame returns the candidate that name differs from by case or the blanks around it alone, or else the first that it is but
-// for one letter that is left out, added, replaced or swapped with the next, in names of three letters or more. Digits are no
-// slips. It is empty where there is none.
+// NearlySame returns the candidate that differs from name only by case or the blanks around it. If there is none, it
+// returns the first that differs by one letter, left out, added, replaced or swapped with the next, in names of three
+// letters or more. A difference in digits does not count. It returns "" if there is none either.
 func NearlySame(name string, candidates []string) string {
 	plain := func(s string) string { return strings.ToLower(strings.TrimSpace(s)) }
 	a := plain(name)
@@ -139,7 +140,7 @@ func NearlySame(name string, candidates []string) string {
 	return ""
 }
 
-// oneSlip tells whether one letter makes the difference of two names.
+// oneSlip reports whether two names differ by one letter that is left out, added, replaced or swapped with the next, and is no digit.
 func oneSlip(a, b []rune) bool {
 	if min(len(a), len(b)) < 2 || max(len(a), len(b)) < 3 {
 		return false
@@ -156,8 +157,8 @@ func oneSlip(a, b []rune) bool {
 	return len(a) <= 1 && len(b) <= 1 || len(a) == 2 && len(b) == 2 && a[0] == b[1] && a[1] == b[0]
 }
 
-// Nearest returns at most n of the candidates: those that begin with name first,
-// then by the number of slips, and in their order where that is equal.
+// Nearest returns at most n of the candidates: first those that begin with name, then the others by their number of
+// slips, and in the given order where that is equal.
 func Nearest(name string, candidates []string, n int) []string {
 	distance := make(map[string]int, len(candidates))
 	for _, c := range candidates {
@@ -171,8 +172,8 @@ func Nearest(name string, candidates []string, n int) []string {
 	return sorted[:min(n, len(sorted))]
 }
 
-// Slips is the least number of bytes inserted, left out, replaced or swapped with the next that turns a into b (optimal
-// string alignment). It looks at the first 256 bytes of each.
+// Slips returns the least number of bytes inserted, left out, replaced or swapped with the next that turns a into b
+// (optimal string alignment). It compares the first 256 bytes of each.
 func Slips(a, b string) int {
 	a, b = a[:min(len(a), 256)], b[:min(len(b), 256)]
 	// The last three rows: row[j] is the distance of a[:i] and b[:j].
