@@ -12,9 +12,9 @@ import (
 
 // matrix is a row-major matrix on the device.
 //
-// cuBLAS reads the same memory as the transpose, column by column, with the
-// stride as leading dimension. So C = A B is computed as C' = B' A': the
-// operands change places and their flags stay. This file alone knows.
+// cuBLAS is column-major: it reads the same memory as the transpose, with the stride as the leading
+// dimension. So C = A B is computed as C' = B' A': the operands change places and keep their
+// transpose flags. Only the methods in this file deal with that.
 type matrix struct {
 	at                 nv.DevicePtr
 	rows, cols, stride int
@@ -25,7 +25,7 @@ func view(o operand) matrix {
 	return matrix{start(o), o.Rows, o.Cols, max(o.Stride, 1), o.Buf.DType() == backend.Float64}
 }
 
-// blasSizes refuses what cuBLAS counts in 32 bits.
+// blasSizes refuses an operand whose size or stride exceeds cuBLAS's 32-bit integers.
 func (c *checker) blasSizes(arg string, o operand) {
 	if c.Err == nil && max(o.Rows, o.Cols, o.Stride) > math.MaxInt32 {
 		c.Failf(arg, "is %d by %d with a stride of %d, each of which may be %d at most on CUDA", o.Rows, o.Cols, o.Stride, math.MaxInt32)
@@ -39,24 +39,24 @@ func operation(trans bool) nv.Operation {
 	return nv.OpN
 }
 
-// The workspace that NVIDIA recommends for Hopper and later, and for what came
-// before. It is ours: cuBLAS's own would be allocated while a graph is collected,
-// and results would depend on what else runs.
+// Workspace sizes in bytes that NVIDIA recommends for cuBLAS on Hopper and later devices, and on
+// earlier ones. Each queue provides the workspace: cuBLAS would allocate its own while a graph is
+// captured, and results would depend on what else runs.
 const (
 	workspaceHopper = 32 << 20
 	workspaceBefore = 4 << 20
 	hopper          = 9 // major compute capability
 )
 
-// product calls cuBLAS with the queue's handle, which it makes if need be.
+// product calls cuBLAS with the queue's handle, which the first call creates.
 func (e *emitter) product(call func(*nv.BLAS, nv.BLASHandle) error) {
 	q, lib := e.q, e.q.lib.BLAS
-	if q.capturing && q.blas != 0 { // the program has run before, so that all that it needs is loaded
+	if q.capturing && q.blas != 0 { // the program has run before, so cuBLAS has loaded its code
 		e.do(func() error { return call(lib, q.blas) })
 		return
 	}
 	e.do(func() error {
-		return q.whole(func() error { // cuBLAS loads code when it first needs it
+		return q.whole(func() error { // cuBLAS loads code at its first use
 			if err := handle(q, &q.blas, lib.Create, q.configure, lib.Destroy); err != nil {
 				return err
 			}
@@ -65,7 +65,7 @@ func (e *emitter) product(call func(*nv.BLAS, nv.BLASHandle) error) {
 	})
 }
 
-// handle makes a library's handle where there is none, and configures it.
+// handle creates and configures a library's handle and stores it in *h, unless *h holds one.
 func handle[H ~uintptr](q *queue, h *H, create func() (H, error), configure, destroy func(H) error) error {
 	if *h != 0 {
 		return nil
@@ -98,7 +98,7 @@ func (q *queue) configure(h nv.BLASHandle) error {
 			return err
 		}
 	}
-	// Setting the stream resets the workspace.
+	// SetStream resets the workspace, so it comes first.
 	if err := lib.SetStream(h, q.stream); err != nil {
 		return err
 	}
@@ -115,7 +115,7 @@ func (q *queue) configure(h nv.BLASHandle) error {
 	return lib.SetMathMode(h, mode)
 }
 
-// gemm computes C = alpha op(A) op(B) + beta C for C with elements.
+// gemm computes C = alpha op(A) op(B) + beta C; C must not be empty.
 func (e *emitter) gemm(transA, transB bool, alpha float64, a, b matrix, beta float64, c matrix) {
 	k := a.cols
 	if transA {
@@ -134,7 +134,7 @@ func (e *emitter) gemm(transA, transB bool, alpha float64, a, b matrix, beta flo
 	})
 }
 
-// gemv computes y = alpha op(A) x + beta y for y with n elements.
+// gemv computes y = alpha op(A) x + beta y for y of length n.
 func (e *emitter) gemv(trans bool, alpha float64, a matrix, x nv.DevicePtr, beta float64, y nv.DevicePtr, n int) {
 	if a.rows == 0 || a.cols == 0 || alpha == 0 {
 		e.scale(beta, matrix{y, 1, n, n, a.double})
@@ -169,19 +169,20 @@ func (e *emitter) add(alpha float64, a matrix, beta float64, b, c matrix) {
 	})
 }
 
-// trsm overwrites B by op(L)^-1 B in float64, for a lower triangle L.
+// trsm overwrites B with op(L)^-1 B in float64, L being the lower triangle of l.
 func (e *emitter) trsm(trans bool, l, b matrix) {
 	e.product(func(lib *nv.BLAS, h nv.BLASHandle) error {
 		return lib.Dtrsm(h, nv.SideRight, nv.FillUpper, operation(trans), nv.DiagonalGiven, b.cols, b.rows, 1, l.at, l.stride, b.at, b.stride)
 	})
 }
 
-// mirror makes the square C symmetric to the bit.
+// mirror copies the lower triangle of the square matrix C to its upper one, which makes C exactly
+// symmetric.
 func (e *emitter) mirror(c matrix) {
 	e.launch(kernels.Symmetrise(c.real(), c.rows, c.place(), true))
 }
 
-// copyMatrix writes a, or its transpose, to c.
+// copyMatrix copies A, or A' if trans is set, to C.
 func (e *emitter) copyMatrix(trans bool, a, c matrix) {
 	kernel := kernels.CopyMatrix
 	if trans {

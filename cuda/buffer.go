@@ -9,18 +9,18 @@ import (
 	"github.com/amtrl/amtrl/cuda/internal/nv"
 )
 
-// storage is device memory that a buffer or samples own.
+// storage holds the device memory of a buffer or a sample set.
 type storage struct {
 	owner *queue
-	block block // the zero block for no bytes
-	drawn block // rows of samples from lent pools
+	block block // zero where there are no bytes
+	drawn block // rows that a sample set draws from lent pools
 	freed atomic.Bool
 }
 
 func (s *storage) addr() nv.DevicePtr { return s.block.addr }
 
-// free gives the memory back, for use behind the work that the owner has been
-// issued.
+// free removes o from the device's table and returns its memory to the pool, to be reused behind
+// the work already issued on the owner. A second call does nothing.
 func (s *storage) free(o owned) {
 	if !s.freed.Swap(true) {
 		s.owner.dev.release(o)
@@ -38,7 +38,7 @@ type buffer struct {
 	storage
 	dtype backend.DType
 	n     int
-	// lent says that the elements stay in memory of the process, host.
+	// lent reports whether the elements stay in host memory, in host, in place of device memory.
 	lent bool
 	host []byte
 }

@@ -10,18 +10,18 @@ import (
 	"github.com/amtrl/amtrl/cuda/internal/nv"
 )
 
-// checker validates the arguments of one call and notes whose memory it uses.
+// checker validates the arguments of one call and records the storage that they use.
 type checker struct {
 	check.Call[*storage]
 	q    *queue
 	uses []*storage
-	// lent says that buffers of lent elements will do.
+	// lent reports whether lent buffers are accepted.
 	lent bool
 }
 
 type operand = check.Operand[*storage]
 
-// check begins an operation that a program may hold.
+// check begins the checks of an operation that can be recorded in a program.
 func (q *queue) check(op string) *checker {
 	c := &checker{q: q}
 	c.Op, c.Err = op, q.ready()
@@ -29,7 +29,7 @@ func (q *queue) check(op string) *checker {
 	return c
 }
 
-// checkNow begins an operation that a program may not hold.
+// checkNow begins the checks of an operation that cannot be recorded.
 func (q *queue) checkNow(op string) *checker {
 	c := q.check(op)
 	if c.Err == nil && q.recording.Load() != nil {
@@ -56,9 +56,9 @@ func (c *checker) resolve(b backend.Buffer) (mem *storage, wrong string) {
 	return &own.storage, ""
 }
 
-// start is the device address of a view's first element.
+// start returns the device address of an operand's first element, or 0 for an empty operand.
 func start(o operand) nv.DevicePtr {
-	if o.Rows == 0 || o.Cols == 0 { // the view may point anywhere
+	if o.Rows == 0 || o.Cols == 0 { // an empty view may have any offset
 		return 0
 	}
 	return o.Mem.addr() + nv.DevicePtr(o.Off*o.Buf.DType().Size())

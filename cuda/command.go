@@ -4,47 +4,46 @@ package cuda
 
 import "github.com/amtrl/amtrl/cuda/internal/nv"
 
-// command is one operation that has passed its checks, ready for the stream. It
-// is issued at once, or kept in a program and issued at every run.
+// command is an operation whose arguments have been checked. It is issued to the stream at once, or
+// kept in a program and issued at every run.
 type command struct {
 	in   []input
 	out  []output
-	temp []int // bytes of each piece of scratch memory
+	temp []int // size of each piece of scratch memory in bytes
 	emit func(e *emitter)
 }
 
-// input are bytes of the host that the operation reads from device memory.
+// input is a piece of host data that is copied to the device for the command to read.
 type input struct {
 	bytes int64
-	// check, if set, says what is wrong with them.
+	// check, if not nil, returns an error where the data are invalid.
 	check func() error
 	read  func(to []byte)
 }
 
-// output are bytes of device memory that the operation leaves for the host.
+// output is a piece of device memory that the command writes and that is then copied to the host.
 type output struct {
 	bytes int64
 	write func(from []byte)
 }
 
-// emitter is what a command is issued with: its queue and the device addresses
-// of its inputs, outputs and scratch memory. err is the first failure, after
-// which nothing more is issued.
+// emitter issues one command on queue q, given the device addresses of the command's inputs,
+// outputs and scratch memory. err is the first failure, after which nothing more is issued.
 type emitter struct {
 	q             *queue
 	in, out, temp []nv.DevicePtr
 	err           error
 }
 
-// do makes a call, unless one before it failed.
+// do makes a call and keeps its error, unless an earlier call failed.
 func (e *emitter) do(call func() error) {
 	if e.err == nil {
 		e.err = call()
 	}
 }
 
-// plan lays out the memory of a list of commands: all inputs and all outputs in one
-// block, and scratch memory that the commands use one after the other.
+// plan lays out the device memory of a list of commands: one block with all inputs and then all
+// outputs, and scratch memory that each command uses in turn.
 type plan struct {
 	commands        []*command
 	inputs, outputs int64
@@ -52,7 +51,8 @@ type plan struct {
 	first, common   nv.DevicePtr // addresses of the block and of the scratch memory
 }
 
-// apart is the alignment of each piece, that of the driver's own blocks.
+// apart is the alignment in bytes of each piece of memory, the same as that of the driver's
+// allocations.
 const apart = 256
 
 func aligned(n int64) int64 { return (n + apart - 1) &^ (apart - 1) }
@@ -72,10 +72,10 @@ func (p *plan) add(c *command) {
 	p.scratch = max(p.scratch, scratch)
 }
 
-// own is the size of the block of inputs and outputs.
+// own returns the size in bytes of the block of inputs and outputs.
 func (p *plan) own() int64 { return p.inputs + p.outputs }
 
-// check asks the inputs whether they are valid.
+// check returns the first error of the checks of the inputs.
 func (p *plan) check() error {
 	for _, c := range p.commands {
 		for _, in := range c.in {
@@ -135,7 +135,7 @@ func (q *queue) send(p *plan) error {
 	return q.upload(p.first, all)
 }
 
-// read lets the inputs be written to their places in memory of the host.
+// read writes all inputs to host memory, laid out as in the device block.
 func (p *plan) read(to []byte) {
 	for _, c := range p.commands {
 		for _, in := range c.in {
@@ -145,7 +145,8 @@ func (p *plan) read(to []byte) {
 	}
 }
 
-// fetch waits for the work and hands out the outputs, if there are any.
+// fetch waits for the work and passes the outputs to their commands. Without outputs it does not
+// wait.
 func (q *queue) fetch(p *plan) error {
 	if p.outputs == 0 {
 		return nil

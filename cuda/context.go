@@ -10,22 +10,23 @@ import (
 	"github.com/amtrl/amtrl/cuda/internal/nv"
 )
 
-// primary is the primary context of a device, with what keeps apart the calls that
-// all its users make.
+// primary is the primary context of a device, with the gate that keeps apart the captures and the
+// context-wide calls of all its users.
 type primary struct {
 	*gate
 	handle nv.Context
 	id     nv.Device
 }
 
-// primaries are the contexts that this process holds. Each is retained once and for
-// the life of the process: to make one takes a good part of a second.
+// primaries holds the contexts that this process has retained. Each is retained once, for the life
+// of the process: creating one takes a good part of a second.
 var primaries = struct {
 	sync.Mutex
 	of map[nv.Device]*primary
 }{of: make(map[nv.Device]*primary)}
 
-// retain returns the primary context of a device.
+// retain returns the primary context of device id. It retains the context where primaries does not
+// hold it, or where it is no longer active.
 func retain(lib *nv.Library, id nv.Device) (*primary, error) {
 	primaries.Lock()
 	defer primaries.Unlock()
@@ -33,8 +34,8 @@ func retain(lib *nv.Library, id nv.Device) (*primary, error) {
 	if p := primaries.of[id]; p != nil && (stateErr != nil || active) {
 		return p, nil
 	}
-	// A wait that blocks instead of spinning leaves the core to others. Where
-	// another part of the process has made the context, its flags stand.
+	// With this flag a wait blocks in place of spinning, which leaves the core to others. Where
+	// another part of the process has created the context, its flags stand.
 	if stateErr == nil && !active {
 		if err := lib.Driver.DevicePrimaryCtxSetFlags(id, nv.CtxSchedBlockingSync); err != nil && !errors.Is(err, nv.ErrAbsent) {
 			return nil, err
@@ -49,10 +50,11 @@ func retain(lib *nv.Library, id nv.Device) (*primary, error) {
 	return p, nil
 }
 
-// current runs fn on an OS thread on which the device's context is current, as the
-// driver and the libraries need it: a goroutine may move between any two calls. So a
-// capture begins and ends on one thread. Afterwards none is: the thread's next call may
-// be another device's, and must not meet the errors of this one.
+// current runs fn with the device's context current on the calling OS thread, as the driver and the
+// libraries require. It locks the goroutine to the thread, as it could otherwise move to another
+// between any two calls; so a capture begins and ends on one thread. Afterwards no context is
+// current: the thread's next call may concern another device, and must not meet the errors of this
+// one.
 func (d *device) current(fn func() error) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -64,9 +66,9 @@ func (d *device) current(fn func() error) error {
 	return fn()
 }
 
-// abandon gives a context back that is lost. The driver ends it with its last holder: where
-// a library or another part of the process holds it too, the next [Open] meets it again,
-// and only another process has a new one.
+// abandon releases a lost context. The driver destroys it when its last holder releases it: where a
+// library or another part of the process still holds it, the next [Open] gets the same context, and
+// only another process gets a new one.
 func (p *primary) abandon(driver *nv.Driver) error {
 	primaries.Lock()
 	defer primaries.Unlock()

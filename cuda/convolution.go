@@ -11,8 +11,8 @@ func image(s backend.ConvShape) kernels.Image {
 	return kernels.Image{Height: s.Height, Width: s.Width, Channels: s.Channels, Filters: s.Filters}
 }
 
-// tensorCores says whether convolutions round to TF32: where it was asked for and
-// the device has the instruction.
+// tensorCores reports whether convolutions round their operands to TF32: the option is set and the
+// device has the instruction.
 func (q *queue) tensorCores() bool { return q.dev.tf32 && q.dev.about.major >= 8 }
 
 func (q *queue) Conv(s backend.ConvShape, x, w backend.Matrix, b backend.Vector, y, arg backend.Matrix) error {

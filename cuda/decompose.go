@@ -12,24 +12,24 @@ import (
 	"github.com/amtrl/amtrl/kernels"
 )
 
-// upright is a matrix, or its transpose where it is wide, laid out for cuSOLVER,
-// which takes column-major matrices that are not wide. The elements are divided by
-// 2^exp.
+// upright holds a float64 copy of a matrix in the layout of cuSOLVER, whose matrices are
+// column-major and have at least as many rows as columns: a copy of the matrix itself, or of its
+// transpose where it is wide. The elements are divided by 2^exp.
 type upright struct {
 	from matrix
 	wide bool
 	// t is row-major p by rows, which is column-major rows by p, p <= rows.
 	t   matrix
 	exp int
-	// norm is ||t||_F, or a bound of it where that of from is out of range.
+	// norm is ||t||_F, or an upper bound of it where the norm of from overflows.
 	norm float64
 }
 
-// Matrices are scaled so that their squares are in range where their norm's
-// exponent is beyond this.
+// farExponent is the magnitude of the norm's binary exponent from which a matrix is scaled, so that
+// squares of its elements stay in range.
 const farExponent = 400
 
-// upright copies a, which has elements.
+// upright returns a scaled copy of A, which must not be empty, in the layout of cuSOLVER.
 func (w *scratch) upright(a matrix) (u upright) {
 	u.from, u.wide = a, a.rows < a.cols
 	u.t = w.matrix(min(a.rows, a.cols), max(a.rows, a.cols))
@@ -40,27 +40,27 @@ func (w *scratch) upright(a matrix) (u upright) {
 	return u
 }
 
-// fill writes u.
+// fill copies the elements of u.from to u.t and divides them by 2^u.exp.
 func (w *scratch) fill(u upright) {
-	w.copyMatrix(!u.wide, u.from, u.t) // the memory of a wide row-major matrix is its transpose already
+	w.copyMatrix(!u.wide, u.from, u.t) // the row-major memory of a wide matrix is its transpose in column-major order
 	if u.exp != 0 {
-		// In two steps: a power of two below 2^-1022 is not exact.
+		// In two steps: 2^-exp alone may be out of the range of float64.
 		half, n, at := u.exp/2, u.t.rows*u.t.cols, kernels.Ptr(u.t.at)
 		w.launch(kernels.Scale(kernels.Float64, n, math.Ldexp(1, -half), at),
 			kernels.Scale(kernels.Float64, n, math.Ldexp(1, half-u.exp), at))
 	}
 }
 
-// factors is a thin singular value decomposition U diag(s) V' of an upright matrix:
-// ut is U', p by rows, v is V, p by p.
+// factors is the thin singular value decomposition U diag(s) V' of an upright matrix: ut is U', p
+// by rows, and v is V, p by p.
 type factors struct {
 	ut, v  matrix
 	s      []float64
 	values nv.DevicePtr // s on the device
 }
 
-// decompose computes the decomposition of u and destroys it, without U and V
-// unless vectors.
+// decompose returns the singular value decomposition of u and destroys u.t. It computes U and V
+// only if vectors is set.
 func (w *scratch) decompose(u upright, vectors bool) (f factors) {
 	rows, p := u.t.cols, u.t.rows
 	if p == 1 {
@@ -77,15 +77,15 @@ func (w *scratch) decompose(u upright, vectors bool) (f factors) {
 			return err
 		}
 		room := w.floats(size)
-		f.values = w.floats(p + 1) // and the status
+		f.values = w.floats(p + 1) // one more for the status
 		info := f.values + nv.DevicePtr(8*p)
 		if w.err != nil {
 			return w.err
 		}
 		tried := false
-		return w.q.again(func() error { // it has memory of its own too
+		return w.q.again(func() error { // cuSOLVER allocates memory of its own too
 			if tried {
-				w.fill(u) // what it may have destroyed
+				w.fill(u) // the failed call may have destroyed it
 			}
 			if tried = true; w.err != nil {
 				return w.err
@@ -100,8 +100,9 @@ func (w *scratch) decompose(u upright, vectors bool) (f factors) {
 	return f
 }
 
-// column is decompose for a single column: V is 1 and U the column by its norm, or the first unit
-// vector. cuSOLVER has been seen to leave 0 for V of it (TensorFlow's svd_op_gpu.cu.cc).
+// column is decompose for a single column: V is 1, and U is the column divided by its norm, or the
+// first unit vector where the norm is 0. cuSOLVER has been seen to leave V at 0 for one column
+// (TensorFlow's svd_op_gpu.cu.cc).
 func (w *scratch) column(u upright, vectors bool) (f factors) {
 	k := kernels.Norm{N: u.t.cols, X: kernels.Ptr(u.t.at)}
 	f.s, f.values = make([]float64, 1), w.floats(1+k.PartLen())
@@ -121,7 +122,7 @@ func (w *scratch) column(u upright, vectors bool) (f factors) {
 	return f
 }
 
-// status reads what a routine of cuSOLVER says.
+// status sets w.err where the info of a cuSOLVER routine reports a failure.
 func (w *scratch) status(routine string, info int32) {
 	w.do(func() error {
 		switch {
@@ -134,8 +135,9 @@ func (w *scratch) status(routine string, info int32) {
 	})
 }
 
-// extent returns the exponent of the norm of a where it is far from 0, and the norm of a divided by 2^exp; an element
-// that is not finite is an error. dup holds the same elements without room between them.
+// extent returns exp, the binary exponent of ||A||_F where its magnitude is at least farExponent,
+// else 0, and norm = ||A||_F / 2^exp. dup holds the same elements contiguously. An element that is
+// not finite is an error.
 func (w *scratch) extent(a, dup matrix) (exp int, norm float64) {
 	k := kernels.Norm{N: dup.rows * dup.cols, X: kernels.Ptr(dup.at)}
 	room := w.floats(2 + k.PartLen())
@@ -154,7 +156,7 @@ func (w *scratch) extent(a, dup matrix) (exp int, norm float64) {
 	case got.bad != math.MaxUint64:
 		w.err = &backend.NonFiniteError{Op: w.op, Row: int(got.bad) / a.cols, Col: int(got.bad) % a.cols}
 		return 0, 0
-	case math.IsInf(got.norm, 1): // of numbers whose norm is out of range
+	case math.IsInf(got.norm, 1): // the elements are finite but the norm overflows: an upper bound
 		return 1024, math.Sqrt(float64(k.N))
 	case exp > -farExponent && exp < farExponent:
 		return 0, got.norm
@@ -163,7 +165,7 @@ func (w *scratch) extent(a, dup matrix) (exp int, norm float64) {
 	}
 }
 
-// rank is the number of singular values above the cut-off.
+// rank returns the number of singular values above rcond times the largest.
 func (f *factors) rank(rcond float64) int {
 	kept := 0
 	for kept < len(f.s) && f.s[kept] > rcond*f.s[0] {

@@ -12,8 +12,8 @@ import (
 	"github.com/amtrl/amtrl/cuda/internal/nv"
 )
 
-// device implements backend.Device: the primary context, the memory and the
-// compiled kernels, which its queues share.
+// device implements backend.Device. Its queues share the primary context, the memory pool and the
+// compiled kernels.
 type device struct {
 	lib   *nv.Library
 	id    nv.Device
@@ -23,30 +23,30 @@ type device struct {
 	about DeviceInfo
 
 	pool pool
-	// slab bounds the rows that are streamed at a time. withheld is memory that pools and
-	// rows leave alone as if another process had it. Tests set them.
+	// slab is the largest size in bytes of a slab of streamed rows. withheld is a number of bytes
+	// that pools and rows leave free, as if another process held them. Tests set both.
 	slab, withheld int64
 	kernels        modules
 	counted        graphCount
 	lost           atomic.Pointer[LostError]
 
-	// life is held for reading while a queue is made, for writing by Close.
+	// life is held for reading while a queue is created, and for writing by Close.
 	life   sync.RWMutex
 	closed bool
 
 	mu     sync.Mutex
 	queues []*queue
-	idle   []*lane         // of queues that have ended
-	live   map[owned]int64 // bytes of each thing not yet freed
+	idle   []*lane         // left by queues that have ended
+	live   map[owned]int64 // bytes of each object not yet freed
 	held   int64           // their sum
 }
 
 var _ backend.Device = (*device)(nil)
 
-// owned is what counts in Usage and is freed when the device is closed.
+// owned is an object that Usage counts and that is freed when the device is closed.
 type owned interface{ Free() }
 
-// register enters o in the table of what is live.
+// register adds o to the table of live objects.
 func (d *device) register(o owned, bytes int64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -61,7 +61,7 @@ func (d *device) release(o owned) {
 	delete(d.live, o)
 }
 
-// Usage counts buffers, samples and programs, by the bytes asked for.
+// Usage returns the number of live buffers, samples and programs, and the bytes asked for them.
 func (d *device) Usage() backend.Usage {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -72,7 +72,7 @@ func (d *device) Info() backend.Info { return d.info }
 
 func (d *device) graphs() Graphs { return d.counted.get() }
 
-// dropAll frees what is still live.
+// dropAll frees all live objects.
 func (d *device) dropAll() {
 	d.mu.Lock()
 	live := d.live
@@ -99,8 +99,8 @@ func (d *device) NewQueue() (backend.Queue, error) {
 	return q, nil
 }
 
-// Close ends the queues and then what they share. The context stays, unless it is
-// lost. Where it cannot be made current nothing is done, and Close may be called again.
+// Close ends the queues and then frees what they share. The context stays retained, unless it is
+// lost. Where the context cannot be made current, Close frees nothing and may be called again.
 func (d *device) Close() error {
 	d.life.Lock()
 	defer d.life.Unlock()
@@ -133,8 +133,8 @@ func (d *device) endQueues(last func(*queue) error) (errs error) {
 	return errs
 }
 
-// closing is the error of a Close: what a lost device cannot give back has gone
-// with it, and the loss has been reported.
+// closing returns the error of a Close. After the loss of the device it drops errors of library
+// calls: what they could not free has gone with the device, and the loss has been reported.
 func (d *device) closing(err error) error {
 	var call *nv.Error
 	if d.lost.Load() != nil && errors.As(err, &call) {
@@ -143,7 +143,7 @@ func (d *device) closing(err error) error {
 	return d.wrapError("Close", err)
 }
 
-// destroy gives back what the device holds when all queues have ended.
+// destroy frees what the device holds, once all queues have ended.
 func (d *device) destroy() error {
 	var first error
 	note := func(err error) {
@@ -164,12 +164,12 @@ func (d *device) enter(q *queue) {
 	d.queues = append(d.queues, q)
 }
 
-// leave takes out a queue that has ended, and keeps its lane for another one.
+// leave removes a queue that has ended, and if keep is set keeps its lane for another queue.
 func (d *device) leave(q *queue, keep bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if keep {
-		q.staging.pageable = false // pinned memory may be had the next time
+		q.staging.pageable = false // pinned memory may be available next time
 		d.idle = append(d.idle, q.lane)
 	}
 	d.queues = slices.DeleteFunc(d.queues, func(o *queue) bool { return o == q })

@@ -12,11 +12,11 @@ import (
 	"github.com/amtrl/amtrl/cuda/internal/nv"
 )
 
-// LostError is a device that no call can use any more: a kernel failed on it, or
-// it fell off the bus. Every later call on any queue of the device returns the
-// same one; only a new process, at times a reset of the device, helps.
+// LostError reports a device that no call can use any more: a kernel failed on it, or it fell off
+// the bus. Every later call on any queue of the device returns the same error; only a new process
+// or, at times, a reset of the device helps.
 type LostError struct {
-	// Op is the operation that met it, which need not be the one that caused it.
+	// Op is the operation that met the failure, which need not be the one that caused it.
 	Op  string
 	Err error
 }
@@ -25,10 +25,10 @@ func (e *LostError) Error() string { return fmt.Sprintf("%s: the device is lost:
 
 func (e *LostError) Unwrap() error { return e.Err }
 
-// Is makes it match [backend.ErrLost].
+// Is reports whether target is [backend.ErrLost].
 func (e *LostError) Is(target error) bool { return target == backend.ErrLost }
 
-// CallError is a call of a CUDA library that failed in an operation.
+// CallError reports a failed call of a CUDA library in operation Op.
 type CallError struct {
 	Op  string
 	Err error
@@ -38,8 +38,9 @@ func (e *CallError) Error() string { return e.Op + ": " + e.Err.Error() }
 
 func (e *CallError) Unwrap() error { return e.Err }
 
-// wrapError says in the contract's terms what went wrong in an operation, and keeps
-// what ends the device.
+// wrapError converts the error of a library call in operation op to an error of the backend
+// contract, and records the first failure that ends the device. It returns any other error as it
+// is.
 func (d *device) wrapError(op string, err error) error {
 	var call *nv.Error
 	switch {
@@ -56,12 +57,12 @@ func (d *device) wrapError(op string, err error) error {
 	return &CallError{op, err}
 }
 
-// Codes of cuda.h after which a context is of no use, beside those of a failed
-// kernel: the driver is being unloaded, the device is busy or gone, the context
-// was destroyed, and the one for all that has no code.
+// ending lists the codes of cuda.h, besides those of a failed kernel, after which a context is of
+// no use: the driver is being unloaded (4), the device is busy or gone (46), the context is invalid
+// or was destroyed (201, 709), and the unknown error (999).
 var ending = []int{4, 46, 201, 709, 999}
 
-// ends says whether a call's error ends the device.
+// ends reports whether the error of a call ends the device's context.
 func ends(e *nv.Error) bool {
 	return errors.Is(e, nv.ErrDeviceLost) || ofDriver(e) && slices.Contains(ending, e.Code)
 }
@@ -70,8 +71,9 @@ func ofDriver(e *nv.Error) bool {
 	return strings.HasPrefix(e.Op, "cu") && !strings.HasPrefix(e.Op, "cublas") && !strings.HasPrefix(e.Op, "cusolver")
 }
 
-// explain lets the driver say what is behind a failure that a library reports: to
-// cuBLAS and cuSOLVER a device that is lost is a call that failed.
+// explain asks the driver for the cause of a failure that a library reports, since cuBLAS and
+// cuSOLVER report a lost device only as a failed call. It returns the driver's error where that
+// ends the context, else err.
 func (q *queue) explain(err error) error {
 	var call *nv.Error
 	if err == nil || !errors.As(err, &call) || ofDriver(call) || q.lane == nil {

@@ -7,18 +7,18 @@ import (
 	"sync"
 )
 
-// gate keeps the captures of a context and the calls that concern all of it apart.
-// A call that may wait for every stream (an allocation, a handle made or destroyed,
-// a module loaded, a decomposition) breaks the captures of all threads, and a stream
-// that is captured can be neither waited for nor told to wait. Many captures go on
-// together, and many such calls do, but never one beside the other.
+// gate keeps the captures of a context apart from the calls that concern the whole context. Such a
+// call may wait for every stream (an allocation, the creation or destruction of a handle, the
+// loading of a module, a decomposition) and breaks the captures of all threads; and a stream that
+// is being captured can be neither waited for nor made to wait. Many captures may be on at once,
+// and many such calls, but never one beside the other.
 //
-// A capture does not wait for its turn: there is another way to do its work.
+// A capture does not wait for its turn, since its work can be issued without a graph.
 type gate struct {
 	mu       sync.Mutex
-	free     *sync.Cond // no capture is on
+	free     *sync.Cond // signals that no capture is on
 	captures int
-	calls    int // that concern the whole context, those that wait for their turn among them
+	calls    int // calls that concern the whole context, running or waiting for their turn
 }
 
 func newGate() *gate {
@@ -27,7 +27,7 @@ func newGate() *gate {
 	return g
 }
 
-// capture begins a capture, or reports that there cannot be one now.
+// capture begins a capture and returns true, or returns false where context-wide calls run or wait.
 func (g *gate) capture() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -46,8 +46,8 @@ func (g *gate) captured() {
 	}
 }
 
-// whole makes a call that concerns the whole context, once no capture is on. Such
-// calls may contain others.
+// whole makes a call that concerns the whole context, once no capture is on. The call may itself
+// use whole.
 func (g *gate) whole(call func() error) error {
 	g.mu.Lock()
 	g.calls++
@@ -59,7 +59,7 @@ func (g *gate) whole(call func() error) error {
 	return call()
 }
 
-// tryWhole is whole where no capture is on, and otherwise false.
+// tryWhole makes the call and returns its result, or returns false where a capture is on.
 func (g *gate) tryWhole(call func() bool) bool {
 	g.mu.Lock()
 	if g.captures > 0 {
@@ -78,13 +78,13 @@ func (g *gate) leave() {
 	g.calls--
 }
 
-// errCapturing is a call that would wait for its own capture.
+// errCapturing reports a context-wide call in a capture, which would wait for its own capture.
 var errCapturing = errors.New("cuda: a call that concerns the whole context, in a capture")
 
-// errStreamed is work in which the host has a part, in a capture.
+// errStreamed reports a pass over streamed samples in a capture: the host has a part in it.
 var errStreamed = errors.New("cuda: samples that are streamed, in a capture")
 
-// whole makes a call that concerns the whole context.
+// whole makes a call that concerns the whole context, or returns errCapturing in a capture.
 func (q *queue) whole(call func() error) error {
 	if q.capturing {
 		return errCapturing

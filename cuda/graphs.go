@@ -7,15 +7,16 @@ import (
 	"github.com/amtrl/amtrl/backend"
 )
 
-// Graphs says what became of recorded programs as CUDA graphs, since the device was opened.
+// Graphs counts what became of recorded programs as CUDA graphs since the device was opened.
 type Graphs struct {
-	// Supported is whether the driver has graphs.
+	// Supported reports whether the driver has graphs.
 	Supported bool `json:"supported"`
-	// Collected graphs were made, and Launched is how often one was launched.
+	// Collected is the number of graphs that were made, and Launched the number of their launches.
 	Collected int `json:"collected"`
 	Launched  int `json:"launched"`
-	// Failed is how often one could not be captured, instantiated or launched, so that the work was issued
-	// without it, and Cause is the first reason. What is streamed to the device is never a graph and does not count.
+	// Failed is the number of times that a graph could not be captured, instantiated or launched, so that its
+	// work was issued without a graph, and Cause is the first failure. Programs over streamed samples are
+	// never graphs and do not count.
 	Failed int    `json:"failed"`
 	Cause  string `json:"cause,omitempty"`
 }
@@ -31,7 +32,7 @@ func (g Graphs) String() string {
 	return s
 }
 
-// Since are the counts from before on. The cause is told where something failed since.
+// Since returns the counts since before. It keeps Cause only if something has failed since.
 func (g Graphs) Since(before Graphs) Graphs {
 	g.Collected, g.Launched, g.Failed = g.Collected-before.Collected, g.Launched-before.Launched, g.Failed-before.Failed
 	if g.Failed == 0 {
@@ -40,7 +41,7 @@ func (g Graphs) Since(before Graphs) Graphs {
 	return g
 }
 
-// GraphsOf returns the counts of a device that [Open] returned. Those of another are zero.
+// GraphsOf returns the counts of a device that [Open] returned, and zeros for any other device.
 func GraphsOf(d backend.Device) Graphs {
 	if c, ok := d.(interface{ graphs() Graphs }); ok {
 		return c.graphs()
@@ -48,7 +49,7 @@ func GraphsOf(d backend.Device) Graphs {
 	return Graphs{}
 }
 
-// graphCount keeps them. Queues count together.
+// graphCount holds the counts of a device, to which all its queues add.
 type graphCount struct {
 	mu sync.Mutex
 	n  Graphs

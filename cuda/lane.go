@@ -8,9 +8,8 @@ import (
 	"github.com/amtrl/amtrl/cuda/internal/nv"
 )
 
-// lane is what a queue computes with: a stream, and what belongs to it. When the
-// queue is closed another one takes it over: to make and destroy it would make the
-// whole device wait each time.
+// lane holds what a queue computes with: a stream and what belongs to it. A closed queue leaves its
+// lane to another queue: creating and destroying lanes would make the whole device wait each time.
 type lane struct {
 	stream    nv.Stream
 	event     nv.Event // for follow
@@ -20,7 +19,7 @@ type lane struct {
 	solver    nv.SolverHandle
 }
 
-// newLane returns a lane that is idle, or makes one.
+// newLane returns an idle lane, or a new one where none is idle.
 func (d *device) newLane() (*lane, error) {
 	d.mu.Lock()
 	if n := len(d.idle); n > 0 {
@@ -41,7 +40,7 @@ func (d *device) newLane() (*lane, error) {
 	return l, nil
 }
 
-// destroy gives back what a lane holds, whose work is done.
+// destroy frees what a lane holds. Its work must be done.
 func (l *lane) destroy(d *device) error {
 	return d.ctx.whole(func() (errs error) {
 		note := func(err error) { errs = errors.Join(errs, err) }
@@ -59,7 +58,7 @@ func (l *lane) destroy(d *device) error {
 	})
 }
 
-// destroyIdle destroys the lanes that no queue has.
+// destroyIdle destroys the lanes that no queue uses.
 func (d *device) destroyIdle() (errs error) {
 	d.mu.Lock()
 	idle := d.idle

@@ -31,9 +31,9 @@ func (q *queue) Lend(t backend.DType, raw []byte) (backend.Buffer, error) {
 	return b, nil
 }
 
-// What is left free, as a share of the device's memory and in bytes: by pools, so that there
-// is room for the rows that are drawn from others and for the work, and by rows, for the
-// work. Each queue takes 32 MiB for cuBLAS alone.
+// poolsLeave and rowsLeave say how much device memory stays free: 1/share of all of it, and no less
+// than least bytes. Pools leave room for the work and for the rows that are drawn from other pools;
+// rows leave room for the work. Each queue takes up to 32 MiB for cuBLAS alone.
 var (
 	poolsLeave = leave{8, 256 << 20}
 	rowsLeave  = leave{16, 128 << 20}
@@ -55,25 +55,26 @@ func (q *queue) Room() (bytes int64, err error) {
 	return bytes, err
 }
 
-// free is what is left of the device's memory, in the queue's turn.
+// free returns the number of bytes of device memory that are free or cached, in the queue's turn.
 func (q *queue) free() (int64, error) {
 	free, _, err := q.lib.Driver.MemGetInfo()
 	return max(0, free+q.dev.pool.unused()-q.dev.withheld), err
 }
 
-// room is how much of what is free can be taken.
+// room returns how many of the free bytes can be taken so that what l says is left.
 func (q *queue) room(free int64, l leave) int64 {
 	return max(0, free-max(q.dev.info.MemoryBytes/l.share, l.least))
 }
 
-// hostRows are the rows of a pool in the memory of the process, bytes long and stride bytes
-// from one to the next. On the device they lie apart bytes from one to the next.
+// hostRows holds the rows of a pool in host memory. bytes is the length of a row, stride the
+// distance from one row to the next, and apart that distance on the device, all in bytes.
 type hostRows struct {
 	raw                  []byte
 	bytes, stride, apart int
 }
 
-// lentRows are the rows of a lent pool, or none.
+// lentRows returns the rows of a lent pool, or the zero value where the pool is on the device or
+// has no columns.
 func lentRows(pool operand) hostRows {
 	b, size := pool.Buf.(*buffer), pool.Buf.DType().Size()
 	if !b.lent || pool.Cols == 0 {
@@ -82,14 +83,15 @@ func lentRows(pool operand) hostRows {
 	return hostRows{b.host[pool.Off*size:], pool.Cols * size, pool.Stride * size, quads(pool.Cols) * size}
 }
 
-// quads rounds a number of columns up so that four elements of any row are one aligned word.
+// quads rounds a number of columns up to a multiple of 4, so that four elements of any row are one
+// aligned word.
 func quads(cols int) int { return (cols + 3) &^ 3 }
 
-// room is the device memory of so many rows.
+// room returns the number of bytes that rows take on the device.
 func (h hostRows) room(rows int) int64 { return aligned(int64(rows) * int64(h.apart)) }
 
-// gather copies rows to memory of the host, as they are to lie on the device. Those of a
-// mapped file may have to be read from its disk: several threads ask for more at a time.
+// gather copies rows to host memory in their layout on the device. Rows of a mapped file may have
+// to be read from disk, so several goroutines request rows at the same time.
 func (h hostRows) gather(to []byte, rows []int32) {
 	const leastBytes = 64 << 10
 	parts := min(runtime.GOMAXPROCS(0), len(to)/leastBytes+1)
@@ -104,7 +106,7 @@ func (h hostRows) gather(to []byte, rows []int32) {
 	group.Wait()
 }
 
-// uploadRows copies rows to the device, one behind the other.
+// uploadRows gathers rows and copies them to the device, one after the other.
 func (q *queue) uploadRows(to nv.DevicePtr, from hostRows, rows []int32) error {
 	for len(rows) > 0 {
 		n := min(len(rows), max(1, slotBytes/from.apart))

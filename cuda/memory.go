@@ -10,8 +10,8 @@ import (
 	"github.com/amtrl/amtrl/cuda/internal/nv"
 )
 
-// take returns device memory for n bytes, in the queue's turn. Where there is
-// none, it returns what is cached to the driver and tries once more.
+// take returns a block of device memory for n bytes, in the queue's turn. Where the driver has none
+// left, take returns the cached blocks to the driver and tries once more.
 func (q *queue) take(op string, n int64) (block, error) {
 	if n == 0 {
 		return block{}, nil
@@ -33,9 +33,9 @@ func (q *queue) take(op string, n int64) (block, error) {
 	return b, err
 }
 
-// again makes a call that may need memory of the device. Where the driver has none left,
-// it returns to it what is cached, which counts as free, and makes the call once more. A
-// capture goes on without: the call's error ends it.
+// again makes a call that may need device memory. Where the driver has none left, again returns the
+// cached blocks to it, which count as free memory, and makes the call once more. In a capture it
+// does not try again: the call's error ends the capture.
 func (q *queue) again(call func() error) error {
 	err := call()
 	if q.capturing || !lacksMemory(err) {
@@ -47,8 +47,8 @@ func (q *queue) again(call func() error) error {
 	return call()
 }
 
-// lacksMemory says whether a call failed for want of memory, or may have: to the libraries
-// a handle that cannot be made, for whatever reason, is a status of 1 too.
+// lacksMemory reports whether a call failed for want of memory, or may have: the libraries return
+// status 1 for any handle that cannot be created, whatever the reason.
 func lacksMemory(err error) bool {
 	return errors.Is(err, nv.ErrOutOfMemory) || errors.Is(err, nv.ErrNoHandle)
 }
@@ -61,7 +61,7 @@ func (q *queue) outOfMemory(op string, n int64) error {
 	return &backend.OutOfMemoryError{Op: op, Asked: n, Free: free, HeldByUs: q.dev.pool.held()}
 }
 
-// allocate has memory of the driver.
+// allocate allocates device memory with the driver.
 func (d *device) allocate(bytes int64) (at nv.DevicePtr, err error) {
 	err = d.ctx.whole(func() error {
 		at, err = d.lib.Driver.MemAlloc(bytes)
@@ -70,8 +70,8 @@ func (d *device) allocate(bytes int64) (at nv.DevicePtr, err error) {
 	return at, err
 }
 
-// purge waits for all queues and returns to the driver what is cached, and what idle
-// lanes hold. Other threads may go on meanwhile: what they give back is kept.
+// purge waits for all queues and returns to the driver the cached blocks and what idle lanes hold.
+// Other threads may go on meanwhile: blocks that they free stay cached.
 func (q *queue) purge() error {
 	return q.whole(func() error {
 		if err := q.dev.destroyIdle(); err != nil {
@@ -90,8 +90,8 @@ func (q *queue) purge() error {
 	})
 }
 
-// follow orders the queue behind the work that another one has now, or reports
-// that it cannot.
+// follow orders the queue's later work behind the present work of another queue, or reports that it
+// cannot.
 func (q *queue) follow(other *queue) bool {
 	d := q.lib.Driver
 	return q.dev.ctx.tryWhole(func() bool {
@@ -171,7 +171,7 @@ func (e *emitter) copy(to, from nv.DevicePtr, bytes int64) {
 	}
 }
 
-// bytesOf views elements as their bytes.
+// bytesOf returns the memory of a slice as bytes.
 func bytesOf[E any](s []E) []byte {
 	if len(s) == 0 {
 		return nil

@@ -12,8 +12,8 @@ import (
 	"github.com/amtrl/amtrl/kernels"
 )
 
-// modules are the kernels of a device. A source is compiled, or taken from a
-// cache, when one of its kernels is first launched.
+// modules holds the kernels of a device. A source is compiled, or taken from the cache, when one of
+// its kernels is first launched.
 type modules struct {
 	driver *nv.Driver
 	nvrtc  *nv.NVRTC
@@ -25,7 +25,7 @@ type modules struct {
 	functions map[string]nv.Function
 }
 
-// caches holds the cache of each folder, which lives as long as the process.
+// caches maps each folder to its cache, which lives as long as the process.
 var caches sync.Map
 
 func cacheOf(dir string) *cubin.Cache {
@@ -33,7 +33,7 @@ func cacheOf(dir string) *cubin.Cache {
 	return c.(*cubin.Cache)
 }
 
-// sourceOf is the source of each entry point.
+// sourceOf returns the source of each entry point.
 var sourceOf = sync.OnceValue(func() map[string]kernels.Source {
 	all := make(map[string]kernels.Source)
 	for _, s := range kernels.Sources() {
@@ -44,8 +44,8 @@ var sourceOf = sync.OnceValue(func() map[string]kernels.Source {
 	return all
 })
 
-// prepare chooses the code that a device takes. A compiler that does not tell what
-// it supports is given the device itself.
+// prepare chooses the architecture that kernels are compiled for. Where NVRTC does not tell which
+// ones it supports, the device's own is taken to be supported.
 func (m *modules) prepare(lib *nv.Library, about DeviceInfo) error {
 	m.driver, m.nvrtc, m.functions = lib.Driver, lib.NVRTC, make(map[string]nv.Function)
 	m.cache = cacheOf(cubin.DefaultDir())
@@ -60,7 +60,7 @@ func (m *modules) prepare(lib *nv.Library, about DeviceInfo) error {
 	return err
 }
 
-// find returns an entry point, ready to be launched.
+// find returns the function of an entry point, and compiles and loads its source if need be.
 func (m *modules) find(q *queue, name string) (nv.Function, error) {
 	if f, ok := m.ready(name); ok {
 		return f, nil
@@ -100,7 +100,7 @@ func (m *modules) compile(src kernels.Source) (cubin.Code, error) {
 	return m.cache.Compile(m.nvrtc, unit)
 }
 
-// load loads a source's kernels, unless another queue has.
+// load loads the kernels of a source, unless another queue has loaded them.
 func (m *modules) load(src kernels.Source, code cubin.Code) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -115,7 +115,8 @@ func (m *modules) load(src kernels.Source, code cubin.Code) error {
 	found := make([]nv.Function, len(entries))
 	for i, entry := range entries {
 		if found[i], err = m.driver.ModuleGetFunction(module, entry); err == nil {
-			// So that the driver loads it now and not at its first launch, which may be in a capture.
+			// This has the driver load the kernel now, not at its first launch, which may be in a
+			// capture.
 			_, err = m.driver.FuncGetAttribute(nv.FuncMaxThreadsPerBlock, found[i])
 		}
 		if err != nil {
@@ -129,7 +130,7 @@ func (m *modules) load(src kernels.Source, code cubin.Code) error {
 	return nil
 }
 
-// unload is for the end of the device.
+// unload unloads all modules when the device ends, and returns the first error.
 func (m *modules) unload() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -143,7 +144,7 @@ func (m *modules) unload() error {
 	return first
 }
 
-// launch adds kernels to the stream.
+// launch adds kernels to the stream in order.
 func (e *emitter) launch(list ...kernels.Launch) {
 	for _, l := range list {
 		if e.err != nil || l.Empty() {

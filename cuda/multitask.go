@@ -53,8 +53,8 @@ func (q *queue) TaskGradient(s backend.Samples, p backend.Matrix, offset backend
 	})
 }
 
-// projectBytes bounds the features that are laid out at a time: what is written
-// and read again at once should stay in the device's second-level cache.
+// projectBytes is the most bytes of features that Project lays out at a time: they are written and
+// at once read again, and should stay in the device's L2 cache.
 const projectBytes = 16 << 20
 
 func (q *queue) Project(s backend.Samples, b, z backend.Matrix) error {
@@ -81,7 +81,7 @@ func (q *queue) Project(s backend.Samples, b, z backend.Matrix) error {
 	})
 }
 
-// project computes the rows of z of a slab.
+// project computes Z = X B' for the samples of a slab, X being their features.
 func (e *emitter) project(set *samples, s slab, b, z matrix) {
 	at, _, count := e.chunks(set, s, e.temp[1])
 	x := matrix{e.temp[0], s.hi - s.lo, set.cols, max(set.cols, 1), false}

@@ -13,8 +13,8 @@ import (
 	"github.com/amtrl/amtrl/kernels"
 )
 
-// Open returns a device that computes. Where the driver, a library or the device
-// is missing, the error wraps [backend.ErrUnavailable] and tells what was found.
+// Open opens a device and tests that it computes. Where the driver, a library or the device is
+// missing, the error wraps [backend.ErrUnavailable] and tells what was found.
 func Open(o Options) (backend.Device, error) {
 	if err := o.overridden(); err != nil {
 		return nil, unavailable(err)
@@ -33,8 +33,8 @@ func Open(o Options) (backend.Device, error) {
 	return d, nil
 }
 
-// selfTest compiles and loads a kernel, runs it on a queue and reads what it wrote:
-// what cannot work should not be chosen.
+// selfTest compiles and loads a kernel, runs it on a queue and reads what it wrote, so that a
+// device that does not work is not chosen.
 func (d *device) selfTest() error {
 	q, err := startQueue(d)
 	if err != nil {
@@ -60,9 +60,10 @@ func unavailable(err error) error {
 	return fmt.Errorf("cuda: %w: %w", what, err)
 }
 
-// overridden refuses an environment in which cuBLAS would not compute as asked.
+// overridden returns an error where an environment variable makes cuBLAS compute in another
+// precision than o asks for.
 func (o Options) overridden() error {
-	// Products of cuBLAS 13 that are put together from those of smaller formats.
+	// With these, cuBLAS 13 composes a product from products in smaller formats.
 	for _, name := range []string{"CUBLAS_EMULATE_SINGLE_PRECISION", "CUBLAS_EMULATE_DOUBLE_PRECISION"} {
 		if v := os.Getenv(name); v != "" && v != "0" {
 			return fmt.Errorf("%s is %s, which lets cuBLAS emulate products instead of computing them: unset it", name, v)
@@ -79,7 +80,7 @@ func (o Options) overridden() error {
 	}
 }
 
-// newDevice describes a device and has its primary context.
+// newDevice returns the device of o, described and with its primary context retained.
 func newDevice(lib *nv.Library, o Options) (*device, error) {
 	driver := lib.Driver
 	n, err := driver.DeviceGetCount()

@@ -37,9 +37,9 @@ func (q *queue) Pinv(a backend.Matrix, rcond float64, dst backend.Matrix) (int, 
 	return inv.rank, nil
 }
 
-// inverse is a pseudo-inverse as a product: of a matrix that is not wide it is
-// scale v ut, of a wide one scale (v ut)', with v p by rank and ut rank by rows: V diag(1/s) and U', or W and Q of
-// [scratch.fullRank].
+// inverse is a pseudo-inverse in factors: scale v ut, or scale (v ut)' where the matrix is wide. v
+// is p by rank and ut is rank by rows: V diag(1/s) and U' of the singular value decomposition, or W
+// and Q of [scratch.fullRank].
 type inverse struct {
 	wide  bool
 	v, ut matrix
@@ -47,7 +47,7 @@ type inverse struct {
 	scale float64
 }
 
-// write multiplies the parts into d.
+// write multiplies the factors into D.
 func (e *emitter) write(inv inverse, d matrix) {
 	if inv.wide {
 		e.gemm(true, true, inv.scale, inv.ut, inv.v, 0, d)
@@ -56,7 +56,7 @@ func (e *emitter) write(inv inverse, d matrix) {
 	}
 }
 
-// invert inverts by the singular value decomposition.
+// invert computes the factors by singular value decomposition and destroys t.t.
 func (w *scratch) invert(t upright, rcond float64, inv *inverse) {
 	f := w.decompose(t, true)
 	inv.rank, inv.v, inv.ut = f.rank(rcond), f.v, f.ut
@@ -66,7 +66,8 @@ func (w *scratch) invert(t upright, rcond float64, inv *inverse) {
 	}
 }
 
-// divide divides the columns of V by their singular values.
+// divide divides each column of V by its singular value s_j, and sets it to zero where s_j is at or
+// below rcond times the largest.
 func (w *scratch) divide(f factors, rcond float64) {
 	kept := kernels.Ptr(w.floats(1))
 	w.launch(kernels.ScaleInverse(len(f.s), kernels.Ptr(f.values), rcond, f.v.rows, f.v.cols, f.v.place(), false, kept))

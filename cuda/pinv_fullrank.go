@@ -10,19 +10,21 @@ import (
 )
 
 const (
-	// nearlyOrthonormal is how far Q Q' may be from I: to the eighth power it is below rounding. orthonormalBound is
-	// 1.01, above (1 + nearlyOrthonormal)^(1/2).
+	// nearlyOrthonormal is the largest ||I - Q Q'||_F that is accepted: its eighth power, the error that two
+	// Newton steps leave, is below rounding. orthonormalBound is above (1 + nearlyOrthonormal)^(1/2), a bound
+	// of ||Q||_2.
 	nearlyOrthonormal, orthonormalBound = 0.01, 1.01
 )
 
-// fullRank computes W, p by p, and Q, p by rows, with (T^+)' = W Q for T = u.t, p by rows, of full rank p. It overwrites
-// T by Q. It reports false where the rank is not certain, or T's condition is above some 10^7.
+// fullRank returns W, p by p, and Q, p by rows, with (T^+)' = W Q for T = u.t, p by rows, of full rank p. Q
+// overwrites T. It returns false where the rank is not certain, or the condition number of T is above about
+// 10^7.
 //
 //	T T' = L L',  L Q = T,  H = (Q Q')^-1,  L' W = H
 //
-// The function of this name in package cpu computes the same and says why that is as accurate as a decomposition. Here
-// all is issued, with two steps to H, before the device is asked for anything: to wait costs as much as
-// what may be spared.
+// The function of this name in package cpu computes the same and says why this is as accurate as a
+// decomposition. Here all work is issued, with two Newton steps to H, before anything is read from the
+// device: an earlier wait would cost as much as the work that it might save.
 func (w *scratch) fullRank(u upright, rcond float64) (wm, q matrix, ok bool) {
 	t, p := u.t, u.t.rows
 	l, gram, one := w.matrix(p, p), w.matrix(p, p), w.matrix(p, p)
@@ -48,7 +50,7 @@ func (w *scratch) fullRank(u upright, rcond float64) (wm, q matrix, ok bool) {
 	w.add(1, one, -1, gram, e)
 	norm(e, 0)
 	w.add(2, one, -1, gram, h)
-	newton := func(factor matrix) { // which is I
+	newton := func(factor matrix) { // h = h (2 I - Q Q' h); factor is I before and is overwritten
 		w.gemm(false, false, -1, gram, h, 2, factor)
 		w.gemm(false, false, 1, h, factor, 0, next)
 		h, next = next, h
@@ -68,7 +70,7 @@ func (w *scratch) fullRank(u upright, rcond float64) (wm, q matrix, ok bool) {
 	return h, t, ok
 }
 
-// identity writes the identity.
+// identity writes the identity matrix to x.
 func (w *scratch) identity(x matrix) {
 	ones := kernels.Ptr(w.floats(x.rows))
 	w.set(x.at, 0, x.rows*x.cols)

@@ -9,32 +9,34 @@ import (
 	"github.com/amtrl/amtrl/cuda/internal/nv"
 )
 
-// pool caches device memory. A freed block is taken again at once on the queue
-// that freed it: what that queue was issued before is done before what it is
-// issued next. On another queue it is taken behind an event (see queue.follow).
+// pool caches device memory. The queue that freed a block can take it again at once, since its
+// stream does the earlier work before the later. Another queue takes it behind an event (see
+// queue.follow).
 type pool struct {
 	alloc func(bytes int64) (nv.DevicePtr, error)
 	free  func(addr nv.DevicePtr) error
 
 	mu     sync.Mutex
-	cached map[int64][]block // by size, the latest freed last
-	total  int64             // bytes from the driver, in use or cached
+	cached map[int64][]block // by size, in the order in which they were freed
+	total  int64             // bytes allocated from the driver, in use or cached
 	idle   int64             // bytes cached
 }
 
-// block is device memory. order is the queue behind whose work it is free, nil
-// where nothing uses it.
+// block is a piece of device memory. order is the queue whose issued work may still use it, nil
+// where none does.
 type block struct {
 	addr  nv.DevicePtr
 	size  int64
 	order *queue
 }
 
-// The driver aligns to 256 bytes and gives out no less than 512.
+// leastBlock is the smallest block in bytes: the driver aligns to 256 bytes and gives out no less
+// than 512.
 const leastBlock = 512
 
-// blockSize is the size of the block for n > 0 bytes: three more leading bits,
-// so that few sizes serve all and at most an eighth is wasted.
+// blockSize returns the size of the block for n > 0 bytes: n rounded up to four significant bits
+// and to a multiple of 512, so that few sizes serve all requests. Above 4 KiB at most an eighth is
+// wasted.
 func blockSize(n int64) int64 {
 	if n <= leastBlock {
 		return leastBlock
@@ -43,8 +45,8 @@ func blockSize(n int64) int64 {
 	return (n + unit - 1) &^ (unit - 1)
 }
 
-// take returns memory for n > 0 bytes. What another queue freed is used if
-// behind orders q behind that queue.
+// take returns a block for n > 0 bytes. A cached block that another queue freed is used if behind
+// orders q behind that queue.
 func (p *pool) take(q *queue, n int64, behind func(*queue) bool) (block, error) {
 	size := blockSize(n)
 	if b, ok := p.reuse(q, size, behind); ok {
@@ -85,7 +87,7 @@ func (p *pool) reuse(q *queue, size int64, behind func(*queue) bool) (block, boo
 	return b, true
 }
 
-// give takes back a block that is free behind the work of order.
+// give caches a block that is free once the work issued on order is done.
 func (p *pool) give(b block, order *queue) {
 	if b.addr == 0 {
 		return
@@ -97,7 +99,7 @@ func (p *pool) give(b block, order *queue) {
 	p.idle += b.size
 }
 
-// keep caches a block.
+// keep adds a block to the cache. p.mu must be held.
 func (p *pool) keep(b block) {
 	if b.order != nil && b.order.settled {
 		b.order = nil
@@ -105,7 +107,7 @@ func (p *pool) keep(b block) {
 	p.cached[b.size] = append(p.cached[b.size], b)
 }
 
-// settle says that all work of a queue is done and that there will be none.
+// settle records that all work of a queue is done and that there will be no more.
 func (p *pool) settle(q *queue) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -119,9 +121,9 @@ func (p *pool) settle(q *queue) {
 	}
 }
 
-// purge returns the blocks to the driver that are cached when it is called, once done
-// has waited for the work that used them. What is given back while it waits may be in use
-// and stays. It returns the first failure.
+// purge returns to the driver the blocks that are cached when it is called, once done has waited
+// for the work that used them. Blocks that are given back while it waits may be in use and stay
+// cached; so do all blocks where done fails. It returns the first error.
 func (p *pool) purge(done func() error) error {
 	p.mu.Lock()
 	before := p.cached
@@ -147,14 +149,14 @@ func (p *pool) purge(done func() error) error {
 	return first
 }
 
-// unused is the memory that is cached.
+// unused returns the number of cached bytes.
 func (p *pool) unused() int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.idle
 }
 
-// held is the memory that the driver has given out.
+// held returns the number of bytes allocated from the driver.
 func (p *pool) held() int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -9,9 +9,8 @@ import (
 	"github.com/amtrl/amtrl/cuda/internal/nv"
 )
 
-// Probe says what there is: libraries, devices, and the whole search for them.
-// It makes no context, so that it neither takes device memory nor disturbs what
-// runs on a device.
+// Probe reports the libraries, the devices and the whole search for them. It creates no context, so
+// that it neither takes device memory nor disturbs what runs on a device.
 func Probe(libDir string) Report {
 	lib, trace, err := nv.Open(nv.Options{Dir: libDir})
 	r := Report{Search: trace.Steps}
@@ -38,7 +37,7 @@ func Probe(libDir string) Report {
 
 const invalidValue = 1 // CUDA_ERROR_INVALID_VALUE of cuda.h
 
-// describe asks the driver about a device.
+// describe asks the driver for the properties of a device.
 func describe(lib *nv.Library, ordinal int) (DeviceInfo, error) {
 	d := DeviceInfo{Ordinal: ordinal}
 	driver := lib.Driver
@@ -55,7 +54,7 @@ func describe(lib *nv.Library, ordinal int) (DeviceInfo, error) {
 	for _, a := range []struct {
 		attr  nv.DeviceAttribute
 		to    *int
-		known bool // to every driver
+		known bool // whether every driver knows it
 	}{
 		{nv.AttrComputeCapabilityMajor, &d.major, true}, {nv.AttrComputeCapabilityMinor, &d.minor, true},
 		{nv.AttrMultiprocessorCount, &d.Multiprocessors, true}, {nv.AttrClockRate, &d.ClockKHz, false},

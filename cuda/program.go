@@ -11,23 +11,23 @@ import (
 	"github.com/amtrl/amtrl/cuda/internal/nv"
 )
 
-// program implements backend.Program. The commands of the recorded function are
-// kept. The first run issues them one by one, which loads all kernels and readies
-// the libraries for these shapes; later runs launch a graph that was collected
-// from the stream, where the driver has graphs and no call that breaks captures is on.
-// A graph that fails in whatever way, the loss of the device apart, leaves the work to
-// be issued as in the first run.
+// program implements backend.Program: it keeps the commands of the recorded function. The first run
+// issues them one by one, which loads all kernels and prepares the libraries for these shapes.
+// Later runs launch a graph captured from the stream, where the driver has graphs and no call that
+// breaks captures is on. Where the graph fails, for whatever reason but the loss of the device, the
+// work is issued as in the first run.
 //
-// Inputs are copied from pinned memory to the program's own before the launch,
-// and outputs back after it. A run thus need not wait for the one before: what
-// the device has not yet read is not written over.
+// Inputs are copied from pinned memory to the program's own before the launch, and outputs back
+// after it. So a run need not wait for the one before: inputs that the device has not yet read are
+// not overwritten.
 type program struct {
 	q     *queue
 	plan  plan
 	uses  map[*storage]bool
 	block block // of inputs and outputs
 	temp  *shared
-	// Of the queue's turns: it has run, and so often could its graph not be made or launched.
+	// Used in the queue's turns alone: ran reports whether the program has run, and broken is the
+	// number of times that its graph could not be made or launched.
 	ran    bool
 	broken int
 	freed  atomic.Bool
@@ -70,7 +70,7 @@ func (q *queue) Record(fn func() error) (backend.Program, error) {
 	return p, nil
 }
 
-// record lets fn add its commands to p.
+// record runs fn, whose operations add their commands to p.
 func (q *queue) record(p *program, fn func() error) error {
 	q.recording.Store(p)
 	defer q.recording.Store(nil)
@@ -98,11 +98,11 @@ func (p *program) Run() error {
 	return q.do(c.Op, func() error { return q.run(&p.plan, p.issue) })
 }
 
-// maxBroken is how often a graph is tried that cannot be made or launched, since something
-// else in the process broke its capture, there was no memory, or the driver refused.
+// maxBroken is the number of failures after which a program's graph is no longer tried: something
+// else in the process broke the capture, there was no memory, or the driver refused.
 const maxBroken = 3
 
-// issue puts the commands on the stream.
+// issue puts the commands on the stream, as a graph where that works.
 func (p *program) issue(q *queue) error {
 	if p.ran && q.lib.Driver.HasGraphs && len(p.plan.commands) > 0 {
 		g, ok := q.graphs[p]
@@ -131,13 +131,13 @@ func (p *program) issue(q *queue) error {
 	return err
 }
 
-// fatal is an error after which work cannot be issued without a graph either.
+// fatal reports whether work cannot be issued without a graph either after err.
 func fatal(err error) bool {
 	var call *nv.Error
 	return errors.As(err, &call) && ends(call)
 }
 
-// fails counts a graph that came to nothing.
+// fails counts a graph that could not be made or launched.
 func (p *program) fails(err error) {
 	p.broken++
 	if !errors.Is(err, errStreamed) {
@@ -145,8 +145,8 @@ func (p *program) fails(err error) {
 	}
 }
 
-// collect makes a graph of the commands, or returns 0 where there cannot be one now. The
-// error is that of a device which is lost.
+// collect returns a graph of the commands, or 0 where none can be made now. It returns an error
+// only where the device is lost.
 func (p *program) collect(q *queue) (nv.GraphExec, error) {
 	if !q.dev.ctx.capture() {
 		return 0, nil
@@ -176,8 +176,8 @@ func (p *program) collect(q *queue) (nv.GraphExec, error) {
 	return exec, nil
 }
 
-// capture lets the stream take down the commands. Where the capture was broken, that
-// is the error, which tells of the first command that failed and is not one of it.
+// capture captures the commands from the stream. Where the capture was broken it returns that
+// error, which describes the failure of the first command that failed but does not wrap it.
 func (p *program) capture(q *queue) (nv.Graph, error) {
 	d := q.lib.Driver
 	if err := d.StreamBeginCapture(q.stream, nv.CaptureThreadLocal); err != nil {
@@ -196,8 +196,8 @@ func (p *program) capture(q *queue) (nv.Graph, error) {
 	return g, err
 }
 
-// Free lets the queue's next call destroy the graph; a graph that runs then
-// ends first.
+// Free leaves the graph to be destroyed by the queue's next call; a graph that is running ends
+// first.
 func (p *program) Free() {
 	if p == nil || p.freed.Swap(true) {
 		return
@@ -210,7 +210,7 @@ func (p *program) Free() {
 	p.q.dead = append(p.q.dead, p)
 }
 
-// destroyFreed destroys the graphs of programs that were freed, in the queue's turn.
+// destroyFreed destroys the graphs of freed programs, in the queue's turn.
 func (q *queue) destroyFreed() {
 	q.deadMu.Lock()
 	dead := q.dead
@@ -223,7 +223,7 @@ func (q *queue) destroyFreed() {
 
 // destroyGraph destroys a program's graph, if it has one.
 func (q *queue) destroyGraph(p *program) {
-	if g, ok := q.graphs[p]; ok && q.lib.Driver.GraphExecDestroy(g) == nil { // else once more at the end
+	if g, ok := q.graphs[p]; ok && q.lib.Driver.GraphExecDestroy(g) == nil { // else retire tries again
 		delete(q.graphs, p)
 	}
 }

@@ -11,26 +11,26 @@ import (
 	"github.com/amtrl/amtrl/cuda/internal/nv"
 )
 
-// queue implements backend.Queue: calls one after the other, and the lane that their
-// work goes to.
+// queue implements backend.Queue: it takes one call at a time and issues the work to its lane.
 type queue struct {
 	dev    *device
 	lib    *nv.Library // the device's
 	closed atomic.Bool
-	// recording is the program that takes the calls instead of the stream.
+	// recording is the program that receives the commands in place of the stream; nil where none is
+	// being recorded.
 	recording atomic.Pointer[program]
-	settled   bool // under pool.mu: its stream is about to go
+	settled   bool // guarded by pool.mu: all work is done and the stream is about to be given up
 	scratch   sharing
 
-	mu    sync.Mutex // held by the call that is on, which alone uses what follows
+	mu    sync.Mutex // held by the running call, which alone uses the fields below
 	ended bool
 	*lane
-	capturing bool // into a graph
+	capturing bool // the stream is being captured into a graph
 	graphs    map[*program]nv.GraphExec
-	templates []nv.Graph // that could not be destroyed when they had served
+	templates []nv.Graph // captured graphs that could not be destroyed after use
 
 	deadMu sync.Mutex
-	dead   []*program // freed, their graphs still to be destroyed
+	dead   []*program // freed programs whose graphs are still to be destroyed
 }
 
 var _ backend.Queue = (*queue)(nil)
@@ -52,7 +52,7 @@ func startQueue(d *device) (*queue, error) {
 
 func (q *queue) Device() backend.Device { return q.dev }
 
-// ready reports that the queue is closed or its device lost.
+// ready returns an error where the queue is closed or its device is lost.
 func (q *queue) ready() error {
 	if q.closed.Load() {
 		return backend.ErrClosed
@@ -63,7 +63,8 @@ func (q *queue) ready() error {
 	return nil
 }
 
-// do makes an operation's calls of the libraries, in its turn. They contain no other do.
+// do runs fn, which makes the library calls of operation op, in the queue's turn. fn must not call
+// do.
 func (q *queue) do(op string, fn func() error) error {
 	return q.dev.wrapError(op, q.turn(fn))
 }
@@ -107,7 +108,7 @@ func (q *queue) submit(c *checker, cmd *command) error {
 	})
 }
 
-// run issues a plan's work between the transfers of its inputs and outputs.
+// run copies a plan's inputs to the device, issues its work and fetches its outputs.
 func (q *queue) run(p *plan, issue func(*queue) error) error {
 	if err := q.send(p); err != nil {
 		return err
@@ -133,8 +134,7 @@ func (q *queue) Close() error {
 	return q.close()
 }
 
-// close ends the queue. What it holds of a device that is lost is left to the
-// device's Close.
+// close ends the queue. What it holds on a lost device is left to the device's Close.
 func (q *queue) close() error {
 	q.closed.Store(true)
 	if q.dev.lost.Load() != nil {
@@ -143,7 +143,7 @@ func (q *queue) close() error {
 	return q.dev.closing(q.dev.current(func() error { return q.end((*queue).retire) }))
 }
 
-// end makes last the queue's last turn, unless it has had it.
+// end runs last as the queue's last turn, unless the queue has ended already.
 func (q *queue) end(last func(*queue) error) error {
 	q.closed.Store(true)
 	q.mu.Lock()
@@ -155,8 +155,8 @@ func (q *queue) end(last func(*queue) error) error {
 	return last(q)
 }
 
-// retire waits for the queue's work and leaves the lane to another queue, unless
-// something is wrong with it.
+// retire waits for the queue's work and leaves the lane to another queue, or destroys the lane
+// where something failed.
 func (q *queue) retire() error {
 	driver := q.lib.Driver
 	err := q.wait()

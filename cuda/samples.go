@@ -11,22 +11,22 @@ import (
 	"github.com/amtrl/amtrl/kernels"
 )
 
-// samples implements backend.Samples: the sample set in device memory, with the
-// division into chunks that the passes over it take. The division depends on the
-// counts alone, so that all devices add in the same order.
+// samples implements backend.Samples: the sample set in device memory, with its division into
+// chunks for the task gradient. The division depends on the counts alone, so that all devices add
+// in the same order.
 type samples struct {
 	storage
 	tasks, outputs, n, cols int
 	pools                   []operand
 	numSources              int
-	rows, y                 nv.DevicePtr // of each sample
-	offsets, sources        nv.DevicePtr // of each source: its samples, itself
+	rows, y                 nv.DevicePtr // row index and labels of each sample
+	offsets, sources        nv.DevicePtr // of each source: its first sample, and its kernels.SampleSource
 	gradient                division
 	gathered                int64     // bytes of rows from lent pools
-	streamed                *streamed // where they are not on the device
+	streamed                *streamed // nil where the rows are on the device
 }
 
-// division is a table of package kernels on the device.
+// division is a table of package kernels with its chunks and slots on the device.
 type division struct {
 	kernels.Table
 	chunks, slots nv.DevicePtr
@@ -71,7 +71,7 @@ func (q *queue) NewSamples(set backend.SampleSet) (backend.Samples, error) {
 	return s, nil
 }
 
-// place copies the set to the device, in the queue's turn.
+// place copies the sample set to the device, in the queue's turn.
 func (q *queue) place(op string, s *samples, set backend.SampleSet, from []check.Source) error {
 	stored := make([]kernels.PoolRows, len(s.pools))
 	for i, v := range s.pools {
@@ -103,7 +103,7 @@ func (q *queue) place(op string, s *samples, set backend.SampleSet, from []check
 	if s.block, err = q.take(op, bytes); err != nil {
 		return err
 	}
-	// Waited for: a queue that met half of it would read outside its memory.
+	// Wait: another queue that met half of the tables would read outside its memory.
 	if err = q.upload(s.block.addr, image.bytes); err == nil {
 		err = q.wait()
 	}
@@ -126,10 +126,10 @@ func storedType(o operand) kernels.Stored {
 	}
 }
 
-// layout collects tables that go to the device in one piece.
+// layout collects tables that are copied to the device in one piece.
 type layout struct {
 	bytes []byte
-	at    []*nv.DevicePtr // each holds its offset until place
+	at    []*nv.DevicePtr // each holds the offset of its table until place makes it an address
 }
 
 func (l *layout) add(at *nv.DevicePtr, table []byte) {
@@ -151,8 +151,8 @@ func (l *layout) place(base nv.DevicePtr) {
 	}
 }
 
-// samples checks that s is a live sample set of this device whose pools are
-// alive too.
+// samples checks that s is a sample set of this device and that neither it nor its pools are freed.
+// It returns nil after a failed check.
 func (c *checker) samples(s backend.Samples) *samples {
 	own, ok := s.(*samples)
 	switch {

@@ -4,15 +4,16 @@ package cuda
 
 import "github.com/amtrl/amtrl/cuda/internal/nv"
 
-// scratch issues the work of one call that no program holds, with device memory
-// for it, made of float64s.
+// scratch issues the work of one call that cannot be recorded, and allocates the call's scratch
+// memory, all in float64s.
 type scratch struct {
 	emitter
 	op     string
 	blocks []block
 }
 
-// compute runs an operation's part that needs scratch memory in the queue's turn.
+// compute runs fn, the part of an operation that needs scratch memory, in the queue's turn and then
+// frees that memory.
 func (q *queue) compute(op string, fn func(w *scratch)) error {
 	return q.do(op, func() error {
 		w := scratch{emitter: emitter{q: q}, op: op}
@@ -22,7 +23,7 @@ func (q *queue) compute(op string, fn func(w *scratch)) error {
 	})
 }
 
-// floats returns room for n float64s.
+// floats returns device memory for n float64s.
 func (w *scratch) floats(n int) (at nv.DevicePtr) {
 	w.do(func() error {
 		b, err := w.q.take(w.op, 8*int64(n))
@@ -39,12 +40,12 @@ func (w *scratch) matrix(rows, cols int) matrix {
 	return matrix{w.floats(rows * cols), rows, cols, max(cols, 1), true}
 }
 
-// set sets n float64s to bytes of one value.
+// set sets every byte of n float64s to value.
 func (w *scratch) set(at nv.DevicePtr, value uint8, n int) {
 	w.do(func() error { return w.q.lib.Driver.MemsetD8Async(at, value, 8*int64(n), w.q.stream) })
 }
 
-// read waits for the work and copies from the device.
+// read waits for the queue's work and copies device memory to the host.
 func (w *scratch) read(to []byte, from nv.DevicePtr) {
 	w.do(func() error { return w.q.download(to, from) })
 }
@@ -55,11 +56,11 @@ func (w *scratch) free() {
 	}
 }
 
-// solve calls cuSOLVER with the queue's handle, which it makes if need be.
+// solve calls cuSOLVER with the queue's handle, which the first call creates.
 func (w *scratch) solve(call func(*nv.Solver, nv.SolverHandle) error) {
 	q, lib := w.q, w.q.lib.Solver
 	w.do(func() error {
-		return q.whole(func() error { // what it allocates and waits for is its own affair
+		return q.whole(func() error { // cuSOLVER may allocate memory and wait for the device
 			setStream := func(h nv.SolverHandle) error { return lib.SetStream(h, q.stream) }
 			if err := handle(q, &q.solver, lib.Create, setStream, lib.Destroy); err != nil {
 				return err

@@ -7,21 +7,22 @@ import (
 	"sync"
 )
 
-// shared is scratch memory that programs of a queue have together: they run one after the
-// other, in the order of its stream. It never moves, since graphs hold its address, and
-// lives as long as one of the programs. One that needs more has another.
+// shared is scratch memory that several programs of a queue use: they run one after the other, in
+// the order of the queue's stream. It never moves, since graphs hold its address, and lives as long
+// as one of the programs. A program that needs more gets another one.
 type shared struct {
 	block block
 	users int
 }
 
-// sharing are the scratch memories of a queue's programs. Any thread may free one.
+// sharing holds the scratch memories of a queue's programs. Any thread may free a program.
 type sharing struct {
 	mu  sync.Mutex
 	all []*shared
 }
 
-// share returns scratch memory for a program of n bytes, in the queue's turn.
+// share returns scratch memory of at least n bytes for a program, in the queue's turn, or nil where
+// n is 0.
 func (q *queue) share(op string, n int64) (*shared, error) {
 	if n == 0 {
 		return nil, nil
@@ -40,7 +41,7 @@ func (q *queue) share(op string, n int64) (*shared, error) {
 	return s, nil
 }
 
-// join returns memory that is there and suffices, or nil.
+// join returns existing scratch memory of at least n bytes, with one user more, or nil.
 func (s *sharing) join(n int64) *shared {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -53,7 +54,7 @@ func (s *sharing) join(n int64) *shared {
 	return nil
 }
 
-// unshare ends a program's use of what share returned; the last one gives it back.
+// unshare ends a program's use of what share returned; the last user returns the block to the pool.
 func (q *queue) unshare(s *shared) {
 	if s == nil {
 		return

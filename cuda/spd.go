@@ -10,8 +10,8 @@ import (
 	"github.com/amtrl/amtrl/kernels"
 )
 
-// spdKernel is the largest order that our kernel solves, with one block of threads
-// per system, in shared memory. cuSOLVER solves larger ones, one after the other.
+// spdKernel is the largest order that the kernel of package kernels solves, with one block of
+// threads per system, in shared memory. cuSOLVER solves larger systems, one after the other.
 const spdKernel = 74
 
 func (q *queue) SolveSPD(n, k, r int, a, b backend.Buffer) error {
@@ -30,8 +30,9 @@ func (q *queue) SolveSPD(n, k, r int, a, b backend.Buffer) error {
 	})
 }
 
-// solveSPD solves n systems. It returns the order of the first leading minor of
-// each that is not positive, or 0.
+// solveSPD solves n systems of order k with r right-hand sides each. The Cholesky factors overwrite
+// a and the solutions overwrite b. It returns for each system the order of the first leading minor
+// that is not positive, or 0.
 func (w *scratch) solveSPD(n, k, r int, a, b nv.DevicePtr) []int32 {
 	if k > spdKernel {
 		return w.solveLarge(n, k, r, a, b)
@@ -43,12 +44,12 @@ func (w *scratch) solveSPD(n, k, r int, a, b nv.DevicePtr) []int32 {
 	return orders
 }
 
-// solveLarge is solveSPD by cuSOLVER. What is row-major here is the
-// transpose there: the lower triangle is the upper one, and B is transposed.
+// solveLarge is solveSPD by cuSOLVER, which reads row-major memory as the transpose: the lower
+// triangle is its upper one, and B is transposed for it and back.
 func (w *scratch) solveLarge(n, k, r int, a, b nv.DevicePtr) []int32 {
 	factor, x := w.cholesky(k, a), w.matrix(r, k)
-	// For each system the place of a diagonal element that is not finite, which
-	// cuSOLVER need not see, and its info; and an info for what cannot fail.
+	// For each system, the index of the first diagonal element that is not finite, which cuSOLVER
+	// may miss, and the info of its factorisation; and one info for the solves, which cannot fail.
 	room := w.floats(n + n/2 + 1)
 	infos := room + nv.DevicePtr(8*n)
 	w.set(room, 0xff, n)
@@ -79,7 +80,8 @@ func (w *scratch) solveLarge(n, k, r int, a, b nv.DevicePtr) []int32 {
 	return orders
 }
 
-// cholesky returns what has cuSOLVER overwrite the lower triangle of a matrix like a, of order k, by its factor and write its info.
+// cholesky returns a function by which cuSOLVER overwrites the lower triangle of a matrix of order
+// k with its Cholesky factor and writes its info. The workspace is that for a.
 func (w *scratch) cholesky(k int, a nv.DevicePtr) func(a, info nv.DevicePtr) {
 	size := 0
 	w.solve(func(lib *nv.Solver, h nv.SolverHandle) (err error) {
@@ -94,8 +96,8 @@ func (w *scratch) cholesky(k int, a nv.DevicePtr) func(a, info nv.DevicePtr) {
 	}
 }
 
-// factor overwrites the lower triangle of a by its Cholesky factor L, A = L L'. info, an int32, becomes 0, or the order of a
-// leading minor that is not positive; a NaN may go unnoticed.
+// factor overwrites the lower triangle of A with its Cholesky factor L, A = L L'. info, an int32,
+// becomes 0 or the order of a leading minor that is not positive; a NaN may go unnoticed.
 func (w *scratch) factor(a matrix, info nv.DevicePtr) {
 	if a.rows > spdKernel {
 		w.cholesky(a.rows, a.at)(a.at, info)

@@ -12,32 +12,31 @@ import (
 	"github.com/amtrl/amtrl/kernels"
 )
 
-// staging is pinned host memory that the device copies from and to. It is filled
-// piece by piece; a slot that is full is used again once the device has passed
-// what it held. Go's memory is never handed to the device: it is copied.
+// staging is pinned host memory through which a queue copies to and from the device. A slot is
+// filled piece by piece; a full slot is used again once the device has passed what it held.
+// Asynchronous copies never read or write Go's memory.
 type staging struct {
 	slots [stagingSlots]slot
 	at    int
-	// pageable says that pinned memory ran out: copies then wait for the device.
+	// pageable is set once pinned memory has run out: copies then wait for the device.
 	pageable bool
 }
 
 type slot struct {
 	mem  []byte
 	used int
-	done nv.Event // recorded when the slot was left
-	busy bool     // left, and not known to be done
+	done nv.Event // recorded when the slot was full
+	busy bool     // full, and not known to be free again
 }
 
-// Two slots let the host fill one while the device empties the other one. A
-// megabyte takes the device 20 us, a hundred times what it takes to start a copy.
+// Two slots let the host fill one while the device empties the other. A megabyte takes the device
+// 20 us, a hundred times as long as starting a copy.
 const (
 	stagingSlots = 2
 	slotBytes    = 1 << 20
 )
 
-// reserve returns n <= slotBytes bytes of pinned memory, or nil where there is
-// none.
+// reserve returns n <= slotBytes bytes of pinned memory, or nil where there is none.
 func (q *queue) reserve(n int) ([]byte, error) {
 	s, d := &q.staging, q.lib.Driver
 	if s.pageable {
@@ -68,7 +67,7 @@ func (q *queue) reserve(n int) ([]byte, error) {
 	return mem, nil
 }
 
-// pin makes a slot's memory.
+// pin allocates a slot's memory, or sets pageable where there is no pinned memory left.
 func (q *queue) pin(s *slot) error {
 	d := q.lib.Driver
 	if s.done == 0 {
@@ -92,23 +91,24 @@ func (q *queue) pin(s *slot) error {
 	return err
 }
 
-// spinFor, which tests set, is how long a wait looks and asks before the thread sleeps. The
-// context's waits sleep at once, and waking takes longer than an iteration of a
-// solve; a queue that waits for more than that can sleep.
+// spinFor, which tests set, is how long a wait polls before the thread sleeps. The context's own
+// waits sleep at once, and waking takes longer than an iteration of a solve; a queue that waits for
+// longer than spinFor can sleep.
 var spinFor = 200 * time.Microsecond
 
-// To ask the driver takes its lock, which queues that launch need. Where a flag tells of
-// the work's end the driver is asked for failures alone.
+// Intervals at which a wait queries the driver. A query takes the driver's lock, which queues that
+// launch need. Where a flag marks the end of the work, the driver is queried only to learn of
+// failures.
 const (
 	askUnflagged = 10 * time.Microsecond
 	askFlagged   = 50 * time.Microsecond
 )
 
-// spin reports whether the queue's work was done soon. flag, where there is one, is set
-// by the last of it.
+// spin polls for up to spinFor and reports whether the queue's work was done by then. flag, if not
+// nil, is set by the last of the work.
 func (q *queue) spin(flag *uint32) (bool, error) {
 	start := time.Now()
-	ask, every := start, askUnflagged // ask is when to ask next
+	ask, every := start, askUnflagged // ask is the time of the next query
 	if flag != nil {
 		ask, every = start.Add(askFlagged), askFlagged
 	}
@@ -134,7 +134,7 @@ func (q *queue) spin(flag *uint32) (bool, error) {
 // wait waits for all work of the queue, after which all slots are free.
 func (q *queue) wait() error { return q.waitFor(nil) }
 
-// waitFor is wait for work that sets a flag at its end.
+// waitFor is wait for work that sets flag, if not nil, at its end.
 func (q *queue) waitFor(flag *uint32) error {
 	done, err := q.spin(flag)
 	if err == nil && !done {
@@ -149,7 +149,7 @@ func (q *queue) waitFor(flag *uint32) error {
 	return nil
 }
 
-// upload copies src to the device; src may be changed when it returns.
+// upload copies src to the device; src may be changed once it returns.
 func (q *queue) upload(dst nv.DevicePtr, src []byte) error {
 	for len(src) > 0 {
 		mem, err := q.reserve(min(len(src), slotBytes))
@@ -168,13 +168,14 @@ func (q *queue) upload(dst nv.DevicePtr, src []byte) error {
 	return nil
 }
 
-// push copies pinned memory to the device.
+// push copies pinned memory to the device, in stream order.
 func (q *queue) push(dst nv.DevicePtr, mem []byte) error {
 	return q.lib.Driver.MemcpyHtoDAsync(dst, unsafe.Pointer(unsafe.SliceData(mem)), int64(len(mem)), q.stream)
 }
 
-// A synchronous copy goes by way of the default stream, which the queue's stream
-// does not wait for, and may return before the last of it has arrived.
+// uploadPageable copies src to the device without pinned memory. The synchronous copy goes through
+// the default stream, which the queue's stream does not wait for, and may return before the last of
+// it has arrived; so both streams are waited for.
 func (q *queue) uploadPageable(dst nv.DevicePtr, src []byte) error {
 	if err := q.wait(); err != nil {
 		return err
@@ -187,7 +188,7 @@ func (q *queue) uploadPageable(dst nv.DevicePtr, src []byte) error {
 	})
 }
 
-// download waits for the queue's work and copies from the device.
+// download waits for the queue's work and copies device memory to dst.
 func (q *queue) download(dst []byte, src nv.DevicePtr) error {
 	for len(dst) > 0 {
 		n := min(len(dst), slotBytes)
@@ -199,7 +200,7 @@ func (q *queue) download(dst []byte, src nv.DevicePtr) error {
 	return nil
 }
 
-// pull waits for the queue's work and hands n <= slotBytes bytes to use.
+// pull waits for the queue's work and passes n <= slotBytes bytes of device memory to use.
 func (q *queue) pull(src nv.DevicePtr, n int, use func(from []byte)) error {
 	mem, err := q.reserve(n)
 	if err != nil {
@@ -221,10 +222,10 @@ func (q *queue) pull(src nv.DevicePtr, n int, use func(from []byte)) error {
 	return err
 }
 
-// receive waits for the queue's work and hands n bytes to use. A kernel writes them to
-// pinned memory, which has the same address on the device (CUDA Driver API, "Unified
-// Addressing"), with a flag behind them, so that the wait needs no copy engine and the
-// driver only now and then.
+// receive waits for the queue's work and passes n bytes of device memory to use. A kernel writes
+// them to pinned memory, which has the same address on the device (CUDA Driver API, "Unified
+// Addressing"), and sets a flag behind them, so that the wait needs no copy engine and queries the
+// driver only now and then. pull serves where n is too large or there is no pinned memory.
 func (q *queue) receive(src nv.DevicePtr, n int, use func(from []byte)) error {
 	var mem []byte
 	if n <= maxPublished {
@@ -249,11 +250,11 @@ func (q *queue) receive(src nv.DevicePtr, n int, use func(from []byte)) error {
 	return e.err
 }
 
-// maxPublished bounds what a kernel of one block writes to the host; more is the copy
-// engine's.
+// maxPublished is the most bytes that the kernel, of one block, writes to the host; more are left
+// to the copy engine.
 const maxPublished = 16 << 10
 
-// unpin frees the slots, once the lane's work is done.
+// unpin frees the slots of a lane whose work is done.
 func (l *lane) unpin(driver *nv.Driver) (errs error) {
 	for i := range l.staging.slots {
 		s := &l.staging.slots[i]

@@ -13,35 +13,37 @@ import (
 	"github.com/amtrl/amtrl/kernels"
 )
 
-// streamed are samples whose rows of lent pools do not fit on the device together. Each
-// pass brings them there in slabs, one after the other into the same memory: the host
-// gathers and copies a slab while the device is at what came before. Slabs end where chunks
-// end, so that sums are those of rows that stay on the device.
+// streamed holds samples whose rows in lent pools do not fit on the device together. Each pass
+// copies the rows in slabs, one after the other into the same memory: the host gathers and copies a
+// slab while the device works on what came before. The slabs of a task gradient end where chunks
+// end, so that its sums are the same as over rows that stay on the device.
 type streamed struct {
-	rows    []int32    // of the samples, in the pools
-	lent    []hostRows // of each source, none where its pool is on the device
+	rows    []int32    // row index of each sample in its source's pool
+	lent    []hostRows // rows of each source's pool, zero where that is on the device
 	sources []kernels.SampleSource
 	offsets []int
 	chunks  []kernels.SampleChunk
-	source  []int // of each chunk
+	source  []int // source of each chunk
 	slabs   []slab
-	most    int // bytes of a slab of several chunks
+	most    int // largest size in bytes of a slab with several chunks
 }
 
-// slab are the samples lo up to hi, whose rows and chunks take bytes on the device.
+// slab is the range of samples lo to hi - 1. bytes is the device memory that their rows and chunks
+// take.
 type slab struct{ lo, hi, bytes int }
 
-// With the largest slab the device is at it for a tenth of the time that the copy takes.
-// Where little is free a slab takes a small share of it: the programs of a queue have one
-// in common, but other queues have theirs, and may ask at the same time.
+// maxSlab is the largest size of a slab in bytes. The device works on a slab of that size for a
+// tenth of the time that its copy takes. Where little memory is free, a slab takes at most
+// 1/slabShare of it: the programs of a queue have one slab in common, but other queues have theirs,
+// and may ask at the same time.
 const (
 	maxSlab   = 256 << 20
 	slabShare = 16
 )
 
-// gatherRows copies the rows that sources draw from lent pools to the device, in the order
-// of the samples, and lets sources have them there. It returns the rows' indices. Where
-// there is no room the rows are streamed.
+// gatherRows copies the rows that sources draw from lent pools to the device, in the order of the
+// samples, and sets the sources to find them there. It returns the row indices. Where there is no
+// room, the rows are streamed.
 func (q *queue) gatherRows(op string, s *samples, set backend.SampleSet, sources []kernels.SampleSource) ([]int32, error) {
 	lent := make([]hostRows, len(sources))
 	for m := range sources {
@@ -90,7 +92,7 @@ func number(rows []int32) {
 	}
 }
 
-// divide makes the slabs, and numbers the rows that are streamed within their chunks.
+// divide cuts the samples into slabs, and numbers in rows the streamed rows within their chunks.
 func (s *streamed) divide(chunks []kernels.SampleChunk, rows []int32) {
 	s.chunks = chunks
 	for i, m := 0, 0; i < len(chunks); i++ {
@@ -112,7 +114,7 @@ func (s *streamed) divide(chunks []kernels.SampleChunk, rows []int32) {
 	}
 }
 
-// slab is that of samples which are among count chunks from first on.
+// slab returns the slab of samples lo to hi - 1, which lie in count chunks from chunk first on.
 func (s *streamed) slab(lo, hi, first, count int) slab {
 	bytes := aligned(int64(count) * chunkBytes)
 	for i := first; i < first+count; i++ {
@@ -122,7 +124,7 @@ func (s *streamed) slab(lo, hi, first, count int) slab {
 	return slab{lo, hi, int(bytes)}
 }
 
-// within are the samples of a chunk among lo to hi - 1.
+// within returns the samples of a chunk that are among lo to hi - 1: from to until - 1.
 func (s *streamed) within(chunk, lo, hi int) (from, until int) {
 	c := &s.chunks[chunk]
 	return max(lo, int(c.First)), min(hi, int(c.First)+int(c.Count))
@@ -130,7 +132,8 @@ func (s *streamed) within(chunk, lo, hi int) (from, until int) {
 
 const chunkBytes = int64(unsafe.Sizeof(kernels.SampleChunk{}))
 
-// slabs cuts the samples into runs of at most size, for a pass that is not bound to chunks.
+// slabs cuts the samples into slabs of at most size samples, for a pass that is not bound to
+// chunks.
 func (s *samples) slabs(size int) []slab {
 	var all []slab
 	for lo := 0; lo < s.n; lo += size {
@@ -144,7 +147,7 @@ func (s *samples) slabs(size int) []slab {
 	return all
 }
 
-// largest is the memory for any of the slabs.
+// largest returns the size in bytes of the largest slab.
 func largest(slabs []slab) (bytes int) {
 	for _, s := range slabs {
 		bytes = max(bytes, s.bytes)
@@ -152,8 +155,9 @@ func largest(slabs []slab) (bytes int) {
 	return bytes
 }
 
-// chunks places the chunks that have samples of a slab on the device, where they are not
-// there already, with the rows behind them.
+// chunks returns the device address, the first and the number of the chunks that contain samples of
+// a slab. Where the samples are streamed it copies these chunks, followed by the rows of the slab,
+// to the device memory at to.
 func (e *emitter) chunks(set *samples, s slab, to nv.DevicePtr) (at kernels.Ptr, first, count int) {
 	first, count = set.gradient.Range(s.lo, s.hi)
 	from := set.streamed
@@ -177,7 +181,8 @@ func (e *emitter) chunks(set *samples, s slab, to nv.DevicePtr) (at kernels.Ptr,
 	return kernels.Ptr(to), first, count
 }
 
-// direct refuses to be part of a graph: the host has a part in each run.
+// direct fails in a capture: the host has a part in each run, so that the work cannot be part of a
+// graph.
 func (e *emitter) direct() {
 	e.do(func() error {
 		if e.q.capturing {
@@ -187,7 +192,8 @@ func (e *emitter) direct() {
 	})
 }
 
-// batchBytes is the memory for the rows of n samples, with a chunk for each.
+// batchBytes returns the device memory in bytes for a minibatch of n streamed samples, with a chunk
+// for each.
 func (s *streamed) batchBytes(n int) int {
 	most := 0
 	for _, from := range s.lent {
@@ -196,7 +202,8 @@ func (s *streamed) batchBytes(n int) int {
 	return int(aligned(int64(n)*chunkBytes) + aligned(4*int64(n)) + int64(n)*int64(most))
 }
 
-// batch lays out the features of samples as the rows of x.
+// batch writes the features of the samples in order to the rows of X. It uses batchBytes of device
+// memory at to.
 func (e *emitter) batch(s *streamed, order []int32, cols int, to nv.DevicePtr, x kernels.Matrix) {
 	e.direct()
 	chunks, rows, data := make([]kernels.SampleChunk, len(order)), make([]int32, len(order)), []byte(nil)

@@ -9,12 +9,12 @@ import (
 	"github.com/amtrl/amtrl/cuda/internal/nv"
 )
 
-// Open says why this build has no CUDA.
+// Open returns an error: this build has no CUDA.
 func Open(Options) (backend.Device, error) {
 	return nil, fmt.Errorf("cuda: %w: %w", backend.ErrUnavailable, nv.ErrUnsupported)
 }
 
-// Probe says why this build has no CUDA.
+// Probe reports that this build has no CUDA.
 func Probe(string) Report {
 	_, err := Open(Options{})
 	return Report{Err: err}

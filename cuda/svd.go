@@ -25,7 +25,7 @@ func (q *queue) SVD(a, u backend.Matrix, s backend.Vector, vt backend.Matrix) er
 		if !o.Vectors {
 			return
 		}
-		left, right := f.ut, f.v // A = U diag(s) V', of a wide A V diag(s) U'
+		left, right := f.ut, f.v // A = U diag(s) V', or V diag(s) U' where A is wide
 		if t.wide {
 			left, right = f.v, f.ut
 		}

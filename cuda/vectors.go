@@ -8,13 +8,13 @@ import (
 	"github.com/amtrl/amtrl/kernels"
 )
 
-// ptr is a view's first element in the terms of package kernels.
+// ptr returns the address of an operand's first element, as package kernels takes it.
 func ptr(o operand) kernels.Ptr { return kernels.Ptr(start(o)) }
 
-// place is a view as a matrix in the terms of package kernels.
+// place returns an operand as a matrix of package kernels.
 func place(o operand) kernels.Matrix { return kernels.Matrix{At: ptr(o), Stride: o.Stride} }
 
-// real is the type of a checked Float32 or Float64 operand.
+// real returns the type of a checked Float32 or Float64 operand.
 func real(o operand) kernels.Real {
 	if o.Buf.DType() == backend.Float64 {
 		return kernels.Float64
@@ -22,7 +22,7 @@ func real(o operand) kernels.Real {
 	return kernels.Float32
 }
 
-// issue submits what emit issues, unless there is nothing to do for n elements.
+// issue submits a command that runs emit, unless a check failed or n, its number of elements, is 0.
 func (q *queue) issue(c *checker, n int, emit func(e *emitter)) error {
 	if c.Err != nil || n == 0 {
 		return c.Err
@@ -30,7 +30,7 @@ func (q *queue) issue(c *checker, n int, emit func(e *emitter)) error {
 	return q.submit(c, &command{emit: emit})
 }
 
-// elementwise issues one kernel over n elements.
+// elementwise submits a command that launches one kernel over n elements.
 func (q *queue) elementwise(c *checker, n int, l func() kernels.Launch) error {
 	return q.issue(c, n, func(e *emitter) { e.launch(l()) })
 }
@@ -113,10 +113,10 @@ func (q *queue) dots(c *checker, a, x operand, out []float64) error {
 	})
 }
 
-// dotsPairs is the number of products of one launch, which bounds its scratch.
+// dotsPairs bounds the number of dot products of one launch, and so its scratch memory.
 const dotsPairs = 1 << 17
 
-// floats is an output of float64s.
+// floats returns an output that writes float64s to to.
 func floats(to []float64) output {
 	return output{8 * int64(len(to)), func(from []byte) { copy(bytesOf(to), from) }}
 }
