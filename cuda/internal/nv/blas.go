@@ -7,8 +7,8 @@ import "C"
 
 import "cmp"
 
-// BLAS is cuBLAS. Scalars are passed by value and the handle must be in
-// [PointerHost]. Products allocate nothing.
+// BLAS calls cuBLAS. Scalars are passed by value, and the handle must be in mode [PointerHost].
+// Products allocate nothing.
 type BLAS struct{ binding }
 
 func (b *BLAS) err(op string, status C.int32_t) error {
@@ -17,7 +17,7 @@ func (b *BLAS) err(op string, status C.int32_t) error {
 	})
 }
 
-// GetProperty returns a part of the version: 0 major, 1 minor, 2 patch.
+// GetProperty returns one number of the version: 0 major, 1 minor, 2 patch.
 func (b *BLAS) GetProperty(property int) (int, error) {
 	var v C.int32_t
 	err := b.err("cublasGetProperty", C.nv_cublasGetProperty(b.t, C.int32_t(property), &v))
@@ -36,14 +36,13 @@ func (b *BLAS) Destroy(h BLASHandle) error {
 	return b.err("cublasDestroy_v2", C.nv_cublasDestroy_v2(b.t, C.uintptr_t(h)))
 }
 
-// SetStream sets the stream, and the workspace back to cuBLAS's own: SetWorkspace
-// belongs after it.
+// SetStream sets the stream, and resets the workspace to cuBLAS's own: call SetWorkspace after it.
 func (b *BLAS) SetStream(h BLASHandle, s Stream) error {
 	return b.err("cublasSetStream_v2", C.nv_cublasSetStream_v2(b.t, C.uintptr_t(h), C.uintptr_t(s)))
 }
 
-// SetWorkspace gives cuBLAS device memory to work in, aligned to 256 bytes; it
-// must outlive the handle's use and every graph that was captured with it.
+// SetWorkspace sets the device memory that cuBLAS works in, aligned to 256 bytes; it must outlive
+// the handle's use and every graph that was captured with it.
 func (b *BLAS) SetWorkspace(h BLASHandle, p DevicePtr, bytes int64) error {
 	return b.err("cublasSetWorkspace_v2", C.nv_cublasSetWorkspace_v2(b.t, C.uintptr_t(h), C.uint64_t(p), C.uint64_t(bytes)))
 }
@@ -53,7 +52,7 @@ func (b *BLAS) SetMathMode(h BLASHandle, mode MathMode) error {
 	return b.err("cublasSetMathMode", C.nv_cublasSetMathMode(b.t, C.uintptr_t(h), C.int32_t(mode)))
 }
 
-// SetPointerMode says where scalars are.
+// SetPointerMode sets where scalars are, in host or device memory.
 func (b *BLAS) SetPointerMode(h BLASHandle, mode PointerMode) error {
 	return b.err("cublasSetPointerMode_v2", C.nv_cublasSetPointerMode_v2(b.t, C.uintptr_t(h), C.int32_t(mode)))
 }

@@ -19,7 +19,7 @@ package nv
 // #include "nv.h"
 import "C"
 
-// The products take matrices as cuBLAS does: column-major, with the stride of columns after each.
+// The products take matrices as cuBLAS does: column-major, each followed by its leading dimension.
 
 // Sgemm computes C = alpha op(A) op(B) + beta C in float32; op(A) is m by k and op(B) k by n.
 func (b *BLAS) Sgemm(h BLASHandle, ta, tb Operation, m, n, k int, alpha float32, a DevicePtr, aStride int,
@@ -71,8 +71,8 @@ func (b *BLAS) Dgeam(h BLASHandle, ta, tb Operation, m, n int, alpha float64, a 
 		&calpha, C.uint64_t(a), C.int32_t(aStride), &cbeta, C.uint64_t(bp), C.int32_t(bStride), C.uint64_t(c), C.int32_t(cStride)))
 }
 
-// Dtrsm overwrites the m by n matrix B with X of op(A) X = alpha B or of X op(A) = alpha B (SideRight), in
-// float64. A is triangular; its other triangle is not read.
+// Dtrsm overwrites the m by n matrix B with the solution X of op(A) X = alpha B, or of X op(A) = alpha B
+// (SideRight), in float64. A is triangular; its other triangle is not read.
 func (b *BLAS) Dtrsm(h BLASHandle, side Side, uplo FillMode, ta Operation, diag Diagonal, m, n int, alpha float64, a DevicePtr, aStride int,
 	bp DevicePtr, bStride int) error {
 	calpha := C.double(alpha)

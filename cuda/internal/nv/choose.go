@@ -9,16 +9,16 @@ import (
 	"github.com/amtrl/amtrl/internal/owner"
 )
 
-// chosen is a folder that has every part of a family.
+// chosen is a folder that holds all libraries of a family.
 type chosen struct {
 	folder
 	family int
-	step   int // of the trace
+	step   int // index of its step in the trace
 }
 
-// choose returns the first folder that has a whole set of a family that may be
-// used, and writes down what is in every folder up to it. driver is what
-// cuDriverGetVersion says, or 0 for any.
+// choose returns the first folder that holds all libraries of a family that may be used, and adds
+// to the trace what is in every folder up to it. family is 12 or 13, or 0 for either. driver is
+// what cuDriverGetVersion returns, or 0 for any driver.
 func (s search) choose(trace *Trace, family, driver int) (chosen, error) {
 	newer := false
 	for _, place := range s.places() {
@@ -80,8 +80,8 @@ func (s search) choose(trace *Trace, family, driver int) (chosen, error) {
 	return chosen{}, e
 }
 
-// belongs is whether a soname tells the family, which that of cuSPARSE and that of
-// cuSOLVER's neighbour do not.
+// belongs reports whether a soname identifies the family. Those of cuSPARSE, which both families
+// share, and of CUDA 13's cuSOLVER, libcusolver.so.12, do not.
 func belongs(soname string, family int) bool {
 	return strings.HasSuffix(soname, fmt.Sprintf(".so.%d", family)) && !strings.HasPrefix(soname, "libcusparse") ||
 		soname == "libcusolver.so.11"

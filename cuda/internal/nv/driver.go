@@ -11,13 +11,14 @@ import (
 	"unsafe"
 )
 
-// binding is the functions of one library.
+// binding calls the functions of one library through a table.
 type binding struct {
 	t    *C.nv_table
 	file File
 }
 
-// failed is the error of a call with a status other than 0; say asks the library for the status's name and text.
+// failed returns the error of a call with a status other than 0; say asks the library for the
+// status's name and text.
 func (b *binding) failed(op string, status C.int32_t, means map[int]meaning, say func() (name, text string)) error {
 	switch status {
 	case 0:
@@ -31,10 +32,10 @@ func (b *binding) failed(op string, status C.int32_t, means map[int]meaning, say
 	return &Error{Op: op, Library: b.file.Path, Code: int(status), Name: name, Text: text, Hint: m.hint, kind: m.kind}
 }
 
-// Driver is the CUDA driver.
+// Driver calls the CUDA driver.
 type Driver struct {
 	binding
-	// HasGraphs is whether the functions of graphs are there.
+	// HasGraphs reports whether the driver has all functions for graphs.
 	HasGraphs bool
 }
 
@@ -54,8 +55,8 @@ func goString(s *C.char) string {
 	return C.GoString(s)
 }
 
-// DriverGetVersion returns 1000 times the major plus 10 times the minor version
-// of the newest CUDA that the driver runs.
+// DriverGetVersion returns the newest version of CUDA that the driver runs, as 1000 major + 10
+// minor.
 func (d *Driver) DriverGetVersion() (int, error) {
 	var v C.int32_t
 	err := d.err("cuDriverGetVersion", C.nv_cuDriverGetVersion(d.t, &v))
@@ -69,7 +70,7 @@ func (d *Driver) DeviceGetCount() (int, error) {
 	return int(n), err
 }
 
-// DeviceGet returns the device of an ordinal.
+// DeviceGet returns the device with an ordinal.
 func (d *Driver) DeviceGet(ordinal int) (Device, error) {
 	var dev C.int32_t
 	err := d.err("cuDeviceGet", C.nv_cuDeviceGet(d.t, &dev, C.int32_t(ordinal)))
@@ -85,7 +86,7 @@ func (d *Driver) DeviceGetName(dev Device) (string, error) {
 	return C.GoString(&buf[0]), nil
 }
 
-// DeviceTotalMem returns the bytes of memory of a device.
+// DeviceTotalMem returns the memory of a device in bytes.
 func (d *Driver) DeviceTotalMem(dev Device) (int64, error) {
 	var n C.uint64_t
 	err := d.err("cuDeviceTotalMem_v2", C.nv_cuDeviceTotalMem_v2(d.t, &n, C.int32_t(dev)))
@@ -99,9 +100,9 @@ func (d *Driver) DeviceGetAttribute(attr DeviceAttribute, dev Device) (int, erro
 	return int(v), err
 }
 
-// DeviceGetUUID returns the identity of a device as nvidia-smi prints it, GPU- and 32
-// hexadecimal digits in five groups, or under MIG that of its slice, before which
-// nvidia-smi prints MIG- instead: the driver does not say which of the two it is.
+// DeviceGetUUID returns the UUID of a device as nvidia-smi prints it: GPU- and 32 hexadecimal
+// digits in five groups. Under MIG it is the UUID of the device's slice, which nvidia-smi prints
+// after MIG- instead: the driver does not say which of the two it is.
 func (d *Driver) DeviceGetUUID(dev Device) (string, error) {
 	var id [16]byte
 	p := (*C.uint8_t)(unsafe.Pointer(&id[0]))
@@ -115,7 +116,7 @@ func (d *Driver) DeviceGetUUID(dev Device) (string, error) {
 	return fmt.Sprintf("GPU-%x-%x-%x-%x-%x", id[:4], id[4:6], id[6:8], id[8:10], id[10:]), nil
 }
 
-// DeviceGetPCIBusID returns domain:bus:device.function of a device.
+// DeviceGetPCIBusID returns the PCI address of a device, domain:bus:device.function.
 func (d *Driver) DeviceGetPCIBusID(dev Device) (string, error) {
 	var buf [64]C.char
 	if err := d.err("cuDeviceGetPCIBusId", C.nv_cuDeviceGetPCIBusId(d.t, &buf[0], C.int32_t(len(buf)-1), C.int32_t(dev))); err != nil {
@@ -124,8 +125,8 @@ func (d *Driver) DeviceGetPCIBusID(dev Device) (string, error) {
 	return C.GoString(&buf[0]), nil
 }
 
-// DevicePrimaryCtxSetFlags sets the flags that the primary context will have; it
-// fails where another part of the process has made that context already.
+// DevicePrimaryCtxSetFlags sets the flags with which the primary context will be created; it fails
+// where another part of the process has created it already.
 func (d *Driver) DevicePrimaryCtxSetFlags(dev Device, flags uint32) error {
 	return d.err("cuDevicePrimaryCtxSetFlags_v2", C.nv_cuDevicePrimaryCtxSetFlags_v2(d.t, C.int32_t(dev), C.uint32_t(flags)))
 }
@@ -139,20 +140,20 @@ func (d *Driver) DevicePrimaryCtxGetState(dev Device) (flags uint32, active bool
 	return uint32(f), a != 0, err
 }
 
-// DevicePrimaryCtxRetain returns the primary context of a device, making it if
-// need be. Each call is paired with one DevicePrimaryCtxRelease.
+// DevicePrimaryCtxRetain returns the primary context of a device and creates it if need be. Each
+// call is paired with one of DevicePrimaryCtxRelease.
 func (d *Driver) DevicePrimaryCtxRetain(dev Device) (Context, error) {
 	var ctx C.uintptr_t
 	err := d.err("cuDevicePrimaryCtxRetain", C.nv_cuDevicePrimaryCtxRetain(d.t, &ctx, C.int32_t(dev)))
 	return Context(ctx), err
 }
 
-// DevicePrimaryCtxRelease gives the primary context back.
+// DevicePrimaryCtxRelease releases the primary context.
 func (d *Driver) DevicePrimaryCtxRelease(dev Device) error {
 	return d.err("cuDevicePrimaryCtxRelease_v2", C.nv_cuDevicePrimaryCtxRelease_v2(d.t, C.int32_t(dev)))
 }
 
-// CtxSetCurrent makes a context current on the calling thread; 0 for none.
+// CtxSetCurrent makes a context current on the calling thread, or none where ctx is 0.
 func (d *Driver) CtxSetCurrent(ctx Context) error {
 	return d.err("cuCtxSetCurrent", C.nv_cuCtxSetCurrent(d.t, C.uintptr_t(ctx)))
 }

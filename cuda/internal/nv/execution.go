@@ -35,7 +35,7 @@ func (d *Driver) StreamWaitEvent(s Stream, e Event) error {
 
 const notReady = 600 // CUDA_ERROR_NOT_READY of cuda.h
 
-// StreamQuery is whether all of a stream's work is done.
+// StreamQuery reports whether all of a stream's work is done.
 func (d *Driver) StreamQuery(s Stream) (bool, error) {
 	status := C.nv_cuStreamQuery(d.t, C.uintptr_t(s))
 	if status == notReady {
@@ -66,8 +66,8 @@ func (d *Driver) EventSynchronize(e Event) error {
 	return d.err("cuEventSynchronize", C.nv_cuEventSynchronize(d.t, C.uintptr_t(e)))
 }
 
-// ModuleLoadData loads a cubin, or PTX, which must end in a zero byte. What the
-// driver's assembler says against it is in the error's text.
+// ModuleLoadData loads a cubin or PTX; PTX must end in a zero byte. The error's text includes the
+// messages of the driver's assembler.
 func (d *Driver) ModuleLoadData(image []byte) (Module, error) {
 	var m C.uintptr_t
 	var log [4096]C.char
@@ -84,7 +84,7 @@ func (d *Driver) ModuleUnload(m Module) error {
 	return d.err("cuModuleUnload", C.nv_cuModuleUnload(d.t, C.uintptr_t(m)))
 }
 
-// ModuleGetFunction returns a module's kernel.
+// ModuleGetFunction returns a kernel of a module by its name.
 func (d *Driver) ModuleGetFunction(m Module, name string) (Function, error) {
 	cname := C.CString(name)
 	defer C.free(unsafe.Pointer(cname))
@@ -97,7 +97,8 @@ func (d *Driver) ModuleGetFunction(m Module, name string) (Function, error) {
 	return Function(f), err
 }
 
-// FuncGetAttribute returns one attribute of a kernel, for which its code is loaded if it has not been yet.
+// FuncGetAttribute returns one attribute of a kernel. It loads the kernel's code if that has not
+// been loaded yet.
 func (d *Driver) FuncGetAttribute(attr FunctionAttribute, f Function) (int, error) {
 	var v C.int32_t
 	err := d.err("cuFuncGetAttribute", C.nv_cuFuncGetAttribute(d.t, &v, C.int32_t(attr), C.uintptr_t(f)))

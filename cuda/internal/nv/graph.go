@@ -5,22 +5,23 @@ package nv
 // #include "nv.h"
 import "C"
 
-// The methods of this file work where HasGraphs is true.
+// The methods in this file need a driver for which HasGraphs is true.
 
-// StreamBeginCapture makes a stream collect what is added to it.
+// StreamBeginCapture begins a capture: work added to the stream goes into a graph in place of being
+// run.
 func (d *Driver) StreamBeginCapture(s Stream, mode int) error {
 	return d.err("cuStreamBeginCapture_v2", C.nv_cuStreamBeginCapture_v2(d.t, C.uintptr_t(s), C.int32_t(mode)))
 }
 
-// StreamEndCapture ends the collection and returns the graph. A capture that was
-// broken meanwhile is an error and ends too.
+// StreamEndCapture ends the capture and returns the graph. It returns an error where the capture
+// was broken, and ends that too.
 func (d *Driver) StreamEndCapture(s Stream) (Graph, error) {
 	var g C.uintptr_t
 	err := d.err("cuStreamEndCapture", C.nv_cuStreamEndCapture(d.t, C.uintptr_t(s), &g))
 	return Graph(g), err
 }
 
-// GraphInstantiate makes a graph that can be launched.
+// GraphInstantiate returns an executable graph.
 func (d *Driver) GraphInstantiate(g Graph, flags uint64) (GraphExec, error) {
 	var x C.uintptr_t
 	err := d.err("cuGraphInstantiateWithFlags", C.nv_cuGraphInstantiateWithFlags(d.t, &x, C.uintptr_t(g), C.uint64_t(flags)))
@@ -32,7 +33,7 @@ func (d *Driver) GraphLaunch(x GraphExec, s Stream) error {
 	return d.err("cuGraphLaunch", C.nv_cuGraphLaunch(d.t, C.uintptr_t(x), C.uintptr_t(s)))
 }
 
-// GraphExecDestroy destroys what GraphInstantiate made.
+// GraphExecDestroy destroys an executable graph.
 func (d *Driver) GraphExecDestroy(x GraphExec) error {
 	return d.err("cuGraphExecDestroy", C.nv_cuGraphExecDestroy(d.t, C.uintptr_t(x)))
 }

@@ -8,9 +8,8 @@ import (
 	"slices"
 )
 
-// cacheDirs returns the directories in which the dynamic loader's cache knows any
-// of the sonames, in the cache's order. A cache that is absent or of another format
-// has none.
+// cacheDirs returns the directories in which the dynamic loader's cache lists any of the sonames,
+// in the cache's order. It returns none where the cache is absent or of another format.
 func cacheDirs(path string, sonames []string) []string {
 	data, err := os.ReadFile(path)
 	if err != nil {

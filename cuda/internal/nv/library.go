@@ -1,25 +1,23 @@
 package nv
 
-// Options says where libraries are looked for. The zero value is what a program
-// wants.
+// Options says where to look for libraries. The zero value is for normal use.
 type Options struct {
-	// Dir is AMTRL_CUDA_LIB_DIR if empty. Where either is set, the toolkit's
-	// libraries come from there or Open fails, and libcuda.so.1 is looked for
+	// Dir is the folder to look in; where it is empty, AMTRL_CUDA_LIB_DIR names it. Where either is
+	// set, the toolkit's libraries come from there or Open fails, and libcuda.so.1 is looked for
 	// there first.
 	Dir string
-	// Family is 12 or 13, or 0 for the newest that the driver runs.
+	// Family is 12 or 13, or 0 for the newest family that the driver runs.
 	Family int
 }
 
 // File is a library that was loaded.
 type File struct {
 	Name    string `json:"name"`    // driver, nvJitLink, cublasLt, cublas, cusparse, cusolver, nvrtc
-	Version string `json:"version"` // as it says itself; empty where it does not
+	Version string `json:"version"` // as the library reports it; empty where it does not
 	Path    string `json:"path"`
 }
 
-// Trace is what Open tried, in order. It is never nil, and complete also where
-// Open failed.
+// Trace lists what Open tried, in order. It is never nil, and is complete also where Open failed.
 type Trace struct {
 	Steps []Step
 }

@@ -7,8 +7,7 @@ import "C"
 
 import "unsafe"
 
-// MemGetInfo returns the bytes of the current context's device that are free, and
-// all of them.
+// MemGetInfo returns the free and the total memory of the current context's device in bytes.
 func (d *Driver) MemGetInfo() (free, total int64, err error) {
 	var f, t C.uint64_t
 	err = d.err("cuMemGetInfo_v2", C.nv_cuMemGetInfo_v2(d.t, &f, &t))
@@ -64,7 +63,7 @@ func (d *Driver) MemcpyDtoDAsync(dst, src DevicePtr, bytes int64, s Stream) erro
 	return d.err("cuMemcpyDtoDAsync_v2", C.nv_cuMemcpyDtoDAsync_v2(d.t, C.uint64_t(dst), C.uint64_t(src), C.uint64_t(bytes), C.uintptr_t(s)))
 }
 
-// MemsetD8Async sets n bytes in stream order.
+// MemsetD8Async sets n bytes to value in stream order.
 func (d *Driver) MemsetD8Async(p DevicePtr, value uint8, n int64, s Stream) error {
 	return d.err("cuMemsetD8Async", C.nv_cuMemsetD8Async(d.t, C.uint64_t(p), C.uint8_t(value), C.uint64_t(n), C.uintptr_t(s)))
 }

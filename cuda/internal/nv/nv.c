@@ -32,8 +32,8 @@ const nv_symbol nv_symbols[] = {
 	{NULL, 0, 0, 0},
 };
 
-// POSIX lets dlsym's result become a pointer to a function; ISO C does not, hence
-// the copy of its bytes.
+// POSIX allows dlsym's result to be converted to a function pointer; ISO C does
+// not, hence the copy of its bytes.
 static void *get(const nv_table *t, const nv_symbol *s)
 {
 	void *p;
@@ -109,7 +109,8 @@ int32_t nv_load_module(const nv_table *t, uintptr_t *module, const void *image, 
 	return t->cuModuleLoadDataEx(module, image, 2, options, values);
 }
 
-// What the process did on signals when the first of the compilations that are on began.
+// compilations counts the compilations that are running, and holds the process's
+// signal actions from before the first of them.
 static struct {
 	pthread_mutex_t mutex;
 	int on;

@@ -30,8 +30,8 @@ func (n *NVRTC) Version() (major, minor int, err error) {
 	return int(a), int(b), err
 }
 
-// SupportedArchs returns the architectures that NVRTC compiles for, ascending,
-// such as 90 for sm_90. The function is optional.
+// SupportedArchs returns the architectures that NVRTC compiles for, ascending, such as 90 for
+// sm_90. The function is optional.
 func (n *NVRTC) SupportedArchs() ([]int, error) {
 	var count C.int32_t
 	if err := n.err("nvrtcGetNumSupportedArchs", C.nv_nvrtcGetNumSupportedArchs(n.t, &count)); err != nil || count <= 0 {
@@ -80,8 +80,8 @@ func (c cStrings) free() {
 	C.free(c.array)
 }
 
-// CreateProgram makes a program of a source, whose name appears in messages, and
-// of the headers that it may include.
+// CreateProgram creates a program from a source, whose name appears in messages, and the headers
+// that it may include.
 func (n *NVRTC) CreateProgram(source, name string, headers []Header) (Program, error) {
 	csource, cname := C.CString(source), C.CString(name)
 	defer C.free(unsafe.Pointer(csource))
@@ -98,7 +98,7 @@ func (n *NVRTC) CreateProgram(source, name string, headers []Header) (Program, e
 	return Program(p), err
 }
 
-// CompileProgram compiles a program. The log is there whether it succeeds or fails.
+// CompileProgram compiles a program. Its log can be read whether this succeeds or fails.
 func (n *NVRTC) CompileProgram(p Program, options []string) error {
 	copts := newCStrings(options)
 	defer copts.free()
@@ -111,7 +111,7 @@ func (n *NVRTC) DestroyProgram(p Program) error {
 	return n.err("nvrtcDestroyProgram", C.nv_nvrtcDestroyProgram(n.t, &c))
 }
 
-// GetProgramLog returns what the compiler said.
+// GetProgramLog returns the compiler's messages.
 func (n *NVRTC) GetProgramLog(p Program) (string, error) {
 	text, err := n.bytes("nvrtcGetProgramLog",
 		func(size *C.uint64_t) C.int32_t { return C.nv_nvrtcGetProgramLogSize(n.t, C.uintptr_t(p), size) },
@@ -127,15 +127,14 @@ func (n *NVRTC) GetCUBIN(p Program) ([]byte, error) {
 		func(buf *C.char) C.int32_t { return C.nv_nvrtcGetCUBIN(n.t, C.uintptr_t(p), buf) })
 }
 
-// GetPTX returns the PTX of a program, with the zero byte that ends it. The
-// function is optional.
+// GetPTX returns the PTX of a program, with the zero byte that ends it. The function is optional.
 func (n *NVRTC) GetPTX(p Program) ([]byte, error) {
 	return n.bytes("nvrtcGetPTX",
 		func(size *C.uint64_t) C.int32_t { return C.nv_nvrtcGetPTXSize(n.t, C.uintptr_t(p), size) },
 		func(buf *C.char) C.int32_t { return C.nv_nvrtcGetPTX(n.t, C.uintptr_t(p), buf) })
 }
 
-// bytes asks for a size and then for as many bytes.
+// bytes returns what get writes to a buffer of the size that size returns.
 func (n *NVRTC) bytes(op string, size func(*C.uint64_t) C.int32_t, get func(*C.char) C.int32_t) ([]byte, error) {
 	var count C.uint64_t
 	if err := n.err(op+"Size", size(&count)); err != nil || count == 0 {

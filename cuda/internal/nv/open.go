@@ -16,9 +16,9 @@ import (
 	"unsafe"
 )
 
-// Library is a driver and a set of libraries of one family from one place. It
-// stays loaded until the process ends; several may be open at a time, as tests
-// need it, each with a table of its own.
+// Library holds the driver and the libraries of one family from one place. It stays loaded until
+// the process ends; several may be open at a time, as tests need it, each with a function table of
+// its own.
 type Library struct {
 	Driver *Driver // nil after OpenToolkit
 	BLAS   *BLAS
@@ -27,12 +27,12 @@ type Library struct {
 
 	Family        int    // 12 or 13
 	DriverVersion int    // what Driver.DriverGetVersion returns; 0 after OpenToolkit
-	Dir           string // the folder of the set
+	Dir           string // the folder of the libraries
 	Files         []File // in the order in which they were loaded
 }
 
-// Open loads libcuda.so.1 and initialises it, then loads the first whole set that
-// the search finds. A driver that sees no device is no error here.
+// Open loads libcuda.so.1 and initialises it, then loads the libraries of the first folder with a
+// complete set. A driver that sees no device is not an error here.
 func Open(opt Options) (*Library, *Trace, error) { return open(opt, true) }
 
 // OpenToolkit is Open without the driver. The version functions and all of NVRTC
@@ -42,11 +42,11 @@ func OpenToolkit(opt Options) (*Library, *Trace, error) { return open(opt, false
 func open(opt Options, driver bool) (*Library, *Trace, error) {
 	s := newSearch(opt, loadedPath)
 	trace := new(Trace)
-	table := (*C.nv_table)(C.calloc(1, C.sizeof_nv_table)) // C memory: cgo need not look through it at every call
+	table := (*C.nv_table)(C.calloc(1, C.sizeof_nv_table)) // C memory, so that cgo need not check it at every call
 	lib := new(Library)
 	if driver {
 		if err := lib.openDriver(s, table, trace); err != nil {
-			// What else is there is told too, and left where it is.
+			// The trace also lists the libraries that are there; none is loaded.
 			if set, other := s.choose(trace, opt.Family, 0); other == nil {
 				trace.Steps[set.step].Taken = false
 			}
@@ -96,8 +96,9 @@ func (lib *Library) openDriver(s search, table *C.nv_table, trace *Trace) error 
 	return nil
 }
 
-// moreConnections lets as many streams reach the device apart as it has connections for: of the usual 8, streams
-// share some, and wait for each other's work. The driver reads the variable when it is initialised.
+// moreConnections sets CUDA_DEVICE_MAX_CONNECTIONS to 32, unless it is set: with the usual 8
+// connections to the device, streams share some of them, and wait for each other's work. The driver
+// reads the variable when it is initialised.
 func moreConnections() error {
 	const name = "CUDA_DEVICE_MAX_CONNECTIONS"
 	if os.Getenv(name) != "" {
@@ -106,8 +107,8 @@ func moreConnections() error {
 	return os.Setenv(name, "32")
 }
 
-// findDriver loads libcuda.so.1 from the first place that has it. One that is
-// there and does not load is an error: the loader must not pass it by.
+// findDriver loads libcuda.so.1 from the first place that has it. A file that is there and cannot
+// be loaded is an error: the search must not pass it by.
 func findDriver(before, after []string, trace *Trace) (handle C.uintptr_t, path string, err error) {
 	try := func(place, file string) bool {
 		if filepath.IsAbs(file) {
@@ -182,8 +183,8 @@ func (lib *Library) openSet(set chosen, table *C.nv_table) error {
 	return lib.checkVersions(files)
 }
 
-// checkVersions compares what the libraries say of themselves with the family: the
-// sonames do not tell it, and a file may have any name.
+// checkVersions compares the versions that the libraries report with the family: the sonames do not
+// tell it, and a file may have any name.
 func (lib *Library) checkVersions(files map[string]*File) error {
 	version := func(get func(int) (int, error)) (v [3]int, err error) {
 		for i := range v {
@@ -207,7 +208,7 @@ func (lib *Library) checkVersions(files map[string]*File) error {
 	}
 	solverMajor := solver[0]
 	if solver[0] == 11 && (solver[1] < 4 || solver[1] == 4 && solver[2] < 2) {
-		solverMajor = 10 // CUDA 11 had a cuSOLVER 11 too, up to 11.4.1, which stands for 10 here
+		solverMajor = 10 // CUDA 11 had a cuSOLVER 11 too, up to 11.4.1; here it counts as 10
 	}
 	for _, c := range []struct {
 		name        string
@@ -231,8 +232,8 @@ func (lib *Library) checkVersions(files map[string]*File) error {
 	return lib.openBuiltins(fmt.Sprintf("libnvrtc-builtins.so.%d.%d", major, minor))
 }
 
-// openBuiltins loads what NVRTC opens by its soname at the first compilation, from
-// NVRTC's own folder, where it is there.
+// openBuiltins loads the library soname from NVRTC's own folder, where it is there: NVRTC opens it
+// by its soname at the first compilation.
 func (lib *Library) openBuiltins(soname string) error {
 	path := filepath.Join(filepath.Dir(lib.NVRTC.file.Path), soname)
 	if _, err := os.Stat(path); err != nil {

@@ -11,11 +11,11 @@ type part struct {
 	name   string
 	lag    int    // by how much the soname's number is behind the family
 	fixed  int    // the soname's number where it does not follow the family
-	folder string // of its wheel, under nvidia/, in CUDA 12
+	folder string // folder of its wheel of CUDA 12, under nvidia/
 }
 
-// parts are in the order in which they must be loaded: each after those that it
-// is linked with.
+// parts lists the libraries in the order in which they must be loaded: each after those that it is
+// linked with.
 var parts = []part{
 	{name: "nvJitLink", folder: "nvjitlink"},
 	{name: "cublasLt", folder: "cublas"},
@@ -33,11 +33,11 @@ func (p part) soname(family int) string {
 	return fmt.Sprintf("lib%s.so.%d", p.name, n)
 }
 
-// families, the newest first.
+// families lists the major versions of CUDA, the newest first.
 var families = []int{13, 12}
 
-// folder is where a whole set is expected: one directory, or the directory nvidia
-// of Python wheels, in which the parts of CUDA 12 have directories of their own.
+// folder is where all libraries of a family are expected: one directory, or the directory nvidia of
+// Python wheels, in which the libraries of CUDA 12 have directories of their own.
 type folder struct {
 	dir    string
 	wheels bool
@@ -54,8 +54,7 @@ func (f folder) path(p part, family int) string {
 	}
 }
 
-// look returns the sonames of the parts that are in the folder and of those that
-// are not.
+// look returns the sonames of the libraries that are in the folder and of those that are missing.
 func (f folder) look(family int) (found, missing []string) {
 	for _, p := range parts {
 		if st, err := os.Stat(f.path(p, family)); err == nil && st.Mode().IsRegular() {

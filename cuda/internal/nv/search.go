@@ -14,7 +14,8 @@ import (
 // toolkit's stub.
 const driverName = "libcuda.so.1"
 
-// beside names the one place that may lie where others write, such as a folder of downloads.
+// beside names the executable's folders, the one place that others may be able to write to, such as
+// a folder of downloads.
 const beside = "beside the executable"
 
 // place is one step of the search order.
@@ -23,13 +24,13 @@ type place struct {
 	folders []folder
 }
 
-// search is everything that the order of the search depends on.
+// search holds everything that the search order depends on.
 type search struct {
 	dir    string                     // Options.Dir or AMTRL_CUDA_LIB_DIR
 	env    func(string) string        // os.Getenv
 	exe    string                     // path of the executable; empty if unknown
 	root   string                     // "/"
-	loaded func(soname string) string // path of a library of the process, or ""
+	loaded func(soname string) string // path of a library that the process has loaded, or ""
 }
 
 func newSearch(opt Options, loaded func(string) string) search {
@@ -46,11 +47,11 @@ func newSearch(opt Options, loaded func(string) string) search {
 	return s
 }
 
-// places returns the search order of the toolkit: AMTRL_CUDA_LIB_DIR, after which nothing follows;
-// else the libraries that the process has already, CUDA_HOME, CUDA_PATH, LD_LIBRARY_PATH, the
-// system's loader, CONDA_PREFIX and its wheels, the wheels of VIRTUAL_ENV, the usual folders, the
-// wheels of the user's Python and the system's, and last of all the executable's own: a stray
-// library beside it never wins over one that the user or the system names.
+// places returns the search order of the toolkit. Where AMTRL_CUDA_LIB_DIR is set, it is the only
+// place. Else they are the libraries that the process has loaded, CUDA_HOME, CUDA_PATH,
+// LD_LIBRARY_PATH, the system's loader, CONDA_PREFIX and its wheels, the wheels of VIRTUAL_ENV, the
+// usual folders, the wheels of the user's Python and the system's, and last of all the executable's
+// own folders: a stray library beside it never wins over one that the user or the system names.
 func (s search) places() []place {
 	if s.dir != "" {
 		return []place{{"AMTRL_CUDA_LIB_DIR", []folder{{s.dir, false}, {s.dir, true}, {filepath.Join(s.dir, "nvidia"), true}}}}
@@ -86,8 +87,8 @@ func (s search) places() []place {
 	return list
 }
 
-// driverFiles returns where libcuda.so.1 is looked for before and after the
-// system's loader is asked for it.
+// driverFiles returns the paths at which libcuda.so.1 is looked for before and after the system's
+// loader is asked for it.
 func (s search) driverFiles() (before, after []string) {
 	if s.dir != "" {
 		before = append(before, filepath.Join(s.dir, driverName))
@@ -108,7 +109,7 @@ func flat(dirs ...string) []folder {
 	return list
 }
 
-// toolkit returns the folders of libraries under a toolkit's own folder.
+// toolkit returns the library folders of a toolkit that is installed in dir.
 func toolkit(dir string) []folder {
 	target := "x86_64-linux"
 	if runtime.GOARCH == "arm64" {
@@ -117,7 +118,8 @@ func toolkit(dir string) []folder {
 	return flat(filepath.Join(dir, "lib64"), filepath.Join(dir, "lib"), filepath.Join(dir, "targets", target, "lib"))
 }
 
-// wheels returns the folders nvidia of a Python environment, on Debian's system too.
+// wheels returns the nvidia folders of a Python environment, in dist-packages too, which Debian's
+// Python uses.
 func wheels(env string) []folder {
 	var list []folder
 	for _, packages := range []string{"site-packages", "dist-packages"} {
@@ -129,12 +131,12 @@ func wheels(env string) []folder {
 	return list
 }
 
-// escape makes a path mean itself in a pattern of filepath.Glob.
+// escape quotes the special characters of filepath.Glob, so that a path matches itself.
 func escape(path string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
 }
 
-// loadedFolders returns the folders of libraries that the process has already.
+// loadedFolders returns the folders of the libraries that the process has loaded.
 func (s search) loadedFolders() []folder {
 	var list []folder
 	for _, family := range families {
@@ -156,8 +158,8 @@ func (s search) loadedFolders() []folder {
 	return list
 }
 
-// usualToolkits returns /usr/local/cuda, the versioned ones beside it, the newest
-// first, and /opt/cuda.
+// usualToolkits returns /usr/local/cuda, the versioned folders beside it, newest first, and
+// /opt/cuda.
 func (s search) usualToolkits() []string {
 	versioned, _ := filepath.Glob(filepath.Join(escape(s.root), "usr/local/cuda-1[23]*"))
 	slices.SortFunc(versioned, func(a, b string) int {
@@ -168,15 +170,15 @@ func (s search) usualToolkits() []string {
 	return append(list, filepath.Join(s.root, "opt/cuda"))
 }
 
-// release is the version in the name of a folder such as cuda-12.4.
+// release returns the version in the name of a folder such as cuda-12.4.
 func release(dir string) (v [2]int) {
 	fmt.Sscanf(filepath.Base(dir), "cuda-%d.%d", &v[0], &v[1])
 	return v
 }
 
-// loaderDirs returns the directories of ld.so.cache that hold a part, and the
-// default ones. They are looked through without loading anything, because a set
-// that turns out not to be whole must not stay behind in the process.
+// loaderDirs returns the directories in which ld.so.cache lists a library of the toolkit, then the
+// default ones. Nothing is loaded to find them, because the libraries of an incomplete set must not
+// stay behind in the process.
 func (s search) loaderDirs() []string {
 	var sonames []string
 	for _, family := range families {

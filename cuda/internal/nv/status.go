@@ -1,12 +1,13 @@
 package nv
 
-// meaning is what a caller may tell a status by, and what may help.
+// meaning holds the error that a status matches, nil where there is none, and a hint at what may
+// help.
 type meaning struct {
 	kind error
 	hint string
 }
 
-// Codes of cuda.h.
+// driverMeans holds the meanings of codes of cuda.h.
 var driverMeans = map[int]meaning{
 	2: {ErrOutOfMemory, ""},
 	3: {nil, "the driver was not initialised or is being unloaded"},
@@ -50,23 +51,23 @@ var driverMeans = map[int]meaning{
 
 var noHandle = meaning{ErrNoHandle, "the handle could not be made: no current context, or too little memory"}
 
-// Statuses of cublas_api.h.
+// blasMeans holds the meanings of statuses of cublas_api.h.
 var blasMeans = map[int]meaning{
 	1: noHandle,
 	3: {ErrOutOfMemory, ""},
 	8: {nil, "this cuBLAS does not run on the device's architecture"},
 }
 
-// Statuses of cusolver_common.h.
+// solverMeans holds the meanings of statuses of cusolver_common.h.
 var solverMeans = map[int]meaning{1: noHandle, 2: {ErrOutOfMemory, ""}}
 
-// Results of nvrtc.h.
+// nvrtcMeans holds the meanings of results of nvrtc.h.
 var nvrtcMeans = map[int]meaning{
 	5: {nil, "NVRTC may be older than the device: see amtrl doctor"},
 	7: {nil, "libnvrtc-builtins must lie beside libnvrtc"},
 }
 
-// cuSOLVER has no function that names its statuses.
+// solverNames holds the names of cuSOLVER's statuses, for which the library has no function.
 var solverNames = map[int]string{
 	1:  "CUSOLVER_STATUS_NOT_INITIALIZED",
 	2:  "CUSOLVER_STATUS_ALLOC_FAILED",

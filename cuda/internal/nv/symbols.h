@@ -1,13 +1,14 @@
-// The functions taken from the CUDA libraries, declared by hand with fixed-width
-// types, under the names that the libraries export (cuda.h and cublas_v2.h map
-// plain names to some of these by macros, and to other ones in other releases).
+// The functions of the CUDA libraries that this package calls, declared by hand
+// with fixed-width types, under the names that the libraries export (cuda.h and
+// cublas_v2.h map plain names to some of these by macros, and to other ones in
+// other releases).
 //
 //   X(name, parameters, arguments)
 //
 // Every function returns a 32-bit status. Handles are pointers that are never
 // followed here and so are declared uintptr_t; enumerations are int32_t; device
-// addresses are uint64_t in the driver API and in the libraries alike.
-// A test compiles these declarations against NVIDIA's own headers.
+// addresses are uint64_t in the driver API and in the libraries alike. A test
+// compiles these declarations against NVIDIA's own headers.
 
 #ifndef AMTRL_NV_SYMBOLS_H
 #define AMTRL_NV_SYMBOLS_H
@@ -53,7 +54,7 @@
 		uint32_t shared, uintptr_t stream, void **params, void **extra), \
 		(function, gx, gy, gz, bx, by, bz, shared, stream, params, extra))
 
-// Each of these is used where it is there.
+// Each of these is used where the driver has it.
 #define NV_DRIVER_OPTIONAL(X) \
 	X(cuDeviceGetUuid_v2, (uint8_t *uuid, int32_t device), (uuid, device)) \
 	X(cuDeviceGetUuid, (uint8_t *uuid, int32_t device), (uuid, device)) \
@@ -64,7 +65,7 @@
 	X(cuModuleLoadDataEx, (uintptr_t *module, const void *image, uint32_t n, int32_t *options, void **values), \
 		(module, image, n, options, values))
 
-// Graphs: all of these or none.
+// Graphs: used only where the driver has all of these.
 #define NV_DRIVER_GRAPH(X) \
 	X(cuStreamBeginCapture_v2, (uintptr_t stream, int32_t mode), (stream, mode)) \
 	X(cuStreamEndCapture, (uintptr_t stream, uintptr_t *graph), (stream, graph)) \
@@ -73,7 +74,7 @@
 	X(cuGraphExecDestroy, (uintptr_t exec), (exec)) \
 	X(cuGraphDestroy, (uintptr_t graph), (graph))
 
-// libcublas. The plain names of the functions with _v2 are an older interface.
+// libcublas. Where a name ends in _v2, the name without it is an older interface.
 #define NV_CUBLAS_REQUIRED(X) \
 	X(cublasCreate_v2, (uintptr_t *handle), (handle)) \
 	X(cublasDestroy_v2, (uintptr_t handle), (handle)) \

@@ -1,7 +1,7 @@
 package nv
 
-// Handles. The zero value is none; a zero Stream is the default stream, which
-// nothing here should use.
+// Handles. The zero value means none; a zero Stream is the default stream, to which no work should
+// be added.
 type (
 	Device       int32   // a device of the driver, not its ordinal
 	Context      uintptr // a CUcontext
@@ -44,7 +44,7 @@ const (
 // FunctionAttribute is a CUfunction_attribute (cuda.h).
 type FunctionAttribute int32
 
-// FuncMaxThreadsPerBlock is the largest block that a kernel can be launched with.
+// FuncMaxThreadsPerBlock is the most threads per block with which a kernel can be launched.
 const FuncMaxThreadsPerBlock FunctionAttribute = 0
 
 // Operation is a cublasOperation_t (cublas_api.h).
@@ -62,16 +62,17 @@ type FillMode int32
 // FillUpper is the upper triangle, in column-major terms.
 const FillUpper FillMode = 1
 
-// Side is a cublasSideMode_t (cublas_api.h): where a triangle stands.
+// Side is a cublasSideMode_t (cublas_api.h): on which side the triangular matrix stands.
 type Side int32
 
-// SideRight is X op(A).
+// SideRight stands for X op(A).
 const SideRight Side = 1
 
-// Diagonal is a cublasDiagType_t (cublas_api.h).
+// Diagonal is a cublasDiagType_t (cublas_api.h): whether a triangular matrix has ones on its
+// diagonal.
 type Diagonal int32
 
-// DiagonalGiven is one that is read, not of ones.
+// DiagonalGiven means that the diagonal is read, not taken to be ones.
 const DiagonalGiven Diagonal = 0
 
 // MathMode is a cublasMath_t (cublas_api.h).
@@ -86,12 +87,12 @@ const (
 // PointerMode is a cublasPointerMode_t (cublas_api.h).
 type PointerMode int32
 
-// PointerHost says that scalars are in the host's memory.
+// PointerHost means that scalars are in host memory.
 const PointerHost PointerMode = 0
 
-// How much of U or V^T Dgesvd computes.
+// Values of jobu and jobvt, how much of U and V^T Dgesvd computes.
 const (
-	JobSome = 'S' // the first min(m, n) columns
+	JobSome = 'S' // the first min(m, n) columns of U or rows of V^T
 	JobNone = 'N'
 )
 

@@ -2,7 +2,7 @@
 
 package nv
 
-// Library is a driver and a set of libraries, which there is none of here.
+// Library is empty: this build has no CUDA.
 type Library struct{}
 
 // Open returns [ErrUnsupported].
