@@ -14,7 +14,7 @@ import (
 	"github.com/amtrl/amtrl/cuda/internal/nv"
 )
 
-// Compiler is what is needed of NVRTC; [nv.NVRTC] is one.
+// Compiler is the part of NVRTC that this package uses; [nv.NVRTC] implements it.
 type Compiler interface {
 	Version() (major, minor int, err error)
 	CreateProgram(source, name string, headers []nv.Header) (nv.Program, error)
@@ -25,7 +25,7 @@ type Compiler interface {
 	DestroyProgram(p nv.Program) error
 }
 
-// Source is a translation unit and how to compile it.
+// Source is a translation unit, with the options and the target to compile it for.
 type Source struct {
 	Name    string // appears in the compiler's messages
 	Text    string
@@ -34,22 +34,22 @@ type Source struct {
 	Target  Target
 }
 
-// Code is what a source was compiled to.
+// Code is a compiled source.
 type Code struct {
-	// Image is a cubin, or PTX ended by a zero byte, as cuModuleLoadData takes
-	// it. It may be shared and must not be written to.
+	// Image is a cubin, or PTX ended by a zero byte, as cuModuleLoadData takes it. It may be shared
+	// and must not be written to.
 	Image []byte
-	// Log is what the compiler said; empty where Cached.
+	// Log holds the compiler's messages; empty where Cached.
 	Log string
-	// Cached is whether the image comes from memory or the disk.
+	// Cached reports whether the image comes from memory or disk.
 	Cached bool
 }
 
-// Error is a source that did not compile.
+// Error reports a source that did not compile.
 type Error struct {
 	Name   string // of the source
 	Target Target
-	Log    string // what the compiler said
+	Log    string // the compiler's messages
 	Err    error  // of NVRTC
 }
 
@@ -64,7 +64,7 @@ func (e *Error) Error() string {
 // Unwrap returns NVRTC's error.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Compile compiles without a cache.
+// Compile compiles a source, without a cache.
 func Compile(c Compiler, src Source) (code Code, err error) {
 	p, err := c.CreateProgram(src.Text, src.Name, src.Headers)
 	if err != nil {
@@ -92,22 +92,21 @@ func Compile(c Compiler, src Source) (code Code, err error) {
 	return code, nil
 }
 
-// Cache is compiled code, kept in memory and in a folder. It may be used by several
-// goroutines, and its folder by several processes.
+// Cache keeps compiled code in memory and in a folder. Several goroutines may use it at a time, and
+// several processes its folder.
 type Cache struct {
 	dir    string
 	one    singleflight.Group
 	memory sync.Map // images by key
 }
 
-// NewCache returns the cache in a folder, which is made when it is first written
-// to, or in memory alone where dir is empty.
+// NewCache returns a cache in the folder dir, which is created at the first write, or one in memory
+// alone where dir is empty.
 func NewCache(dir string) *Cache { return &Cache{dir: dir} }
 
-// Compile returns the code of a source from memory, from the folder or, where it has
-// none that is whole, from the compiler, and writes that to the folder. A folder that
-// cannot be read or written, or that [Check] refuses, only costs the time to compile,
-// once for each process.
+// Compile returns the code of a source from memory, from the folder or, where neither has an intact
+// copy, from the compiler, and then writes it to the folder. A folder that cannot be read or
+// written, or that [Check] refuses, only costs the time to compile, once for each process.
 func (c *Cache) Compile(n Compiler, src Source) (Code, error) {
 	major, minor, err := n.Version()
 	if err != nil {

@@ -16,9 +16,8 @@ import (
 	"github.com/amtrl/amtrl/internal/owner"
 )
 
-// DefaultDir returns the folder amtrl/cubin in the user's cache folder, or what
-// AMTRL_CUBIN_CACHE says instead: a folder, or off for none. It is empty where
-// there is none.
+// DefaultDir returns the folder that AMTRL_CUBIN_CACHE names, or by default amtrl/cubin in the user's cache
+// folder. It returns "" where AMTRL_CUBIN_CACHE is off or the user has no cache folder.
 func DefaultDir() string {
 	switch dir := os.Getenv("AMTRL_CUBIN_CACHE"); dir {
 	case "":
@@ -34,10 +33,10 @@ func DefaultDir() string {
 	return filepath.Join(dir, "amtrl", "cubin")
 }
 
-// magic begins every file; the checksum of the rest and the rest follow.
+// magic begins every file; the checksum and the code follow.
 const magic = "amtrl cubin 2\n"
 
-// key names code by all that it depends on.
+// key returns a hash of everything that the code depends on.
 func key(src Source, major, minor int) string {
 	h := sha256.New()
 	write := func(s string) {
@@ -65,8 +64,9 @@ func key(src Source, major, minor int) string {
 
 func fileName(key string) string { return key + ".cubin" }
 
-// Check returns why the cache does not use a folder: it is none, a symbolic link, another user's, or one that
-// others may write to, and so choose what runs here. A folder that is not there yet is in order.
+// Check returns an error that says why the cache does not use dir: it is no folder, is a symbolic link,
+// belongs to another user, or can be written to by others, who could so choose what runs here. It returns nil
+// where dir does not exist yet.
 func Check(dir string) error {
 	root, err := open(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -78,8 +78,8 @@ func Check(dir string) error {
 	return root.Close()
 }
 
-// open opens a folder that is this user's or root's alone. What is then done by way of the root stays in
-// that folder, whatever becomes of its name.
+// open opens a folder that belongs to this user or root and that no one else may write to. What is then done
+// through the root stays in that folder, whatever becomes of its name.
 func open(dir string) (*os.Root, error) {
 	named, err := os.Lstat(dir)
 	if err != nil {
@@ -106,7 +106,7 @@ func open(dir string) (*os.Root, error) {
 	return root, nil
 }
 
-// checksum is of the code and of what it was compiled from, so that no file can take another's place.
+// checksum returns the hash of the code and its key, so that no file can take the place of another.
 func checksum(key string, image []byte) []byte {
 	h := sha256.New()
 	h.Write([]byte(key))
@@ -114,7 +114,8 @@ func checksum(key string, image []byte) []byte {
 	return h.Sum(nil)
 }
 
-// load returns the code that a folder has under a key, if it is whole and nobody else's.
+// load returns the code that dir holds under key. It returns false where there is none, its checksum is
+// wrong, or others could have written it.
 func load(dir, key string) ([]byte, bool) {
 	root, err := open(dir)
 	if err != nil {
@@ -136,7 +137,8 @@ func load(dir, key string) ([]byte, bool) {
 	return bytes.Clone(image), bytes.Equal(checksum(key, image), rest[:sha256.Size]) // a clone is aligned
 }
 
-// store writes a file, or leaves it. It is not synced: what a crash leaves of it is refused by its checksum.
+// store writes the code to dir under key; it ignores failures. The file is not synced: what a crash leaves of
+// it has a wrong checksum.
 func store(dir, key string, image []byte) {
 	if os.MkdirAll(dir, 0o700) != nil {
 		return

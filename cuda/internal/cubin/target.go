@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// Target is what code is compiled for: a real architecture such as sm_90, whose
-// machine code runs on the devices of that number, or PTX for a virtual one, which
-// the driver turns into machine code for any later device.
+// Target is what code is compiled for: a real architecture such as sm_90, whose machine code runs
+// on the devices of that number, or PTX for a virtual one, which the driver compiles to machine
+// code for any later device.
 type Target struct {
 	Arch int // 10 times the major plus the minor compute capability
 	PTX  bool
@@ -22,14 +22,14 @@ func (t Target) String() string {
 
 func (t Target) option() string { return "-arch=" + t.String() }
 
-// integrated are the architectures of NVIDIA's systems on a chip. Their machine
-// code runs on no other device of the same major number.
+// integrated lists the architectures of NVIDIA's systems on a chip. Their machine code runs on no
+// other device of the same major number.
 var integrated = []int{53, 62, 72, 87, 88, 101, 110}
 
-// Choose returns the best target for a device of compute capability device among
-// those that a compiler supports: machine code for the very device; else for the
-// nearest earlier one of the same major number; else, where the compiler is older
-// than the device, PTX, which the driver then compiles.
+// Choose returns the best target for a device of compute capability device among the supported
+// architectures of a compiler: machine code for the device's own architecture; else for the nearest
+// earlier one of the same major number; else, where the compiler is older than the device, PTX for
+// the nearest earlier one, which the driver then compiles.
 func Choose(supported []int, device int) (Target, error) {
 	if slices.Contains(supported, device) {
 		return Target{Arch: device}, nil
