@@ -14,9 +14,9 @@ import (
 
 var building sync.Mutex
 
-// Build returns the folder that holds the libraries of v. It compiles what is
-// not in the cache, which lies in the user's cache folder and is keyed by the
-// sources and the compiler; the first time takes about half a minute.
+// Build returns the folder that holds the libraries of v. It compiles what is not in the cache,
+// which lies in the user's cache folder and is keyed by the sources and the compiler; the first
+// build takes about half a minute.
 func Build(v Variant) (dir string, err error) {
 	if err := v.check(); err != nil {
 		return "", err
@@ -28,7 +28,7 @@ func Build(v Variant) (dir string, err error) {
 	return dir, err
 }
 
-// withCore builds what all variants share, and calls f while nobody else builds.
+// withCore builds the core library, which all variants share, and calls f while no one else builds.
 func withCore(f func(b *builder, core string) error) error {
 	building.Lock()
 	defer building.Unlock()
@@ -48,10 +48,10 @@ func withCore(f func(b *builder, core string) error) error {
 	return f(b, core)
 }
 
-// builder knows where sources and cache are.
+// builder holds the folders of the sources and the cache.
 type builder struct {
 	root, cache string
-	compiler    string // what g++ says it is
+	compiler    string // output of g++ --version
 }
 
 func newBuilder() (*builder, error) {
@@ -70,8 +70,8 @@ func newBuilder() (*builder, error) {
 	return &builder{root: root, cache: cache, compiler: version}, nil
 }
 
-// moduleRoot is the nearest folder above the working directory that has a
-// go.mod: the sources of the kernels lie beside this package.
+// moduleRoot returns the working directory or the nearest folder above it that holds the C++
+// sources of this package, and with them those of the kernels.
 func moduleRoot() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -104,7 +104,7 @@ func cacheDir() (string, error) {
 	return dir, nil
 }
 
-// lock keeps test binaries of one tree from building the same at the same time.
+// lock keeps the test binaries of one source tree from building the same files at the same time.
 func (b *builder) lock() (unlock func(), err error) {
 	f, err := os.OpenFile(filepath.Join(b.cache, "lock-"+hash(b.root)), os.O_CREATE|os.O_RDWR, 0o644)
 	if err != nil {

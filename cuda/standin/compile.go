@@ -28,14 +28,14 @@ func command(dir, name string, args ...string) (string, error) {
 
 var flags = []string{"-std=c++17", "-O2", "-g1", "-fPIC", "-Wall", "-Wextra", "-Werror"}
 
-// unit is one compilation.
+// unit is one source file with the flags to compile it.
 type unit struct {
 	source string // below the module's root
 	flags  []string
 	deps   string // hash of the headers that it may include
 }
 
-// headers hashes the headers of folders, by name and content.
+// headers returns a hash of the headers in folders, by name and content.
 func (b *builder) headers(dirs ...string) (string, error) {
 	var parts []string
 	for _, dir := range dirs {
@@ -57,8 +57,8 @@ func (b *builder) headers(dirs ...string) (string, error) {
 	return hash(parts...), nil
 }
 
-// object compiles u, unless the cache has it, and returns the object's path. No
-// path of this tree goes into it or its key, so that copies of the tree share it.
+// object compiles u, unless the cache has it, and returns the path of the object file. Neither the
+// file nor its key contains a path of this source tree, so that copies of the tree share it.
 func (b *builder) object(u unit) (string, error) {
 	text, err := os.ReadFile(filepath.Join(b.root, u.source))
 	if err != nil {
@@ -81,7 +81,7 @@ func (b *builder) object(u unit) (string, error) {
 	return out, os.Rename(tmp, out)
 }
 
-// objects compiles units side by side.
+// objects compiles units in parallel and returns their object files.
 func (b *builder) objects(units []unit) ([]string, error) {
 	out := make([]string, len(units))
 	var group errgroup.Group
@@ -95,12 +95,12 @@ func (b *builder) objects(units []unit) ([]string, error) {
 	return out, group.Wait()
 }
 
-// folder makes units of the .cpp files of src/name.
+// folder returns a unit for each .cpp file of src/name.
 func (b *builder) folder(name, deps string, more ...string) ([]unit, error) {
 	return b.glob(filepath.Join(source, name), ".cpp", slices.Concat(includes, more), deps)
 }
 
-// glob makes units of the files of a folder.
+// glob returns a unit for each file of a folder that ends in ext.
 func (b *builder) glob(dir, ext string, flags []string, deps string) ([]unit, error) {
 	files, err := filepath.Glob(filepath.Join(b.root, dir, "*"+ext))
 	if err != nil || len(files) == 0 {
@@ -126,8 +126,8 @@ var (
 	kernelIncludes = []string{"-Wno-unknown-pragmas", "-I", cuda, "-I", harness, "-include", "prelude.h"}
 )
 
-// kernels makes units of the kernels and of the harness that runs them; where AMTRL_PTX names a folder of PTX, of the
-// interpreter that runs that.
+// kernels returns the units of the kernels and of the harness that runs them, or, where AMTRL_PTX
+// names a folder of PTX, those of the interpreter that runs it.
 func (b *builder) kernels() ([]unit, error) {
 	deps, err := b.headers(cuda)
 	if err != nil {

@@ -51,18 +51,17 @@ var attach = sync.OnceValue(func() error {
 	})
 })
 
-// Control gives orders to the libraries in this process. They hold for all of
-// it: tests that use them do not run in parallel.
+// Control gives orders to the libraries in this process. They hold for the whole process: tests
+// that use them do not run in parallel.
 type Control struct {
 	tb     testing.TB
 	before Live
 	leaks  bool
 }
 
-// Open returns the control of this process's libraries, with all settings as new
-// and all counters at zero. When the test ends it fails if an object that it
-// made is still alive, or if memory was misused, and the settings are as new
-// again.
+// Open returns the control of this process's libraries, with all settings and counters reset. When
+// the test ends, it fails if an object that it made is still alive or if memory was misused, and
+// the settings are reset again.
 func Open(tb testing.TB) *Control {
 	tb.Helper()
 	if err := attach(); err != nil {
@@ -92,8 +91,8 @@ func (c *Control) Dir(v Variant) string {
 	return dir
 }
 
-// Check reports objects that are alive beyond those at Open, and misuses. A context is
-// no leak: a process keeps the one of a device.
+// Check reports objects alive now that were not at Open, and misuses of memory. A context is not a
+// leak: a process keeps that of a device.
 func (c *Control) Check() {
 	c.tb.Helper()
 	left := live().minus(c.before)
@@ -109,8 +108,7 @@ func (c *Control) Check() {
 	}
 }
 
-// Order gives orders in the words of the environment variable, as [Environment]
-// lists them.
+// Order gives orders in the syntax of the environment variable, which [Environment] describes.
 func (c *Control) Order(orders ...string) {
 	c.tb.Helper()
 	text := strings.Join(orders, ";")
@@ -121,10 +119,9 @@ func (c *Control) Order(orders ...string) {
 	}
 }
 
-// Fail makes the nth call of a function from now on return code, once; "*"
-// stands for every function, and code 0 for its library's general failure. What
-// the function was to do is not done, except that a function that gives
-// something back does so all the same: the caller cannot do it any other way.
+// Fail makes the nth call of a function from now on return code, once; "*" stands for every
+// function, and code 0 for its library's general failure. The call does not do its work, except
+// where it frees something: that is freed all the same, since the caller has no other way to do it.
 func (c *Control) Fail(function string, nth, code int) {
 	c.tb.Helper()
 	c.Order(fmt.Sprintf("fail=%s:%d:%d", function, nth, code))
@@ -136,32 +133,31 @@ func (c *Control) FailFrom(function string, nth, code int) {
 	c.Order(fmt.Sprintf("fail=%s:%d:%d:forever", function, nth, code))
 }
 
-// FailWork makes the nth operation that a device executes from now on fail with
-// code: kernels, copies, fills and calls of cuBLAS and cuSOLVER count, within
-// graphs too. It surfaces where the device is next waited for or called, and
-// ends the context.
+// FailWork makes the nth operation that a device executes from now on fail with code. Kernels,
+// copies, fills and calls of cuBLAS and cuSOLVER count, within graphs too. The failure is returned
+// by the next call that waits for or uses the device, and ends the context.
 func (c *Control) FailWork(nth, code int) {
 	c.tb.Helper()
 	c.Order(fmt.Sprintf("work=%d:%d", nth, code))
 }
 
-// Lose takes the device away: calls fail from now on.
+// Lose makes all calls fail from now on, as on a lost device.
 func (c *Control) Lose() {
 	c.tb.Helper()
 	c.Order("lost")
 }
 
-// Reset makes all settings and counters as new; objects stay.
+// Reset resets all settings and counters; objects stay.
 func (c *Control) Reset() { C.call_reset() }
 
-// Calls counts the calls of a function since Open, of all where it is "*".
+// Calls returns the number of calls of a function since Open, or of all functions for "*".
 func (c *Control) Calls(function string) int {
 	s := C.CString(function)
 	defer C.free(unsafe.Pointer(s))
 	return int(C.call_calls(s))
 }
 
-// Functions counts the calls of each function called since Open.
+// Functions returns the number of calls of each function that was called since Open.
 func (c *Control) Functions() map[string]int {
 	out := map[string]int{}
 	for i := 0; ; i++ {
@@ -173,7 +169,7 @@ func (c *Control) Functions() map[string]int {
 	}
 }
 
-// Log names all calls in order, since Order("log").
+// Log returns the names of the functions called since Order("log"), in order.
 func (c *Control) Log() []string {
 	var out []string
 	for i := 0; ; i++ {
@@ -185,13 +181,14 @@ func (c *Control) Log() []string {
 	}
 }
 
-// Work counts the operations executed by devices since Open.
+// Work returns the number of operations that devices have executed since Open.
 func (c *Control) Work() int { return int(C.call_work()) }
 
-// Connections is what CUDA_DEVICE_MAX_CONNECTIONS was when the driver was last initialised, 8 where it was not set.
+// Connections returns CUDA_DEVICE_MAX_CONNECTIONS as it was when the driver was last initialised, 8
+// where it was not set.
 func (c *Control) Connections() int { return int(C.call_connections()) }
 
-// Live counts the objects made since Open that are alive.
+// Live counts the objects made since Open that are still alive.
 func (c *Control) Live() Live { return live().minus(c.before) }
 
 func live() Live {

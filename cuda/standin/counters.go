@@ -12,7 +12,7 @@ var kindNames = [...]string{
 	"graphs", "executable graphs", "cuBLAS handles", "cuSOLVER handles", "NVRTC programs",
 }
 
-// The places in Live.
+// Indices into Live.
 const (
 	Contexts = iota
 	DeviceBlocks
@@ -28,7 +28,7 @@ const (
 	Programs
 )
 
-// Live counts objects by kind.
+// Live holds the number of live objects of each kind.
 type Live [len(kindNames)]int64
 
 func (l Live) minus(m Live) Live {
@@ -45,7 +45,7 @@ var misuseNames = [...]string{
 	"captures broken by a call of another thread",
 }
 
-// The places in Misuse.
+// Indices into Misuse.
 const (
 	PageableAsync = iota
 	GuardBroken
@@ -53,7 +53,7 @@ const (
 	CaptureBroken
 )
 
-// Misuse counts what a real device may forgive and tests do not.
+// Misuse holds the number of misuses of each kind, which a real device may forgive and tests do not.
 type Misuse [len(misuseNames)]int64
 
 func (m Misuse) String() string { return counts(m[:], misuseNames[:]) }
@@ -71,22 +71,21 @@ func counts(n []int64, names []string) string {
 	return strings.Join(parts, ", ")
 }
 
-// Environment returns what to add to a child process's environment so that the
-// libraries there obey orders and keep their counters in a file, which [Counters]
-// reads. counters may be "". The orders are
+// Environment returns the variables to add to a child process's environment so that its libraries obey orders
+// and keep their counters in the file counters, which [Counters] reads. counters may be "". The orders are
 //
 //	devices=N             the number of devices, 1
-//	memory=BYTES          of each device, 141 GiB
+//	memory=BYTES          the memory of each device, 141 GiB
 //	driver=N              the driver's version, 13000
 //	cc=MAJOR.MINOR        the compute capability, 9.0
-//	version=KIND:MAJOR    what a library says its version is (0 driver, 1 cuBLAS, 3 cuSOLVER, 6 NVRTC)
+//	version=KIND:MAJOR    the version that a library reports (0 driver, 1 cuBLAS, 3 cuSOLVER, 6 NVRTC)
 //	fail=FUNCTION:NTH:CODE[:forever]
-//	takes=FUNCTION:BYTES  memory of the device that each call of it takes: for good where it makes an object, else for its time
+//	takes=FUNCTION:BYTES  device memory that each call takes: while the object that it makes lives, else during the call
 //	work=NTH:CODE         see [Control.FailWork]
 //	lost                  see [Control.Lose]
-//	lost=DEVICE:WORK      a device goes away once it has executed so many operations more
-//	name=DEVICE:NAME      a device of another model
-//	log                   note each call
+//	lost=DEVICE:WORK      lose a device once it has executed WORK more operations
+//	name=DEVICE:NAME      the model of a device
+//	log                   record the name of each call
 func Environment(counters string, orders ...string) []string {
 	env := []string{"AMTRL_STANDIN=" + strings.Join(orders, ";")}
 	if counters != "" {
@@ -95,7 +94,7 @@ func Environment(counters string, orders ...string) []string {
 	return env
 }
 
-// Counters reads what a child process left behind, however it ended.
+// Counters returns the counters that a child process left in the file path, however it ended.
 func Counters(path string) (Live, Misuse, error) {
 	var all struct {
 		Live   Live

@@ -10,9 +10,9 @@ import (
 	"strings"
 )
 
-// core links what all libraries of all variants share: memory, streams,
-// counters, kernels. Its SONAME is its path, so that it is found from wherever
-// a library that needs it lies, and there is one in the process.
+// core links the library that all libraries of all variants share: memory, streams, counters,
+// kernels. Its SONAME is its path, so that a library finds it from any folder, and the process has
+// only one.
 func (b *builder) core() (string, error) {
 	deps, err := b.headers(source, bindings)
 	if err != nil {
@@ -98,15 +98,15 @@ func (b *builder) set(v Variant, core string) (string, error) {
 
 const hiddenMap = "hidden.map"
 
-// info is the unit that tells a library which one it is.
+// info returns the unit that tells a library which one it is.
 func (b *builder) info(v Variant, l library, deps string) unit {
 	stub := map[bool]int{true: 1}[v.Stub && l.name == "cuda"]
 	return unit{filepath.Join(source, "info.cpp"), append(slices.Clone(includes), "-DSTANDIN_KIND="+l.kind,
 		fmt.Sprintf("-DSTANDIN_FAMILY=%d", v.claim(l)), fmt.Sprintf("-DSTANDIN_STUB=%d", stub)), deps}
 }
 
-// hide writes a version script to dir that keeps functions out of the libraries, and
-// returns the linker's option for it.
+// hide writes a version script to dir that hides functions of the libraries, and returns the
+// linker's option for it.
 func hide(dir string, names []string) (string, error) {
 	path := filepath.Join(dir, hiddenMap)
 	text := "{ global: *; };\n"

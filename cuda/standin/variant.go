@@ -6,32 +6,32 @@ import (
 	"strings"
 )
 
-// Variant is a set of libraries. The zero value is that of CUDA 13, whole.
+// Variant describes a set of libraries. The zero value is a complete set of CUDA 13.
 type Variant struct {
 	// Family is 12 or 13; 0 is 13.
 	Family int
-	// Stub makes libcuda the one that toolkits have for linking: every call
-	// returns CUDA_ERROR_STUB_LIBRARY.
+	// Stub makes libcuda the stub that toolkits have for linking: every call returns
+	// CUDA_ERROR_STUB_LIBRARY.
 	Stub bool
-	// Without lists functions that their library lacks.
+	// Without lists functions that are missing from their libraries.
 	Without []string
-	// Absent lists libraries that are not there, as "cublas" or "libcublas.so.13".
+	// Absent lists libraries that are missing, as "cublas" or "libcublas.so.13".
 	Absent []string
-	// Claims are families that libraries of this set say they belong to, by
-	// their names as in "cublas": a set mixed from two.
+	// Claims holds the families that libraries report, by names such as "cublas": a set mixed from
+	// two families.
 	Claims map[string]int
 }
 
 // library is one file of a set.
 type library struct {
 	name    string // as in lib<name>.so
-	kind    string // of standin::LibraryKind
-	sources string // the folder of src
+	kind    string // value of standin::LibraryKind
+	sources string // folder below src
 	soname  map[int]string
 	needs   []string // libraries that must be loaded before it
 }
 
-// In the order in which they are linked.
+// libraries lists the files of a set in the order in which they are linked.
 var libraries = []library{
 	{"cuda", "kDriver", "driver", soname("libcuda.so.", 1, 1), nil},
 	{"nvJitLink", "kJitLink", "", soname("libnvJitLink.so.", 12, 13), nil},
@@ -77,7 +77,7 @@ func (l library) is(name string, family int) bool {
 	return name == l.name || name == l.soname[family]
 }
 
-// key tells variants apart.
+// key returns a string that is different for each variant.
 func (v Variant) key() string {
 	var b strings.Builder
 	fmt.Fprint(&b, v.family(), v.Stub)
