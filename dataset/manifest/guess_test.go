@@ -252,6 +252,23 @@ func TestLookRefuses(t *testing.T) {
 	must.Equal(t, strings.Count(err.Error(), file), 1, "how often %v names the file", err)
 }
 
+// A list is no label and no source, whatever other columns lack.
+func TestLookRefusesLists(t *testing.T) {
+	file, lines := filepath.Join(t.TempDir(), "rows.jsonl"), ""
+	for i := range 120 {
+		lines += fmt.Sprintf(`{"domain": "d%d", "kind": "k%d", "v": [1, %d], "x": %d, "a": %s}`+"\n", i%4, i%2, i, i%7, []string{"null", "1.5"}[b2i(i%3 == 0)])
+	}
+	must.Do(t, os.WriteFile(file, []byte(lines), 0o644))
+	for _, known := range []Known{
+		{Labels: []string{"v"}, Features: []string{"x"}},
+		{Source: "v", Labels: []string{"kind"}, Features: []string{"x"}},
+		{Labels: []string{"kind", "v"}, Features: []string{"x"}},
+	} {
+		_, err := Look(t.Context(), filepath.Join(t.TempDir(), "m.yaml"), []string{file}, known)
+		must.Fail(t, "a list", err, file, "column v: expected one value per row, found lists of numbers")
+	}
+}
+
 // Names of any kind come back from the text as they went in.
 func TestTextOfAnyName(t *testing.T) {
 	rng := testrand.New(t)

@@ -16,11 +16,16 @@ const (
 
 // markLate sets late for the columns that are known with the label, as far as the rows looked at show.
 func (g *guesser) markLate(m *Manifest) {
+	source := g.column(m.Source)
+	looked := source == nil || len(source.cells.words) > 0 // lists are not looked at
 	var labels []*column
 	for _, l := range m.Labels {
-		labels = append(labels, g.column(l.Column))
+		label := g.column(l.Column)
+		labels, looked = append(labels, label), looked && len(label.cells.words) > 0
 	}
-	source := g.column(m.Source)
+	if !looked {
+		return
+	}
 	for _, c := range g.columns {
 		if !g.taken[c.Name] && c.missing > 0 {
 			c.late = c.lateness(labels, source)
