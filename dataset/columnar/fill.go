@@ -15,7 +15,7 @@ func (w *writer) measure(b *table.Batch) (err error) {
 	if fill && len(w.allFeatures()) == 1 && b.Features.Width > 1 {
 		return w.listsFault(w.inputs[0].Path, w.survey.features[0])
 	}
-	if w.scaled, err = w.scales(); fill || w.scaled {
+	if w.scaled, err = w.scales(b.Features.Width); fill || w.scaled {
 		w.spreads = new(spreads)
 	}
 	return err

@@ -61,16 +61,17 @@ func (s *spreads) units() (centre, scale []float64, whole []bool) {
 	return centre, scale, whole
 }
 
-// scales reports whether each feature is brought to mean 0 and standard deviation 1: where the manifest says so, and where it says nothing
-// and features are several columns kept as float32.
-func (s *survey) scales() (bool, error) {
+// scales reports whether each of width features is brought to mean 0 and standard deviation 1: where the manifest says so, and where it
+// says nothing and features are a column each, kept as float32.
+func (s *survey) scales(width int) (bool, error) {
 	switch is := s.manifest.Scale; {
 	case is == manifest.ScaleFeature && s.element != table.Float32:
 		return false, fmt.Errorf("%s: columns: scale: expected features that are kept as float32, found %s", s.manifest.Path, s.element)
 	case is != "":
 		return is == manifest.ScaleFeature, nil
 	}
-	return len(s.features)+len(s.categories)+s.manifest.Knots > 1 && s.element == table.Float32, nil
+	lists := len(s.features) == 1 && width > 1 && len(s.categories) == 0 && s.manifest.Knots == 0
+	return !lists && s.element == table.Float32, nil
 }
 
 // add takes a row into account, in which NaN is a missing feature.

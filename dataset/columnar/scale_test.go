@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
@@ -25,6 +27,33 @@ func importRows(t *testing.T, x []float64, keys string) (string, error) {
 	must.Do(t, os.WriteFile(filepath.Join(dir, "rows.csv"), []byte(csv), 0o644))
 	text := `{files: rows.csv, columns: {source: domain, features: [t, u]` + keys + `}, labels: [{column: kind}]}`
 	return filepath.Join(dir, "out"), Import(t.Context(), parse(t, dir, text), filepath.Join(dir, "out"), nil)
+}
+
+// A single column is scaled as several are, however far its zero, and a list is not.
+func TestImportScalesOneColumn(t *testing.T) {
+	const far = 1_700_000_000
+	for features, scaled := range map[string]bool{"t": true, "v": false} {
+		dir, lines := t.TempDir(), ""
+		for i := range 60 {
+			lines += fmt.Sprintf(`{"domain": "s%d", "kind": "k%d", "t": %d, "v": [%d, 7]}`+"\n", i%3, i%2, far+i, i)
+		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, "rows.jsonl"), []byte(lines), 0o644))
+		text := `{files: rows.jsonl, columns: {source: domain, features: ` + features + `}, labels: [{column: kind}]}`
+		must.Do(t, Import(t.Context(), parse(t, dir, text), filepath.Join(dir, "out"), nil))
+		set := must.Get(Open(filepath.Join(dir, "out")))(t)
+		if !scaled {
+			must.Hold(t, set.Pools[0].F32[2] == 3, "found %v", set.Pools[0].F32[:4])
+			continue
+		}
+		var x []float64
+		for _, p := range set.Pools {
+			for _, v := range p.F32 {
+				x = append(x, float64(v))
+			}
+		}
+		mean, variance := stat.PopMeanVariance(x, nil)
+		must.Hold(t, len(x) == 60 && math.Abs(mean) < 1e-6 && math.Abs(variance-1) < 1e-5, "mean %g and variance %g of %d rows", mean, variance, len(x))
+	}
 }
 
 // A feature that is measured from afar, such as in seconds since 1970, is scaled to what it is when measured from near, though
