@@ -67,9 +67,10 @@ func average(id Identity, results []Result) Summary {
 // with the method second. A method differs from itself by 0. Several results with held-out rows give none: a difference
 // over seeds is for these rows.
 func comparisons(results []Result, budget float64, chosen func(*Result) string, second string) (out []pipeline.Comparison) {
+	results = slices.DeleteFunc(slices.Clone(results), func(r Result) bool { return r.Budget != budget })
 	for i := range results {
 		r := &results[i]
-		if r.Budget != budget || len(results) > 1 && !r.Methods[0].Score.LeaveOneOut {
+		if len(results) > 1 && !r.Methods[0].Score.LeaveOneOut {
 			continue
 		}
 		first, rows := chosen(r), 0

@@ -20,6 +20,7 @@ import (
 
 	"github.com/amtrl/amtrl/internal/atomicfile"
 	"github.com/amtrl/amtrl/internal/foldertest"
+	"github.com/amtrl/amtrl/internal/jsonfile"
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/pipeline"
 )
@@ -37,6 +38,29 @@ func smallSweep(t testing.TB) (*pipeline.Resident, Identity) {
 func mustSweep(t testing.TB, dev *pipeline.Resident, id Identity, dir string, jobs int) *Summary {
 	t.Helper()
 	return must.Get(Sweep(t.Context(), dev, id, dir, jobs, nil))(t)
+}
+
+// A sweep of one target and seed has the intervals over rows of its runs, at each budget.
+func TestSweepOfOneComparesRows(t *testing.T) {
+	dev, id := smallSweep(t)
+	id.Targets, id.Seeds, id.Config.Head.Prior = id.Targets[:1], id.Seeds[:1], pipeline.PriorSources
+	dir := t.TempDir()
+	sum := mustSweep(t, dev, id, dir, 1)
+	compared := 0
+	for _, u := range id.Units() {
+		var r Result
+		must.Do(t, jsonfile.Read(filepath.Join(dir, "results", u.Name()+".json"), 1<<20, &r))
+		for _, want := range r.Comparisons {
+			for _, c := range sum.Comparisons {
+				if c.Budget == u.Budget && c.A == want.A && c.B == want.B {
+					compared++
+					must.Hold(t, c.Interval != nil, "%s over %s at %g has no interval", c.A, c.B, c.Budget)
+					must.Equal(t, *c.Interval, *want.Interval, "the interval of %s over %s at %g", c.A, c.B, c.Budget)
+				}
+			}
+		}
+	}
+	must.Hold(t, compared == len(id.Budgets), "%d comparisons", compared)
 }
 
 func TestSweepBytesDoNotDependOnJobs(t *testing.T) {
