@@ -35,4 +35,16 @@ func TestTwoClassesCountOnce(t *testing.T) {
 	}
 	a, b := weights(one, []int{0})[0], weights(two, []int{0, 1})[0]
 	must.Hold(t, math.Abs(a-b) < 1e-9, "one output: %g, two classes: %g", a, b)
+	// What is beyond the numbers for one sample has no weight, and takes none from f.
+	far, poor := make([]float64, n), make([]float64, n)
+	for i, y := range one.Y {
+		f[0][i] = 4 * (2*float64(y) - 1)
+		far[i], poor[i] = -10*f[0][i], -10*f[0][i]
+	}
+	far[n/2] = math.Inf(1)
+	l := &Learner{problem: &Problem{Set: set, Config: cfg, Target: Source{Name: "t", Tasks: []int{0}}}}
+	left := func(_, row int) float64 { return f[0][row] }
+	for i, w := range l.joinWeights(one, []int{0}, left, helps{pooled: [][]prediction{{{left: far}}, {{left: poor}}}}) {
+		must.Hold(t, w < 1e-3, "help %d has the weight %g", i, w)
+	}
 }

@@ -276,7 +276,7 @@ func (l *Learner) finalHead(ctx context.Context, rec *Epoch, in Round, fit *head
 	if err := l.finish(*fit); err != nil {
 		return err
 	}
-	if rec.HeadPooled+rec.HeadRelevant > 0 && !p.Classifies() {
+	if rec.HeadPooled+rec.HeadRelevant+rec.HeadAlone > 0 && !p.Classifies() {
 		if _, rec.TargetLoss, err = l.inside(in.Target.Rows, fit.labels); err != nil {
 			return err
 		}

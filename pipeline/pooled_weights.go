@@ -95,7 +95,9 @@ func (l *Learner) joinWeights(in Labelled, group []int, left func(c, row int) fl
 		out, says := make([]float64, len(labelled)), make([]float64, len(group))
 		for i, row := range labelled {
 			for j, c := range group {
-				says[j] = (1-a)*left(c, row) + a*help[j].left[row]
+				if says[j] = left(c, row); a > 0 { // a help may be infinite, and f stays what it is
+					says[j] = (1-a)*says[j] + a*help[j].left[row]
+				}
 			}
 			if of.numbers {
 				e := labels(row)[0] - says[0]
