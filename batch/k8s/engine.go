@@ -44,8 +44,11 @@ func newEngine(o Options) (*engine, error) {
 func (e *engine) Name() string { return Kind.Name }
 func (e *engine) Options() any { return e.options }
 
-// Attempt implements [batch.Engine]: the id is the host name of the pod.
-func (e *engine) Attempt() batch.Attempt { return batch.Attempt{ID: os.Getenv("HOSTNAME")} }
+// podVariable is the environment variable that holds the name of the pod. The host name of a pod of an Indexed Job lacks its suffix.
+const podVariable = "POD_NAME"
+
+// Attempt implements [batch.Engine]: the id is the name of the pod.
+func (e *engine) Attempt() batch.Attempt { return batch.Attempt{ID: os.Getenv(podVariable)} }
 
 // Prepare implements [batch.Preparer]: it refuses what only shows with a run folder, and fixes the context and the
 // namespace that kubectl would take now.

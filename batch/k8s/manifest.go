@@ -48,6 +48,7 @@ func (e *engine) manifest(s batch.Submission, p batch.Part, parallel int) ([]byt
 	if err := checkData(job, s); err != nil {
 		return nil, err
 	}
+	namePod(job)
 	var out bytes.Buffer
 	enc := yaml.NewEncoder(&out)
 	enc.SetIndent(2)
@@ -135,6 +136,14 @@ func (e *engine) job(s batch.Submission, p batch.Part, parallel int) (object, er
 			"annotations": object{folderNote: run}}),
 		"spec": spec,
 	}, nil
+}
+
+// namePod adds the variable that holds the name of the pod, behind those that the user has set by their places.
+func namePod(job object) {
+	container, ok := treeAt(job, "spec.template.spec.containers.0").(object)
+	if env, isList := container["env"].([]any); ok && (isList || container["env"] == nil) {
+		container["env"] = append(env, object{"name": podVariable, "valueFrom": object{"fieldRef": object{"fieldPath": "metadata.name"}}})
+	}
 }
 
 // withoutEmpty deletes the empty texts, lists and objects, and the zeros, from o and returns o.

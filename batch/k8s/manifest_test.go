@@ -211,6 +211,12 @@ func checkDecoded(t *testing.T, o Options, s batch.Submission, p batch.Part, raw
 			fail("%s is %v, want %v", path, got, want)
 		}
 	}
+	env, _ := treeAt(job, c+"env").([]any)
+	name, _ := env[len(env)-1].(object)
+	if want := (object{"fieldPath": "metadata.name"}); name["name"] != podVariable ||
+		!reflect.DeepEqual(treeAt(name, "valueFrom.fieldRef"), want) {
+		fail("the last variable is %v, want the name of the pod", name)
+	}
 	if n, _ := treeAt(job, "spec.parallelism").(float64); n < 1 || int(n) > len(p.Tasks) ||
 		s.Resources.Parallel > 0 && int(n) > s.Resources.Parallel {
 		fail("parallelism is %v", n)

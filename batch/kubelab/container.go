@@ -78,7 +78,7 @@ func (p *pod) command() (cmd *exec.Cmd, log *os.File, reason string, err error) 
 
 func (p *pod) environment(c v1.Container, programs string) map[string]string {
 	env := map[string]string{
-		"PATH": programs + ":/usr/local/bin:/usr/bin:/bin", "HOME": "/tmp", "HOSTNAME": p.spec.Name,
+		"PATH": programs + ":/usr/local/bin:/usr/bin:/bin", "HOME": "/tmp", "HOSTNAME": cmp.Or(p.spec.Spec.Hostname, p.spec.Name),
 	}
 	if len(p.gpus) > 0 {
 		var ids []string
