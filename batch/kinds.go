@@ -15,8 +15,6 @@ import (
 type Kind struct {
 	// Name selects the engine and is stored in run folders; Title is its name in texts.
 	Name, Title string
-	// Program is the path of amtrl where the tasks run by default, that of this program if empty.
-	Program string
 	// Ignores lists the resources that the engine has no use for, by the names of their flags.
 	Ignores []string
 	// Interval is the time to leave between two queries, to spare the engine and those who run it.
