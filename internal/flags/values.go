@@ -144,11 +144,11 @@ func Budgets(s string) ([]float64, error) {
 
 // Memory returns the MiB of an amount with the unit K, M, G or T, rounded up. Without a unit it is in MiB.
 func Memory(s string) (int, error) {
-	number, unit := strings.TrimSuffix(strings.ToUpper(strings.TrimSpace(s)), "B"), 1.0
-	number = strings.TrimSuffix(number, "I")
-	for suffix, mib := range map[string]float64{"K": 1.0 / 1024, "M": 1, "G": 1024, "T": 1024 * 1024} {
-		if rest, ok := strings.CutSuffix(number, suffix); ok {
-			number, unit = rest, mib
+	number, unit := strings.ToUpper(strings.TrimSpace(s)), 1.0
+	for _, end := range []string{"IB", "B", "I", ""} {
+		rest, ok := strings.CutSuffix(number, end)
+		if at := len(rest) - 1; ok && at >= 0 && strings.Contains("KMGT", rest[at:]) {
+			number, unit = rest[:at], math.Pow(1024, float64(strings.Index("KMGT", rest[at:])-1))
 			break
 		}
 	}
