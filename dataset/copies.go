@@ -12,15 +12,17 @@ const (
 	// a copy. The rows that occur there with other labels must be at most 1 - copiedSame times as many: the labels of two people differ
 	// more often, and so do the answers to two questions about the same rows.
 	copiedPart, copiedSame = 0.5, 0.95
+	// sharingSources is the largest number of sources with a row that later ones are compared with: a row that all have shows nothing.
+	sharingSources = 16
 )
 
 // copies finds sources that are copies of others. It compares the rows whose features have small hashes: these are the same rows in all
 // sources.
 type copies struct {
-	most  uint64 // the largest hash that is compared
-	first map[uint64]rowHash
-	rows  map[int32]int            // number of compared rows, by source
-	same  map[[2]int32]*sharedRows // by source and an earlier source
+	most uint64 // the largest hash that is compared
+	seen map[uint64][]rowHash
+	rows map[int32]int            // number of compared rows, by source
+	same map[[2]int32]*sharedRows // by source and an earlier source
 }
 
 // sharedRows counts the rows that two sources have in common, those with the same labels and those with other labels.
@@ -28,7 +30,7 @@ type sharedRows struct{ same, other int }
 
 // newCopies returns copies for a set of the given number of rows.
 func newCopies(rows int) copies {
-	c := copies{math.MaxUint64, map[uint64]rowHash{}, map[int32]int{}, map[[2]int32]*sharedRows{}}
+	c := copies{math.MaxUint64, map[uint64][]rowHash{}, map[int32]int{}, map[[2]int32]*sharedRows{}}
 	if rows > copiedRows {
 		c.most = math.MaxUint64 / uint64(rows) * copiedRows
 	}
@@ -48,19 +50,19 @@ func (c *copies) add(p *Pool, rows []rowHash) {
 			continue
 		}
 		c.rows[r.pool]++
-		was, known := c.first[r.features]
-		if !known {
-			c.first[r.features] = r
-			continue
+		for _, was := range c.seen[r.features] {
+			key := [2]int32{r.pool, was.pool}
+			if c.same[key] == nil {
+				c.same[key] = new(sharedRows)
+			}
+			if r.labels == was.labels {
+				c.same[key].same++
+			} else {
+				c.same[key].other++
+			}
 		}
-		key := [2]int32{r.pool, was.pool}
-		if c.same[key] == nil {
-			c.same[key] = new(sharedRows)
-		}
-		if r.labels == was.labels {
-			c.same[key].same++
-		} else {
-			c.same[key].other++
+		if len(c.seen[r.features]) < sharingSources {
+			c.seen[r.features] = append(c.seen[r.features], r)
 		}
 	}
 }
