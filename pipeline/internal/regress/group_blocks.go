@@ -66,8 +66,8 @@ func (t *Tridiagonal) inverseBlocks(s shift, of Groups) []Block {
 	})
 }
 
-// less returns the blocks of B - Z Z', given those of B and a Z, n by r.
-func less(blocks []Block, z *mat.Dense) (out []Block) {
+// subtractOuter returns the blocks of B - Z Z', given those of B and a Z, n by r.
+func subtractOuter(blocks []Block, z *mat.Dense) (out []Block) {
 	for _, b := range blocks {
 		left := Block{b.Samples, mat.NewSymDense(len(b.Samples), nil)}
 		for at, i := range b.Samples {

@@ -16,14 +16,14 @@ const (
 	roundedShare = 1e-12
 )
 
-// judged returns a weight from 0 to 1 for each column of the centred samples x, or nil, for ones, where all samples are of one
+// columnWeights returns a weight from 0 to 1 for each column of the centred samples x, or nil, for ones, where all samples are of one
 // group. Leave-one-out, which chooses how strong the target's own part is, says nothing about a column in which only one sample
 // differs from the others: without that sample it is constant. Its slope would be whatever makes that sample right, and rows
 // elsewhere lie far beyond it. With q the share of a column's sum of squares that is left, about the mean of the rest, without the
 // sample or group for which least is left,
 //
 //	w^2 = min(1, q / judgedShare).
-func judged(x *mat.Dense, groups Groups) []float64 {
+func columnWeights(x *mat.Dense, groups Groups) []float64 {
 	n, d := x.Dims()
 	all, some := newColumnSums(d), newColumnSums(d)
 	for i := range n {

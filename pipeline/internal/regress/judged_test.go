@@ -29,7 +29,7 @@ func TestJudged(t *testing.T) {
 			}
 		}
 		linalg.Centre(x)
-		got := judged(x, groups)
+		got := columnWeights(x, groups)
 		for j := range d {
 			column, left := mat.Col(nil, j, x), math.Inf(1)
 			for samples := range groups.each() {
@@ -48,7 +48,7 @@ func TestJudged(t *testing.T) {
 	of := func(x ...float64) []float64 {
 		column := mat.NewDense(len(x), 1, slices.Clone(x))
 		linalg.Centre(column)
-		return judged(column, GroupsOf([]int32{0, 0, 1, 2, 3}[:len(x)]))
+		return columnWeights(column, GroupsOf([]int32{0, 0, 1, 2, 3}[:len(x)]))
 	}
 	must.EqualSlices(t, of(1e6, 1e6, 1e6, 1e6, 1e6+0.25), []float64{0}, "a column of one sample")
 	must.EqualSlices(t, of(5, 4, 1, 1, 1), []float64{0}, "a column of one group")

@@ -236,7 +236,7 @@ func (k *Kernels) invert(kappa, mu float64) *inverse {
 		v := zh.RawRowView(i)
 		out.diagonal[i] -= linalg.Dot(v, v)
 	}
-	out.blocks = less(shift.blocks, &zh)
+	out.blocks = subtractOuter(shift.blocks, &zh)
 	k.solved[key] = out
 	return out
 }

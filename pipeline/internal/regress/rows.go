@@ -44,7 +44,7 @@ func Measure(x *mat.Dense, each []float32, columns bool, groups Groups) *Rows {
 		x.Zero()
 	}
 	if columns {
-		t.Weight = judged(x, groups)
+		t.Weight = columnWeights(x, groups)
 	}
 	for j, s := range each {
 		linalg.ScaleColumn(x, j, 1/float64(s))

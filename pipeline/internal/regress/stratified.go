@@ -65,14 +65,14 @@ func Even(class []int) []int {
 		}
 	}
 	n, classes := float64(len(class)), float64(len(seen))
-	if factorial(n)-classes*factorial(float64(each))-n*math.Log(classes) > math.Log(evenChance) {
+	if logFactorial(n)-classes*logFactorial(float64(each))-n*math.Log(classes) > math.Log(evenChance) {
 		return nil
 	}
 	return fold
 }
 
-// factorial returns log n!.
-func factorial(n float64) float64 {
+// logFactorial returns log n!.
+func logFactorial(n float64) float64 {
 	v, _ := math.Lgamma(n + 1)
 	return v
 }
