@@ -23,7 +23,7 @@ func (w *Worker) Delegate(ctx context.Context, command func(Resources) *exec.Cmd
 		return ExitBadInput, err
 	}
 	if done, err := w.done(); err != nil || done {
-		return w.already(err)
+		return w.finishDone(err)
 	}
 	cmd := command(w.res)
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr

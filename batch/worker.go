@@ -63,7 +63,7 @@ func (w *Worker) Work(ctx context.Context) (code int, err error) {
 		return ExitBadInput, err
 	}
 	if done, err := w.done(); err != nil || done {
-		return w.already(err)
+		return w.finishDone(err)
 	}
 	if w.part.Cancelled[w.task] {
 		return ExitBadInput, fmt.Errorf("task %d was cancelled", w.task)
@@ -84,11 +84,11 @@ func (w *Worker) Work(ctx context.Context) (code int, err error) {
 	case err != nil:
 		return 1, err
 	case l == nil:
-		return w.already(nil)
+		return w.finishDone(nil)
 	}
 	if done, err := w.done(); err != nil || done {
 		l.Release()
-		return w.already(err)
+		return w.finishDone(err)
 	}
 	code, reason, err := w.attemptTask(ctx, end, l)
 	l.Release()
@@ -131,7 +131,7 @@ func (w *Worker) done() (bool, error) {
 	return err == nil, err
 }
 
-func (w *Worker) already(err error) (int, error) {
+func (w *Worker) finishDone(err error) (int, error) {
 	if err == nil {
 		err = w.Run.clean(w.task)
 	}
@@ -206,10 +206,10 @@ func (w *Worker) attemptTask(ctx context.Context, end context.CancelCauseFunc, l
 	if reason == reasonTakenOver {
 		return code, reason, err // the files belong to the other attempt now
 	}
-	return code, reason, errors.Join(err, w.ended(code, reason, err))
+	return code, reason, errors.Join(err, w.recordEnd(code, reason, err))
 }
 
-func (w *Worker) ended(code int, reason string, err error) error {
+func (w *Worker) recordEnd(code int, reason string, err error) error {
 	exit := attemptExit{Attempt: w.attempt, Part: w.Part, Code: code, Reason: reason}
 	if err != nil {
 		exit.Error = err.Error()
@@ -227,7 +227,7 @@ func (w *Worker) requeue(ctx context.Context, cause error) (int, error) {
 		return ExitRequeue, cause
 	}
 	if err := w.engine.Requeue(ctx); err != nil {
-		w.ended(1, reasonFailed, err)
+		w.recordEnd(1, reasonFailed, err)
 		return 1, fmt.Errorf("task %d is saved, but cannot go on by itself: %w", w.task, err)
 	}
 	w.Note("task %d is saved and requeued as %s", w.task, w.engine.ID)

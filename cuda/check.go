@@ -29,8 +29,8 @@ func (q *queue) check(op string) *checker {
 	return c
 }
 
-// checkNow begins the checks of an operation that cannot be recorded.
-func (q *queue) checkNow(op string) *checker {
+// checkUnrecordable begins the checks of an operation that cannot be recorded.
+func (q *queue) checkUnrecordable(op string) *checker {
 	c := q.check(op)
 	if c.Err == nil && q.recording.Load() != nil {
 		c.Err = fmt.Errorf("%s %w", op, backend.ErrRecording)

@@ -51,11 +51,11 @@ type plan struct {
 	first, common   nv.DevicePtr // addresses of the block and of the scratch memory
 }
 
-// apart is the alignment in bytes of each piece of memory, the same as that of the driver's
+// alignment is the alignment in bytes of each piece of memory, the same as that of the driver's
 // allocations.
-const apart = 256
+const alignment = 256
 
-func aligned(n int64) int64 { return (n + apart - 1) &^ (apart - 1) }
+func aligned(n int64) int64 { return (n + alignment - 1) &^ (alignment - 1) }
 
 func (p *plan) add(c *command) {
 	p.commands = append(p.commands, c)

@@ -14,7 +14,7 @@ var _ backend.Limited = (*queue)(nil)
 
 // Lend implements [backend.Lender].
 func (q *queue) Lend(t backend.DType, raw []byte) (backend.Buffer, error) {
-	c := q.checkNow("Lend")
+	c := q.checkUnrecordable("Lend")
 	n := c.Lend(t, raw)
 	if c.Err != nil {
 		return nil, c.Err
@@ -43,7 +43,7 @@ type leave struct{ share, least int64 }
 
 // Room implements [backend.Limited].
 func (q *queue) Room() (bytes int64, err error) {
-	c := q.checkNow("Room")
+	c := q.checkUnrecordable("Room")
 	if c.Err != nil {
 		return 0, c.Err
 	}

@@ -100,7 +100,7 @@ func (q *queue) follow(other *queue) bool {
 }
 
 func (q *queue) Alloc(t backend.DType, n int) (backend.Buffer, error) {
-	c := q.checkNow("Alloc")
+	c := q.checkUnrecordable("Alloc")
 	bytes := c.Alloc(t, n)
 	if c.Err != nil {
 		return nil, c.Err

@@ -28,9 +28,9 @@ type program struct {
 	temp  *shared
 	// Used in the queue's turns alone: ran reports whether the program has run, and broken is the
 	// number of times that its graph could not be made or launched.
-	ran    bool
-	broken int
-	freed  atomic.Bool
+	ran           bool
+	graphFailures int
+	freed         atomic.Bool
 }
 
 func (p *program) add(uses []*storage, c *command) {
@@ -41,7 +41,7 @@ func (p *program) add(uses []*storage, c *command) {
 }
 
 func (q *queue) Record(fn func() error) (backend.Program, error) {
-	c := q.checkNow("Record")
+	c := q.checkUnrecordable("Record")
 	if c.Err != nil {
 		return nil, c.Err
 	}
@@ -79,7 +79,7 @@ func (q *queue) record(p *program, fn func() error) error {
 
 func (p *program) Run() error {
 	q := p.q
-	c := q.checkNow("Run")
+	c := q.checkUnrecordable("Run")
 	if p.freed.Load() {
 		c.Failf("program", "has been freed")
 	}
@@ -106,7 +106,7 @@ const maxBroken = 3
 func (p *program) issue(q *queue) error {
 	if p.ran && q.lib.Driver.HasGraphs && len(p.plan.commands) > 0 {
 		g, ok := q.graphs[p]
-		if !ok && p.broken < maxBroken {
+		if !ok && p.graphFailures < maxBroken {
 			var err error
 			if g, err = p.collect(q); err != nil {
 				return err
@@ -139,7 +139,7 @@ func fatal(err error) bool {
 
 // fails counts a graph that could not be made or launched.
 func (p *program) fails(err error) {
-	p.broken++
+	p.graphFailures++
 	if !errors.Is(err, errStreamed) {
 		p.q.dev.counted.failed(err)
 	}
@@ -162,7 +162,7 @@ func (p *program) collect(q *queue) (nv.GraphExec, error) {
 		})
 	}
 	if g != 0 && d.GraphDestroy(g) != nil {
-		q.templates = append(q.templates, g)
+		q.undestroyedGraphs = append(q.undestroyedGraphs, g)
 	}
 	switch {
 	case err == nil:

@@ -25,9 +25,9 @@ type queue struct {
 	mu    sync.Mutex // held by the running call, which alone uses the fields below
 	ended bool
 	*lane
-	capturing bool // the stream is being captured into a graph
-	graphs    map[*program]nv.GraphExec
-	templates []nv.Graph // captured graphs that could not be destroyed after use
+	capturing         bool // the stream is being captured into a graph
+	graphs            map[*program]nv.GraphExec
+	undestroyedGraphs []nv.Graph // captured graphs that could not be destroyed after use
 
 	deadMu sync.Mutex
 	dead   []*program // freed programs whose graphs are still to be destroyed
@@ -120,7 +120,7 @@ func (q *queue) run(p *plan, issue func(*queue) error) error {
 }
 
 func (q *queue) Synchronize() error {
-	c := q.checkNow("Synchronize")
+	c := q.checkUnrecordable("Synchronize")
 	if c.Err != nil {
 		return c.Err
 	}
@@ -129,7 +129,7 @@ func (q *queue) Synchronize() error {
 
 func (q *queue) Close() error {
 	if q.recording.Load() != nil {
-		return q.checkNow("Close").Err
+		return q.checkUnrecordable("Close").Err
 	}
 	return q.close()
 }
@@ -164,10 +164,10 @@ func (q *queue) retire() error {
 		err = errors.Join(err, driver.GraphExecDestroy(g))
 		delete(q.graphs, p)
 	}
-	for _, g := range q.templates {
+	for _, g := range q.undestroyedGraphs {
 		err = errors.Join(err, driver.GraphDestroy(g))
 	}
-	q.templates = nil
+	q.undestroyedGraphs = nil
 	q.dev.pool.settle(q)
 	// From here on purge must not wait for the stream.
 	q.dev.leave(q, err == nil)

@@ -44,7 +44,7 @@ func (s *samples) Free() {
 }
 
 func (q *queue) NewSamples(set backend.SampleSet) (backend.Samples, error) {
-	c := q.checkNow("NewSamples")
+	c := q.checkUnrecordable("NewSamples")
 	c.lent = true
 	checked := c.SampleSet(set)
 	if c.Err == nil && len(set.Rows) > math.MaxInt32 {

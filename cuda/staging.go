@@ -230,7 +230,7 @@ func (q *queue) receive(src nv.DevicePtr, n int, use func(from []byte)) error {
 	var mem []byte
 	if n <= maxPublished {
 		var err error
-		if mem, err = q.reserve(n + apart); err != nil {
+		if mem, err = q.reserve(n + alignment); err != nil {
 			return err
 		}
 	}

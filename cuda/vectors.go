@@ -75,7 +75,7 @@ func (q *queue) Copy(dst, src backend.Vector) error {
 }
 
 func (q *queue) Dot(x, y backend.Vector) (float64, error) {
-	c := q.checkNow("Dot")
+	c := q.checkUnrecordable("Dot")
 	xo, yo := c.Pair(x, y)
 	var out [1]float64
 	err := q.dots(c, xo, yo, out[:])

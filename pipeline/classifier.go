@@ -101,7 +101,7 @@ func (c *classifier) fit(in labelGroup, fits []headFit, ridge [][]float32, u uni
 		}
 		of := []prediction{{head: c.head(f, fits[0].Kappa, i, u, k), left: f.Left}, squared}
 		mean := meanLogOdds(y, k, c.rows.Groups, of...)
-		if own := c.alone(in, len(fits)); own != nil {
+		if own := c.ownRegression(in, len(fits)); own != nil {
 			of = append(of, prediction{head: (&classifier{rows: c.rows}).head(own, ownKappa, 0, u, k), left: own.Left})
 			if all := meanLogOdds(y, k, c.rows.Groups, of...); all.logLoss(y) < mean.logLoss(y) {
 				mean = all
@@ -127,7 +127,7 @@ func (c *classifier) regress(in labelGroup, kernel func() regress.KernelMatrix, 
 // regressOutput returns the logistic regression of one output with labels y, or nil where rounding makes its systems
 // singular. said holds the predictions of the mean of the sources' heads, n by C, or is nil.
 func (c *classifier) regressOutput(kernel regress.KernelMatrix, said *mat.Dense, y []float64, output int) *regress.LogisticFit {
-	free, centre, spread := c.free(said, len(y), output)
+	free, centre, spread := c.unpenalised(said, len(y), output)
 	r := regress.Logistic{Kernel: kernel, Free: free, Y: y, Groups: c.rows.Groups}
 	if r.OneClass() {
 		return r.Constant()
@@ -154,9 +154,9 @@ func (t *targetRows) regression(in labelGroup) *regress.LogisticFit {
 	return t.alone
 }
 
-// alone returns the logistic regression on the target's rows alone, or nil for several outputs and where c itself is
+// ownRegression returns the logistic regression on the target's rows alone, or nil for several outputs and where c itself is
 // fitted to these rows alone.
-func (c *classifier) alone(in labelGroup, outputs int) *regress.LogisticFit {
+func (c *classifier) ownRegression(in labelGroup, outputs int) *regress.LogisticFit {
 	if outputs > 1 || c.root == nil {
 		return nil
 	}
@@ -214,8 +214,8 @@ type prediction struct {
 	rest   float64
 }
 
-// says returns the leave-one-out prediction for a row: the logit where the head predicts logits, else left.
-func (p prediction) says(row int) float64 {
+// leftOut returns the leave-one-out prediction for a row: the logit where the head predicts logits, else left.
+func (p prediction) leftOut(row int) float64 {
 	if p.logits != nil {
 		return p.logits[row]
 	}
@@ -285,9 +285,9 @@ func (p prediction) asLogOdds(k int) prediction {
 	return out
 }
 
-// free returns the unpenalised columns U of an output's regression: 1 and, unless it is constant, what the mean of the
+// unpenalised returns the unpenalised columns U of an output's regression: 1 and, unless it is constant, what the mean of the
 // sources' heads predicts for the rows, less its mean (centre) and divided by its standard deviation (spread).
-func (c *classifier) free(said *mat.Dense, n, output int) (u *mat.Dense, centre, spread float64) {
+func (c *classifier) unpenalised(said *mat.Dense, n, output int) (u *mat.Dense, centre, spread float64) {
 	if said != nil && c.unit > 0 {
 		v := mat.Col(nil, output, said)
 		// 1/unit is the mean squared norm of the sources' predictions less their mean: a spread far below its root is
@@ -304,7 +304,7 @@ func (c *classifier) free(said *mat.Dense, n, output int) (u *mat.Dense, centre,
 }
 
 // finish uploads the final heads in the place of the heads that the relevance was estimated with, and keeps w of the
-// latter, see [Learner.ridgeOf].
+// latter, see [Learner.squaredHeadOf].
 func (l *Learner) finish(fit headFit) error {
 	l.logOdds = l.problem.Classifies()
 	for _, part := range fit.parts {
@@ -313,7 +313,7 @@ func (l *Learner) finish(fit headFit) error {
 				continue
 			}
 			to := l.headOf(part.outputs[i])
-			if ridge := l.ridgeOf(part.outputs[i]); ridge.Len > 0 {
+			if ridge := l.squaredHeadOf(part.outputs[i]); ridge.Len > 0 {
 				if err := l.queue.Copy(ridge, section(to, 0, ridge.Len)); err != nil {
 					return err
 				}

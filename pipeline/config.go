@@ -41,8 +41,8 @@ var defaultMethods = []string{Active, Uniform, Target, Constant}
 // isBaseline reports whether a method uses no source.
 func isBaseline(method string) bool { return method == Target || method == Constant }
 
-// isRidge reports whether a method has no representation: it fits its heads to the rows themselves.
-func isRidge(method string) bool { return isBaseline(method) || method == Pooled }
+// fitsRows reports whether a method has no representation: it fits its heads to the rows themselves.
+func fitsRows(method string) bool { return isBaseline(method) || method == Pooled }
 
 // The starting points of the empirical risk minimisation.
 const (
@@ -158,7 +158,7 @@ func (c *Config) Validate() error {
 	if len(c.Methods) == 0 {
 		return fmt.Errorf("no methods: expected some of %s", strings.Join(methods, ", "))
 	}
-	if isRidge(c.Methods[0]) {
+	if fitsRows(c.Methods[0]) {
 		return fmt.Errorf("method %s comes first: expected %s or %s before it, as in %s,%s", c.Methods[0], Active, Uniform, Uniform, c.Methods[0])
 	}
 	for i, m := range c.Methods {
@@ -209,7 +209,7 @@ func (c *Config) Validate() error {
 // and d for delta where some method fits these.
 func (c *Config) headLen(d int) int {
 	switch {
-	case c.Head.Prior == PriorResidual || slices.ContainsFunc(c.Methods, isRidge):
+	case c.Head.Prior == PriorResidual || slices.ContainsFunc(c.Methods, fitsRows):
 		return c.K + 1 + d
 	case c.Intercept:
 		return c.K + 1

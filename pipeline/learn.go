@@ -55,7 +55,7 @@ func NewLearner(data *Resident, p *Problem) (*Learner, error) {
 		return nil, err
 	}
 	l := &Learner{problem: p, data: data, queue: queue, tmp: backend.NewScope(queue)}
-	l.head = l.tmp.Vector(backend.Float32, len(p.Target.Tasks)*(p.Config.headLen(p.Set.Pools[0].Cols)+p.behind()))
+	l.head = l.tmp.Vector(backend.Float32, len(p.Target.Tasks)*(p.Config.headLen(p.Set.Pools[0].Cols)+p.squaredHeadLen()))
 	if err = l.tmp.Err(); err == nil {
 		l.model, err = newRepresentation(queue, &p.Config, p.Set, p.outputs(), p.labelUnits())
 	}
@@ -146,7 +146,7 @@ func (l *Learner) learn(ctx context.Context, st State, in Round) (Epoch, error) 
 			return rec, err
 		}
 	}
-	if isRidge(in.Method) { // these methods have no parameters but the units
+	if fitsRows(in.Method) { // these methods have no parameters but the units
 		if err := l.clear(); err != nil {
 			return rec, err
 		}
@@ -277,7 +277,7 @@ func (l *Learner) finalHead(ctx context.Context, rec *Epoch, in Round, fit *head
 		return err
 	}
 	if rec.HeadPooled+rec.HeadRelevant+rec.HeadAlone > 0 && !p.Classifies() {
-		if _, rec.TargetLoss, err = l.inside(in.Target.Rows, fit.labels); err != nil {
+		if _, rec.TargetLoss, err = l.inSamplePredictions(in.Target.Rows, fit.labels); err != nil {
 			return err
 		}
 	}

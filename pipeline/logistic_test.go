@@ -120,10 +120,10 @@ func TestTargetAlone(t *testing.T) {
 				in.Y[i] = 1
 			}
 		}
-		own := c.alone(in, 1)
+		own := c.ownRegression(in, 1)
 		head := wide((&classifier{rows: c.rows}).head(own, ownKappa, 0, units{scale: 1}, k))
 		must.Hold(t, sign*head[k+1] > 1, "the target alone weighs the feature that tells classes apart by %g", head[k+1])
-		must.Hold(t, c.alone(in, 1) == own, "the regression of the target alone was fitted twice")
+		must.Hold(t, c.ownRegression(in, 1) == own, "the regression of the target alone was fitted twice")
 		y, ridge := labelsOf(in, 0, 1), make([]float32, k+1+d)
 		fits := []headFit{{Kappa: 0, residuals: make([]float64, n)}}
 		for i, v := range y {
@@ -138,7 +138,8 @@ func TestTargetAlone(t *testing.T) {
 			t.Errorf("the classifier weighs the feature by %g", fits[0].final[k+1])
 		}
 	}
-	must.Hold(t, c.alone(in, 2) == nil && (&classifier{rows: c.rows}).alone(in, 1) == nil, "several classes and the target alone have none")
+	alone := &classifier{rows: c.rows}
+	must.Hold(t, c.ownRegression(in, 2) == nil && alone.ownRegression(in, 1) == nil, "several classes and the target alone have none")
 }
 
 // TestFreeColumn has a mean of the sources' heads that says next to nothing: no column for it, and

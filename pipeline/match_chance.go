@@ -10,10 +10,10 @@ import (
 	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
-// clearly is the multiple of the mean match by chance above which a match counts. A match by chance is above it once in fifty times or
+// chanceFactor is the multiple of the mean match by chance above which a match counts. A match by chance is above it once in fifty times or
 // less. Without it, where a few of many sources are like the target, the match by chance of all sources would be more than the match of
 // these few.
-const clearly = 10
+const chanceFactor = 10
 
 // mostProbes is the largest number of probes. Up to as many target samples, or groups of them, have a probe each; more have random ones.
 const mostProbes = 128
@@ -59,7 +59,7 @@ func (l *Learner) matchChance(part fittedPart, kappa, lambda float64, in []Label
 				c.mean = math.Min(q, 1)
 			}
 			o := of.first + of.outputs[i]
-			out.least[o] = clearly * c.beyond(0)
+			out.least[o] = chanceFactor * c.beyond(0)
 			out.beyond[o] = c.beyond(out.least[o])
 		}
 	})

@@ -106,8 +106,8 @@ func TestMatchChanceIsThatOfPermutedLabels(t *testing.T) {
 			r := stat.Correlation(mat.Col(nil, j, said), label, nil)
 			sum += math.Pow(math.Max(0, r*r-1/float64(len(label))), 2) / permutations
 		}
-		if ratio := c.least[of.first] / clearly / sum; ratio < 0.7 || ratio > 2.5 {
-			t.Errorf("source %d: chance %.4g, %.4g of permuted labels", of.source, c.least[of.first]/clearly, sum)
+		if ratio := c.least[of.first] / chanceFactor / sum; ratio < 0.7 || ratio > 2.5 {
+			t.Errorf("source %d: chance %.4g, %.4g of permuted labels", of.source, c.least[of.first]/chanceFactor, sum)
 		}
 	}))
 }

@@ -34,9 +34,9 @@ func (l *Learner) Tensors(st State) []Tensor {
 	}
 	k, outputs := l.problem.Config.K, len(l.problem.Target.Tasks)
 	var weight, bias, delta, ridge []float32
-	size := len(st.Head)/outputs - l.problem.behind()
+	size := len(st.Head)/outputs - l.problem.squaredHeadLen()
 	for c := range outputs {
-		h := st.Head[c*(size+l.problem.behind()):][:size+l.problem.behind()]
+		h := st.Head[c*(size+l.problem.squaredHeadLen()):][:size+l.problem.squaredHeadLen()]
 		h, ridge = h[:size], append(ridge, h[size:]...)
 		weight = append(weight, h[:k]...)
 		if size > k {

@@ -152,7 +152,7 @@ func (c pooledColumn) without(help []prediction, group []int, out *foldOut, widt
 			some[j].logits = someOf(of.logits, out.kept)
 		}
 		for _, row := range out.left {
-			some[j].head = append(some[j].head, float32(of.says(row)))
+			some[j].head = append(some[j].head, float32(of.leftOut(row)))
 		}
 	}
 	return some

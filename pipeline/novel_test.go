@@ -116,13 +116,13 @@ func TestAbsentClasses(t *testing.T) {
 				of[j].left, of[j].logits, of[j].rest = of[j].logits, nil, 0
 			}
 		}
-		before := a.share(0, func(j, row int) float64 { return of[j].says(row) }, turn%2 == 0, of[0].rest)
+		before := a.share(0, func(j, row int) float64 { return of[j].leftOut(row) }, turn%2 == 0, of[0].rest)
 		out := a.lessen(of, 1)
 		sum := 0.0
 		for i := range n {
 			z := make([]float64, classes)
 			for j := range z {
-				z[j] = out[j].says(i)
+				z[j] = out[j].leftOut(i)
 			}
 			var said []float64
 			if turn%2 == 0 {
@@ -156,7 +156,7 @@ func TestAbsentClasses(t *testing.T) {
 			}
 			must.Hold(t, float64(out[j].head[1]) == shift && of[j].head[1] == 0, "intercept %g of class %d", out[j].head[1], j)
 			for i := range n {
-				v, was := out[j].says(i), of[j].says(i)
+				v, was := out[j].leftOut(i), of[j].leftOut(i)
 				must.Hold(t, math.Abs(v-was-shift) <= 1e-5*(1+math.Abs(shift)), "%g was %g, shifted by %g", v, was, shift)
 			}
 		}

@@ -38,7 +38,7 @@ func (l *Learner) ownSpread(ctx context.Context, in Round, group []int, u units)
 	if len(rows.rows) > spreadSamples || onRoot(d) {
 		return nil, nil
 	}
-	if _, novel := p.novel(in, group); novel == 0 {
+	if _, novel := p.countNovel(in, group); novel == 0 {
 		return nil, nil
 	}
 	scatter := p.scatter(in.Sources, group, u.each)

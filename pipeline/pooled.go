@@ -105,7 +105,7 @@ func (l *Learner) pooledPart(ctx context.Context, in Round, group []int, u units
 		head, said := slices.Clone(of.head), make([]float64, len(of.left))
 		head[l.problem.Config.K] += float32(level)
 		for i := range said {
-			said[i] = of.says(i) + level
+			said[i] = of.leftOut(i) + level
 		}
 		part.fits[j].classify(prediction{head: head, left: said})
 	}
@@ -124,7 +124,7 @@ func (l *Learner) scorePooled(fit *headFit, rows []int32, u units, left [][]floa
 	if p.Classifies() {
 		counted = p.seenLabels(fit.labels)
 	}
-	if fit.left, fit.Loss, err = l.inside(rows, counted); err != nil {
+	if fit.left, fit.Loss, err = l.inSamplePredictions(rows, counted); err != nil {
 		return err
 	}
 	for c, column := range columns {
@@ -161,9 +161,9 @@ func (l *Learner) constant(in Labelled, output int, left [][]float64) (fittedPar
 	return fittedPart{part, fits}, nil
 }
 
-// inside returns the predictions of the heads for the target's samples, by output, and the mean over outputs of their mean squared
-// residual. Predictions and labels are in the units of the data, the residual in the labels' own units.
-func (l *Learner) inside(rows []int32, labels []float32) ([][]float32, float64, error) {
+// inSamplePredictions returns the predictions of the heads for the target's samples, by output, and the mean over outputs of their mean
+// squared residual. Predictions and labels are in the units of the data, the residual in the labels' own units.
+func (l *Learner) inSamplePredictions(rows []int32, labels []float32) ([][]float32, float64, error) {
 	u, err := l.model.units()
 	if err != nil {
 		return nil, 0, err

@@ -32,8 +32,8 @@ const (
 	pooledBlock = 1024
 	// pooledWide is the largest number of features whose X'X is decomposed, and the largest number of rows of more features.
 	pooledWide = 2048
-	// pooledBehind is the largest number of samples that are put behind the rows where there are more than pooledWide features.
-	pooledBehind = 512
+	// maxAppendedSamples is the largest number of samples that are put behind the rows where there are more than pooledWide features.
+	maxAppendedSamples = 512
 )
 
 // onRoot reports whether a regression on rows of d features must use R in their place; see [pooledGram].
@@ -82,11 +82,11 @@ func (g pooledGram) head(k int, beta []float64, atCentre float64, u units) []flo
 	return h.vector(atCentre)
 }
 
-// pooledGram computes the pooledGram of rows with labels y, a column for each output, for a regression that predicts samples.
-func (l *Learner) pooledGram(rows, samples []poolRow, each []float32, y *mat.Dense) (pooledGram, error) {
+// computeGram computes the pooledGram of rows with labels y, a column for each output, for a regression that predicts samples.
+func (l *Learner) computeGram(rows, samples []poolRow, each []float32, y *mat.Dense) (pooledGram, error) {
 	g := pooledGram{centre: l.problem.meanRow(rows)}
 	d := len(g.centre)
-	if onRoot(d) && len(samples) > pooledBehind {
+	if onRoot(d) && len(samples) > maxAppendedSamples {
 		samples = nil // predictions of these ignore what is outside the span of the rows
 	}
 	if onRoot(d) || 4*(len(rows)+len(samples)) <= 3*d {

@@ -50,7 +50,7 @@ func (l *Learner) join(ctx context.Context, fit *headFit, in Round) error {
 			return of.helps(l.problem.Config.Representation), nil
 		},
 		novel: func(group []int) bool {
-			sampled, novel := l.problem.novel(in, group)
+			sampled, novel := l.problem.countNovel(in, group)
 			return l.problem.Config.Representation == ClassLinear && sampled > 1 && 2*novel >= sampled
 		},
 		relevant: func(group []int) (_ [][]prediction, err error) {
@@ -155,7 +155,7 @@ func (l *Learner) helpsJoined(fit *headFit, in Labelled, by helpers) helpsOf {
 		case len(group) < 2:
 			alone = false
 		case found.pooled != nil:
-			fit.lend(l.problem, in, group, of, found.pooled[0])
+			fit.replaceScarce(l.problem, in, group, of, found.pooled[0])
 		}
 		if alone {
 			found.own, err = by.own(group)
@@ -232,7 +232,7 @@ func (l *Learner) mix(fit *headFit, target Labelled, u units, from helpsOf) (fir
 			}
 			heads[j] = make([]float64, len(fit.left[c]))
 			for row := range heads[j] {
-				heads[j][row] = sum(left(c, row), func(p prediction) float64 { return p.says(row) })
+				heads[j][row] = sum(left(c, row), func(p prediction) float64 { return p.leftOut(row) })
 			}
 			for k, v := range of[c].final {
 				of[c].final[k] = float32(sum(float64(v), func(p prediction) float64 { return float64(p.head[k]) }))

@@ -237,7 +237,7 @@ func TestJoin(t *testing.T) {
 					isNear(t, got, want, 1e-4*math.Max(1, math.Abs(want)), "the head")
 				}
 				for _, i := range labelled[c] {
-					left := unit(c) * (mix(f[c].left[i], func(p prediction) float64 { return p.says(i) }) + level)
+					left := unit(c) * (mix(f[c].left[i], func(p prediction) float64 { return p.leftOut(i) }) + level)
 					isNear(t, float64(fit.left[c][i]), left, 1e-4*math.Max(1, math.Abs(left)), "what is left out")
 					e := left - float64(fit.labels[3*i+c])
 					squares[c] += e * e / float64(len(labelled[c]))

@@ -93,7 +93,7 @@ const leastLevel = 0.1
 // cross-validation over all outputs together. y is overwritten.
 func (l *Learner) pooledRidge(rows, samples []poolRow, y *mat.Dense, each []float32) (*pooledFit, error) {
 	means := linalg.Centre(y)
-	gram, err := l.pooledGram(rows, samples, each, y)
+	gram, err := l.computeGram(rows, samples, each, y)
 	if err != nil {
 		return nil, err
 	}

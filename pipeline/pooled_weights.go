@@ -13,9 +13,9 @@ import (
 )
 
 const (
-	// lessPlain is the handicap of f, in nats, against what the left-out samples show: one for each of kappa, r, whether the head is drawn
+	// handicapOfF is the handicap of f, in nats, against what the left-out samples show: one for each of kappa, r, whether the head is drawn
 	// towards the mean of the sources' heads and how far, none of which g has (after Akaike 1974).
-	lessPlain = 4
+	handicapOfF = 4
 	// fewSamples is the number of samples of several classes that show this about as well as the rule of lessPlain does, see
 	// [Learner.handicapOfClasses].
 	fewSamples = 50
@@ -30,9 +30,9 @@ func (l *Learner) handicapOfClasses(in Labelled, group []int, found helps, n flo
 	case len(group) < 2 || len(found.pooled) == 0 || len(found.own) > 1: // g alone knows nothing of a class that no source has
 		return 0
 	case slices.ContainsFunc(group, func(c int) bool { return l.problem.scarce(in, c) }):
-		return lessPlain
+		return handicapOfF
 	}
-	return lessPlain * math.Max(0, 1-n/fewSamples)
+	return handicapOfF * math.Max(0, 1-n/fewSamples)
 }
 
 // handicapOfNumbers returns the handicap for numbers y: lessPlain, but no more than the nats by which the best g on the rows of all sources
@@ -50,7 +50,7 @@ func (h helps) handicapOfNumbers(y []float64, groups regress.Groups, losses [][]
 	if !(plain > best) {
 		return 0
 	}
-	return math.Min(lessPlain, groups.Effective()/2*math.Log(plain/best))
+	return math.Min(handicapOfF, groups.Effective()/2*math.Log(plain/best))
 }
 
 // less returns the nats that are taken from the log-likelihood of a candidate of [Learner.joinWeights]: the handicap if it has a part of f

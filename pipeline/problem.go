@@ -212,7 +212,7 @@ func (p *Problem) checkBatch() error {
 	if p.Config.Representation != ClassConv {
 		return nil
 	}
-	for _, method := range slices.DeleteFunc(slices.Clone(p.Config.Methods), isRidge) {
+	for _, method := range slices.DeleteFunc(slices.Clone(p.Config.Methods), fitsRows) {
 		counts, err := p.allocate(State{}, method, 1)
 		if err != nil {
 			return err

@@ -31,9 +31,9 @@ const (
 	// scalingRows is about how many rows of a set decide its scaling; each pool contributes four or more, if it has
 	// them.
 	scalingRows = 2000
-	// unlikeRanges is the ratio of the root mean square of the ranges to their lower quartile above which features
+	// maxRangeRatio is the ratio of the root mean square of the ranges to their lower quartile above which features
 	// differ in their units.
-	unlikeRanges = 5
+	maxRangeRatio = 5
 )
 
 // scalingFor decides ScalingAuto and says why. It compares the ranges (largest less smallest value) of the features
@@ -57,7 +57,7 @@ func (c *Config) scalingFor(set *dataset.Set) (scaling, why string) {
 	}
 	slices.Sort(ranges)
 	least, most := ranges[0], ranges[len(ranges)-1]
-	if math.Sqrt(square) > unlikeRanges*ranges[len(ranges)/4] {
+	if math.Sqrt(square) > maxRangeRatio*ranges[len(ranges)/4] {
 		return ScalingFeature, fmt.Sprintf("features differ in their units: their ranges go from %.3g to %.3g", least, most)
 	}
 	return ScalingGlobal, fmt.Sprintf("features have one unit: their ranges go from %.3g to %.3g", least, most)

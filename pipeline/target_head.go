@@ -10,18 +10,18 @@ import (
 // headOf views the head of an output of the target.
 func (l *Learner) headOf(output int) backend.Vector {
 	n := l.head.Len / len(l.problem.Target.Tasks)
-	return section(l.head, output*n, n-l.problem.behind())
+	return section(l.head, output*n, n-l.problem.squaredHeadLen())
 }
 
-// ridgeOf views the w by squared loss from which the relevance was computed, where a classifier has replaced the head;
+// squaredHeadOf views the w by squared loss from which the relevance was computed, where a classifier has replaced the head;
 // it is empty where there are no classifiers.
-func (l *Learner) ridgeOf(output int) backend.Vector {
+func (l *Learner) squaredHeadOf(output int) backend.Vector {
 	head := l.headOf(output)
-	return section(l.head, head.Off-l.head.Off+head.Len, l.problem.behind())
+	return section(l.head, head.Off-l.head.Off+head.Len, l.problem.squaredHeadLen())
 }
 
-// behind returns the length of what is stored after the head of each output, see ridgeOf.
-func (p *Problem) behind() int {
+// squaredHeadLen returns the length of what is stored after the head of each output, see squaredHeadOf.
+func (p *Problem) squaredHeadLen() int {
 	if p.Classifies() {
 		return p.Config.K
 	}
@@ -65,7 +65,7 @@ func (l *Learner) fitHead(target Labelled) (headFit, error) {
 		if err != nil {
 			return nil, err
 		}
-		if l.alike(in.Rows) { // less their mean, what is left of their features is rounding
+		if l.sameFeatures(in.Rows) { // less their mean, what is left of their features is rounding
 			if err := l.queue.Fill(backend.Vec(z.Buf), 0); err != nil {
 				return nil, err
 			}
@@ -82,8 +82,8 @@ func (l *Learner) fitHead(target Labelled) (headFit, error) {
 	})
 }
 
-// alike reports whether rows of the target all have the same features, so that they determine an intercept alone.
-func (l *Learner) alike(rows []int32) bool {
+// sameFeatures reports whether rows of the target all have the same features, so that they determine an intercept alone.
+func (l *Learner) sameFeatures(rows []int32) bool {
 	pool := l.problem.Set.Pools[l.problem.Target.Pool]
 	first, row := make([]float32, pool.Cols), make([]float32, pool.Cols)
 	readRow(pool, int(rows[0]), first)

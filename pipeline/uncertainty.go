@@ -271,7 +271,7 @@ func (l *Learner) resampledParts(rows []int32, prior headPrior, fitted []fittedP
 			continue
 		}
 		var decomposed *regress.Rows
-		if l.alike(f.Rows) {
+		if l.sameFeatures(f.Rows) {
 			decomposed = &regress.Rows{} // its spread is 0
 		}
 		for i, h := range f.fits {

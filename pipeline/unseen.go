@@ -159,10 +159,10 @@ func byFrequency(y []float64, width, k int, of regress.Groups) prediction {
 	return out
 }
 
-// lend replaces the frequencies that predict the scarce classes of a column, which are the same for all rows, by the
+// replaceScarce replaces the frequencies that predict the scarce classes of a column, which are the same for all rows, by the
 // predictions g of the regression on the rows of all sources. g has heads of logits. They become log-odds,
 // approximately, by subtracting the mean difference of the two over the target's rows.
-func (f *headFit) lend(p *Problem, in Labelled, group []int, of []*headFit, g []prediction) {
+func (f *headFit) replaceScarce(p *Problem, in Labelled, group []int, of []*headFit, g []prediction) {
 	for j, c := range group {
 		if !p.scarce(in, c) {
 			continue
@@ -195,8 +195,8 @@ func (p *Problem) seenLabels(y []float32) []float32 {
 	return out
 }
 
-// novel returns how many classes of a column the target's samples are of, and how many of these no source has a row of.
-func (p *Problem) novel(in Round, group []int) (sampled, novel int) {
+// countNovel returns how many classes of a column the target's samples are of, and how many of these no source has a row of.
+func (p *Problem) countNovel(in Round, group []int) (sampled, novel int) {
 	outputs, theirs := len(p.Target.Tasks), p.columnCounts(in.Sources, group)
 	for j, c := range group {
 		if !slices.Contains(in.Target.column(c, outputs), 1) {

@@ -102,7 +102,7 @@ func (a *absent) level(says func(j, row int) float64, logits bool, rest float64)
 // of the intercept in a head. It does not change the predictions passed to it.
 func (a *absent) lessen(of []prediction, k int) []prediction {
 	logits := of[0].logits != nil
-	level := a.level(func(j, row int) float64 { return of[j].says(row) }, logits, of[0].rest)
+	level := a.level(func(j, row int) float64 { return of[j].leftOut(row) }, logits, of[0].rest)
 	if level == 0 {
 		return of
 	}
@@ -136,7 +136,7 @@ func (a *absent) lessen(of []prediction, k int) []prediction {
 }
 
 // lessenAbsent applies [absent.lessen] to all candidates of a column. The fit f predicts absent classes by their
-// frequency, or as lent (see [headFit.lend]), and stays as it is.
+// frequency, or by g (see [headFit.replaceScarce]), and stays as it is.
 func (l *Learner) lessenAbsent(in Labelled, group []int, found helps) helps {
 	a, k := l.problem.absentOf(in, group), l.problem.Config.K
 	if a == nil {

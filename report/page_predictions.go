@@ -108,7 +108,7 @@ func confusionFigure(id string, title func(string) string, e *runs.Evaluation) F
 		f.Chart = chart.Heat(chart.Map{Title: title("Predicted class by label"),
 			Desc: "A map with a row for each class as the label, with its number of rows, and a column for each as the prediction; " +
 				"the numbers are percentages of the label's rows.",
-			XName: "predicted class", YName: "label (rows)", Columns: lines1(e.Classes[:len(e.Confusion[0])]), Rows: names, Values: values,
+			XName: "predicted class", YName: "label (rows)", Columns: oneLines(e.Classes[:len(e.Confusion[0])]), Rows: names, Values: values,
 			Legend: "of the label's rows (%)", Text: wholePercent})
 		return f
 	}

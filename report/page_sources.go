@@ -52,8 +52,8 @@ func (d *sweepData) samplesOf(id, title string, t *targetData) Figure {
 	desc := "The number of rows that were drawn from each source for " + chart.Isolate(oneLine(t.name)) +
 		", in a table by the parts of their names; darker is more."
 	if g := gridOf(d.sources); g != nil {
-		f.Chart = chart.Heat(chart.Map{Title: title, Desc: desc, XName: "last part of the name", YName: "source", Columns: lines1(g.columns),
-			Rows: lines1(g.rows), Values: g.lay(t.samples), Legend: "rows drawn",
+		f.Chart = chart.Heat(chart.Map{Title: title, Desc: desc, XName: "last part of the name", YName: "source", Columns: oneLines(g.columns),
+			Rows: oneLines(g.rows), Values: g.lay(t.samples), Legend: "rows drawn",
 			Text: func(v float64) string { return strconv.FormatFloat(v, 'f', 0, 64) }, LegendText: Count})
 		return f
 	}
@@ -69,7 +69,7 @@ func (d *sweepData) relevance() Part {
 	for _, m := range columnOrder {
 		sources = append(sources, d.sources[m])
 	}
-	columns := lines1(sources)
+	columns := oneLines(sources)
 	first := "target"
 	for slices.Contains(columns, first) {
 		first = "the " + first

@@ -153,8 +153,8 @@ func (d *sweepData) differences() Part {
 	axis := differenceAxis(metric)
 	f := Figure{ID: "map", Sheet: sheet}
 	if g := gridOf(names); g != nil {
-		f.Chart = chart.Heat(chart.Map{Title: title, Desc: desc, XName: "last part of the name", YName: "target", Columns: lines1(g.columns),
-			Rows: lines1(g.rows), Values: g.lay(gains), Split: true, Legend: axis.Name, Text: func(v float64) string {
+		f.Chart = chart.Heat(chart.Map{Title: title, Desc: desc, XName: "last part of the name", YName: "target", Columns: oneLines(g.columns),
+			Rows: oneLines(g.rows), Values: g.lay(gains), Split: true, Legend: axis.Name, Text: func(v float64) string {
 				if metric == pipeline.MetricError {
 					return signed(strconv.FormatFloat(100*v, 'f', 1, 64))
 				}
@@ -170,7 +170,7 @@ func (d *sweepData) differences() Part {
 		Text: []Sentence{say("Blue: ", a, " is better. Orange: ", b, " is better. Means over seeds", d.atBudget(), ".")}}
 }
 
-func lines1(names []string) []string {
+func oneLines(names []string) []string {
 	out := make([]string, len(names))
 	for i, n := range names {
 		out[i] = oneLine(n)

@@ -102,9 +102,9 @@ func WriteFiles(dir string, files []File) (Hashes, error) {
 	return hashes, nil
 }
 
-// writeAnew writes a file unless it holds the content already, so that finished work can be read where nothing can be
+// writeIfChanged writes a file unless it holds the content already, so that finished work can be read where nothing can be
 // written.
-func writeAnew(path string, content []byte) error {
+func writeIfChanged(path string, content []byte) error {
 	switch there, err := atomicfile.ReadFile(path, maxResult); {
 	case err == nil && bytes.Equal(there, content):
 		return nil

@@ -14,8 +14,8 @@ type gaps struct {
 	filled  []int64
 }
 
-// ask makes q accept missing cells in features that are a column each, if they can be filled.
-func (g *gaps) ask(q *table.Query) {
+// allow makes q accept missing cells in features that are a column each, if they can be filled.
+func (g *gaps) allow(q *table.Query) {
 	if q.Gaps = len(g.means) > 0; q.Gaps {
 		g.columns = q.Features
 	}

@@ -169,7 +169,7 @@ func (r *predictor) open(i int) (table.Table, error) {
 		if err != nil {
 			return nil, err
 		}
-		return r.derive(path, table.WithCodes(t, r.none))
+		return r.derive(path, table.WithCodes(t, r.missingCodes))
 	}
 	v := table.VectorFile{Path: r.Vectors[i], Format: table.FormatOf(r.Vectors[i]), Join: r.Join, ID: cmp.Or(r.ID, r.storedModel.id)}
 	if names := r.names(); len(names) == 1 && v.Format != table.NPY {
@@ -182,7 +182,7 @@ func (r *predictor) open(i int) (table.Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	return table.WithCodes(t, r.none), nil
+	return table.WithCodes(t, r.missingCodes), nil
 }
 
 // names returns the columns of the features: Features, which may be patterns, or those of the run.
@@ -300,7 +300,7 @@ func (r *predictor) query(path string, columns []table.Column) (q table.Query, e
 	if len(q.Features) > 1 && len(q.Features) != q.Width {
 		return q, r.wrongCount(path, q.Width, q.Features)
 	}
-	r.gaps.ask(&q)
+	r.gaps.allow(&q)
 	return q, nil
 }
 

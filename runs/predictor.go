@@ -16,17 +16,17 @@ import (
 
 // storedModel is what model.safetensors holds for predicting.
 type storedModel struct {
-	predictor *pipeline.Predictor
-	columns   []OutputColumn
-	features  []string
-	words     []table.Words // of the last features before those that knots add
-	knots     table.Knots
-	none      [][]float64 // by feature, the numbers that stand for a missing cell
-	id        string
-	gaps      gaps
-	far       far
-	scaled    *scaled
-	strangers Strangers
+	predictor    *pipeline.Predictor
+	columns      []OutputColumn
+	features     []string
+	words        []table.Words // of the last features before those that knots add
+	knots        table.Knots
+	missingCodes [][]float64 // by feature, the numbers that stand for a missing cell
+	id           string
+	gaps         gaps
+	far          far
+	scaled       *scaled
+	strangers    Strangers
 	// centre, where it is not empty, must be subtracted from rows before the predictor gets them.
 	centre []float64
 	// scale is the factor of features that are stored as one byte: those of data in the layout of MNIST-C are pixels.
@@ -64,7 +64,7 @@ func openModel(q backend.Queue, dir, method string, files bool) (m storedModel, 
 		return storedModel{}, fmt.Errorf("%s: %w", path, err)
 	}
 	if len(m.columns) == 0 {
-		m.columns, err = unnamed(dir, m.predictor.C)
+		m.columns, err = defaultColumns(dir, m.predictor.C)
 	}
 	if err == nil {
 		err = m.checkColumns(path)
@@ -126,7 +126,7 @@ func (m *storedModel) decode(q backend.Queue, raw []byte, files bool) error {
 	if n := table.CountWords(m.words); n > len(m.features) {
 		return fmt.Errorf("metadata words: expected a feature for each of %d, found %d", n, len(m.features))
 	}
-	if m.none, err = table.CodesOf(meta.codes, m.features); err != nil {
+	if m.missingCodes, err = table.CodesOf(meta.codes, m.features); err != nil {
 		return fmt.Errorf("metadata codes: %w", err)
 	}
 	m.gaps = gaps{means: meta.means, filled: make([]int64, len(meta.means))}
@@ -159,10 +159,10 @@ func (m *storedModel) checkColumns(path string) error {
 	return nil
 }
 
-// unnamed returns the columns of labels of a model whose data have no names. With several outputs it is one column if
+// defaultColumns returns the columns of labels of a model whose data have no names. With several outputs it is one column if
 // the evaluation of the run lists as many classes, which all methods have in common. Otherwise each output is a column:
 // of the classes 0 and 1, or of numbers, as the metric of the run says.
-func unnamed(dir string, outputs int) ([]OutputColumn, error) {
+func defaultColumns(dir string, outputs int) ([]OutputColumn, error) {
 	var res Result
 	err := jsonfile.Read(filepath.Join(dir, resultFile), maxResult, &res)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -214,7 +214,7 @@ func checkpointName(dir string, u Unit) string {
 func finishSweep(dir string, id Identity, results []Result) (*Summary, error) {
 	table, err := encodeResults(results)
 	if err == nil {
-		err = writeAnew(filepath.Join(dir, resultsFile), table)
+		err = writeIfChanged(filepath.Join(dir, resultsFile), table)
 	}
 	if err != nil {
 		return nil, err
@@ -237,7 +237,7 @@ func finishSweep(dir string, id Identity, results []Result) (*Summary, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &sum, writeAnew(filepath.Join(dir, summaryFile), raw)
+	return &sum, writeIfChanged(filepath.Join(dir, summaryFile), raw)
 }
 
 func sweepUnit(ctx context.Context, data *pipeline.Resident, id Identity, dir string, u Unit) (*Result, fitted, error) {

@@ -69,7 +69,7 @@ func (e *engine) Resolve(ctx context.Context) error {
 	if e.options.Context != "" && e.options.Namespace != "" {
 		return nil
 	}
-	raw, err := runKubectl(ctx, nil, e.question("", "config", "view", "--minify", "--output=json"))
+	raw, err := runKubectl(ctx, nil, e.kubectl("", "config", "view", "--minify", "--output=json"))
 	if e.options.Context == "" && kubectlSaid(err, "current-context must exist") {
 		return nil
 	}
@@ -110,8 +110,8 @@ func (e *engine) command(namespace string, words ...string) []string {
 	return append(argv, words...)
 }
 
-// question returns a command whose requests are limited to kubectlRequest each.
-func (e *engine) question(namespace string, words ...string) []string {
+// kubectl returns a command whose requests are limited to kubectlRequest each.
+func (e *engine) kubectl(namespace string, words ...string) []string {
 	return e.command(namespace, append([]string{"--request-timeout=" + kubectlRequest}, words...)...)
 }
 
@@ -127,7 +127,7 @@ func (e *engine) Render(_ context.Context, s batch.Submission) ([]batch.Part, er
 			Tasks: tasks,
 			Dense: tasks[0] != 0 || tasks[len(tasks)-1] != len(tasks)-1,
 		}
-		p.Argv = e.question("", "create", "--filename="+csvField(filepath.Join(s.Dir, batch.SubmitDir, p.File)),
+		p.Argv = e.kubectl("", "create", "--filename="+csvField(filepath.Join(s.Dir, batch.SubmitDir, p.File)),
 			"--output=jsonpath={.metadata.namespace}/{.metadata.name}")
 		var err error
 		if p.Content, err = e.manifest(s, p, min(max(parallel/len(chunks), 1), len(tasks))); err != nil {
@@ -142,7 +142,7 @@ func (e *engine) Render(_ context.Context, s batch.Submission) ([]batch.Part, er
 // check before a pod starts.
 func (e *engine) Check(ctx context.Context, parts []batch.Part) error {
 	for _, p := range parts {
-		if _, err := runKubectl(ctx, p.Content, e.question("", "create", "--dry-run=server", "--filename=-", "--output=name")); err != nil {
+		if _, err := runKubectl(ctx, p.Content, e.kubectl("", "create", "--dry-run=server", "--filename=-", "--output=name")); err != nil {
 			return err
 		}
 	}
@@ -154,7 +154,7 @@ func (e *engine) Check(ctx context.Context, parts []batch.Part) error {
 	}
 	slices.Sort(claims)
 	for _, name := range slices.Compact(claims) {
-		_, err := runKubectl(ctx, nil, e.question("", "get", "persistentvolumeclaim", name, "--output=name"))
+		_, err := runKubectl(ctx, nil, e.kubectl("", "get", "persistentvolumeclaim", name, "--output=name"))
 		if err != nil && !kubectlSaid(err, "(Forbidden)") { // not everyone may look
 			return err
 		}
@@ -201,7 +201,7 @@ func (e *engine) find(ctx context.Context, key string) (string, error) {
 
 // list returns the items of these kinds that a label selector selects.
 func (e *engine) list(ctx context.Context, namespace, kinds, selector string) ([]item, error) {
-	raw, err := runKubectl(ctx, nil, e.question(namespace, "get", kinds, "--selector="+selector, "--output=json"))
+	raw, err := runKubectl(ctx, nil, e.kubectl(namespace, "get", kinds, "--selector="+selector, "--output=json"))
 	if err != nil {
 		return nil, err
 	}
@@ -242,7 +242,7 @@ func (e *engine) Cancel(ctx context.Context, j batch.Job, tasks []int) error {
 	}
 	part := partLabel + "=" + j.Key
 	if tasks == nil || len(tasks) == len(j.Tasks) {
-		_, err := runKubectl(ctx, nil, e.question(namespace, "delete", "jobs.batch", "--selector="+part, "--wait=false", "--output=name"))
+		_, err := runKubectl(ctx, nil, e.kubectl(namespace, "delete", "jobs.batch", "--selector="+part, "--wait=false", "--output=name"))
 		return err
 	}
 	var indices []string
@@ -253,7 +253,7 @@ func (e *engine) Cancel(ctx context.Context, j batch.Job, tasks []int) error {
 	}
 	for chunk := range slices.Chunk(indices, 500) {
 		selector := part + "," + indexLabel + " in (" + strings.Join(chunk, ",") + ")"
-		_, err := runKubectl(ctx, nil, e.question(namespace, "delete", "pods", "--selector="+selector,
+		_, err := runKubectl(ctx, nil, e.kubectl(namespace, "delete", "pods", "--selector="+selector,
 			"--field-selector=status.phase!=Succeeded,status.phase!=Failed", "--wait=false", "--output=name"))
 		if err != nil {
 			return err

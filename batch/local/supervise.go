@@ -46,7 +46,7 @@ func Supervise(ctx context.Context, r *batch.Run, key string, note func(format s
 	if err := jsonfile.Write(s.engine.path(key, "local"), supervisor{hostName(), lease.BootID(), os.Getpid()}); err != nil {
 		return err
 	}
-	s.all(ctx)
+	s.runAll(ctx)
 	return context.Cause(ctx)
 }
 
@@ -70,8 +70,8 @@ var (
 	errLimit     = errors.New("time limit")
 )
 
-// all runs the tasks, at most Parallel at a time. A task that wants another attempt joins the end of the queue.
-func (s *supervision) all(ctx context.Context) {
+// runAll runs the tasks, at most Parallel at a time. A task that wants another attempt joins the end of the queue.
+func (s *supervision) runAll(ctx context.Context) {
 	res := s.set.Resources
 	slots := res.Parallel
 	if slots == 0 {
@@ -92,7 +92,7 @@ func (s *supervision) all(ctx context.Context) {
 	for i := range slots {
 		workers.Go(func() {
 			for t := s.next(ctx); t >= 0; t = s.next(ctx) {
-				s.one(ctx, t, devices[i])
+				s.runOne(ctx, t, devices[i])
 			}
 		})
 	}
@@ -151,7 +151,7 @@ func (s *supervision) event(l localEvent) {
 	}
 }
 
-func (s *supervision) one(ctx context.Context, task int, devices string) {
+func (s *supervision) runOne(ctx context.Context, task int, devices string) {
 	s.event(localEvent{Event: "begin", Task: task})
 	state, exit := s.start(ctx, task, devices)
 	s.event(localEvent{Event: "end", Task: task, State: state, Exit: exit})
@@ -192,7 +192,7 @@ func (s *supervision) start(ctx context.Context, task int, devices string) (stat
 	s.mu.Unlock()
 	err := cmd.Start()
 	if err == nil {
-		stop := s.limit(cmd.Process, end)
+		stop := s.enforceLimit(cmd.Process, end)
 		cmd.Wait()
 		stop()
 	}
@@ -214,8 +214,9 @@ func (s *supervision) start(ctx context.Context, task int, devices string) (stat
 	return batch.Failed, cmd.ProcessState.String()
 }
 
-// limit asks a process to save before its time limit and ends it at the limit. The caller calls stop once the process has ended.
-func (s *supervision) limit(p *os.Process, end context.CancelCauseFunc) (stop func()) {
+// enforceLimit asks a process to save before its time limit and ends it at the limit. The caller calls stop once the process
+// has ended.
+func (s *supervision) enforceLimit(p *os.Process, end context.CancelCauseFunc) (stop func()) {
 	limit := s.set.Resources.Time
 	if limit == 0 {
 		return func() {}

@@ -43,7 +43,7 @@ func TestProcessesShareProcessors(t *testing.T) {
 		s := &supervision{run: run, engine: &engine{dir}, job: &batch.JobRecord{Job: batch.Job{Part: batch.Part{Key: "k", Tasks: c.tasks}}},
 			set: batch.Settings{Program: program, Resources: c.res}, note: func(string, ...any) {},
 			children: map[int]context.CancelCauseFunc{}, cancelled: map[int]bool{}}
-		s.all(t.Context())
+		s.runAll(t.Context())
 		files := must.Get(filepath.Glob(program + ".*"))(t)
 		if len(files) != len(c.tasks) {
 			t.Errorf("%+v: %d of %d tasks ran", c, len(files), len(c.tasks))

@@ -90,8 +90,8 @@ COMMANDS:{{range .Subcommands}}{{if ne .Name "help"}}
    {{printf "%-9s" .Name}} {{.Usage}}{{end}}{{end}}
 `
 
-// usageOf turns the error of a value that was made from flags into a usage error. It returns nil for nil.
-func usageOf(err error) error {
+// asUsageError turns the error of a value that was made from flags into a usage error. It returns nil for nil.
+func asUsageError(err error) error {
 	if err == nil {
 		return nil
 	}

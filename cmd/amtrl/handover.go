@@ -66,7 +66,7 @@ func (o *handOverOptions) newEngine(ctx context.Context, name string, saved json
 // explainOption turns a [*batch.OptionError] into a usage error. It returns other errors unchanged.
 func explainOption(err error) error {
 	if _, ok := errors.AsType[*batch.OptionError](err); ok {
-		return usageOf(err)
+		return asUsageError(err)
 	}
 	return err
 }

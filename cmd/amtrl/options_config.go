@@ -147,7 +147,7 @@ func (o *configOptions) resolve(budgets []float64) (configuration, error) {
 		}
 	}
 	if err := out.Validate(); err != nil {
-		return out, usageOf(err)
+		return out, asUsageError(err)
 	}
 	if !o.settings.width.Set {
 		out.K = preset.K

@@ -139,13 +139,13 @@ func (o *dataOptions) make(threads int, folder string) (*dataset.Set, error) {
 	switch o.data.V {
 	case dataDigits:
 		set, err := dataset.Digits(o.seed.V, o.digits.V, processors(threads))
-		return set, usageOf(err)
+		return set, asUsageError(err)
 	case dataRandom:
 		generate = dataset.RandomLinear
 		fallthrough
 	case dataSparse:
 		set, err := generate(o.dim.V, o.rank.V, o.sourceCount, o.sigma.V, o.rows.V, o.seed.V)
-		return set, usageOf(err)
+		return set, asUsageError(err)
 	}
 	if columnar.Is(folder) {
 		set, err := columnar.Open(folder)

@@ -64,7 +64,7 @@ func (o *relevanceOptions) run(context.Context) error {
 		cfg.Relevance = pipeline.Relevance{Kind: pipeline.Ridge, Rcond: -1, Tau: 1}
 	}
 	if err := cfg.Validate(); err != nil {
-		return usageOf(err)
+		return asUsageError(err)
 	}
 	res, err := o.estimate(&cfg)
 	if err != nil {

@@ -49,7 +49,7 @@ func (f *runFolder) lock() (run *batch.Run, tasks batch.Tasks, unlock func(), er
 	run, err = f.open()
 	if err == nil && f.tasks != "" {
 		tasks, err = batch.ParseTasks(f.tasks, len(run.Tasks))
-		err = usageOf(err)
+		err = asUsageError(err)
 	}
 	if err == nil {
 		unlock, err = run.Lock()

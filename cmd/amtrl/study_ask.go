@@ -234,7 +234,7 @@ func (o *studyExportOptions) addFlags(set *flags.Set) {
 
 func (o *studyExportOptions) check() error {
 	_, err := table.NewWriter(o.out.V, nil)
-	return cmp.Or(flags.Required(o.out, "the file to write"), usageOf(err))
+	return cmp.Or(flags.Required(o.out, "the file to write"), asUsageError(err))
 }
 
 func (o *studyExportOptions) run(ctx context.Context) error {

@@ -52,7 +52,8 @@ func TestImportScalesOneColumn(t *testing.T) {
 			}
 		}
 		mean, variance := stat.PopMeanVariance(x, nil)
-		must.Hold(t, len(x) == 60 && math.Abs(mean) < 1e-6 && math.Abs(variance-1) < 1e-5, "mean %g and variance %g of %d rows", mean, variance, len(x))
+		must.Equal(t, len(x), 60, "rows")
+		must.Hold(t, math.Abs(mean) < 1e-6 && math.Abs(variance-1) < 1e-5, "mean %g and variance %g", mean, variance)
 	}
 }
 

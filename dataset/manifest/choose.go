@@ -49,13 +49,13 @@ func (g *guesser) takeKnown(m *Manifest, known Known, file string, columns []tab
 	return nil
 }
 
-// fewValues reports whether a column holds single values, not lists, and has any.
-func (c *column) fewValues() bool { return !c.list() && len(c.distinct) >= 1 && c.has() > 0 }
+// hasScalars reports whether a column holds single values, not lists, and has any.
+func (c *column) hasScalars() bool { return !c.list() && len(c.distinct) >= 1 && c.has() > 0 }
 
 func (g *guesser) chooseLabels(m *Manifest, known Known, inputs []Input) error {
 	file, source := inputs[0].Path, g.likelySource(known)
 	label := func(c *column) bool {
-		return c.fewValues() && len(c.distinct) >= 2 && (c.named(sureLabels) || !c.fixed(source))
+		return c.hasScalars() && len(c.distinct) >= 2 && (c.named(sureLabels) || !c.fixed(source))
 	}
 	for _, name := range known.Labels {
 		m.Labels = append(m.Labels, Label{Column: name})
@@ -86,7 +86,7 @@ func (g *guesser) chooseLabels(m *Manifest, known Known, inputs []Input) error {
 func (g *guesser) chooseRoles(ctx context.Context, m *Manifest, known Known, inputs []Input) error {
 	m.Group = known.Group
 	if m.Split = known.Split; m.Split == "" {
-		m.Split = g.pick(splitNames, func(c *column) bool { return c.fewValues() && c.splits() })
+		m.Split = g.pick(splitNames, func(c *column) bool { return c.hasScalars() && c.splits() })
 	}
 	if m.Split == "" && splitByFile(inputs) {
 		m.Split = FromFile

@@ -10,8 +10,8 @@ import (
 	"github.com/amtrl/amtrl/internal/text"
 )
 
-// labels reports whether the values can be labels: numbers, or few values that occur twice or more on average.
-func (c *column) labels() bool {
+// canBeLabel reports whether the values can be labels: numbers, or few values that occur twice or more on average.
+func (c *column) canBeLabel() bool {
 	return c.numeric() || len(c.distinct) <= fewLabels && 2*len(c.distinct) <= c.has()
 }
 
@@ -50,7 +50,7 @@ func (g *guesser) guessLabel(target string, source *column, fits func(*column) b
 		_, numbered := serial(last.Name)
 		sure := name == last.Name && last.missing > 0
 		g.maybeLabels(name, source, func(c *column) bool {
-			return fits(c) && c.labels() && (c == last && !numbered || !sure && c.named(maybeLabels))
+			return fits(c) && c.canBeLabel() && (c == last && !numbered || !sure && c.named(maybeLabels))
 		})
 	}
 	return name
@@ -61,7 +61,7 @@ func (g *guesser) guessLabel(target string, source *column, fits func(*column) b
 func (g *guesser) maybeLabels(name string, source *column, likely func(*column) bool) {
 	least := g.column(name).lacks(source) / 2
 	for _, c := range slices.Backward(g.columns) {
-		lacks := len(c.distinct) >= 2 && len(c.distinct) <= fewLabels && c.labels() && least > 0 && c.lacks(source) >= least
+		lacks := len(c.distinct) >= 2 && len(c.distinct) <= fewLabels && c.canBeLabel() && least > 0 && c.lacks(source) >= least
 		if !g.taken[c.Name] && c != source && len(g.maybe) < mostMaybe && (likely(c) || lacks && !c.fixed(source)) {
 			g.maybe = append(g.maybe, c.Name)
 		}
@@ -118,7 +118,7 @@ func (g *guesser) candidates(inputs []Input, source *column, fits func(*column) 
 				why = fmt.Sprintf(" (%s has one value alone in each %s)", text.OneLine(c.Name, 80), text.OneLine(source.Name, 80))
 			}
 		case !fits(c) || c.named(costNames) && !strings.EqualFold(c.Name, "price") || c.splits() || c.Time || c.dates > 0 && c.dates == c.has():
-		case len(c.distinct) <= few || first && c.labels():
+		case len(c.distinct) <= few || first && c.canBeLabel():
 			names = append(names, c.Name)
 			first = false
 		default:

@@ -100,7 +100,7 @@ func (g *guesser) lessLabelled(name, target string, label *column) string {
 }
 
 // fitsSource reports whether a column can be the source.
-func fitsSource(c *column) bool { return c.groups() && c.blank == 0 }
+func fitsSource(c *column) bool { return c.dividesLikeSources() && c.blank == 0 }
 
 // holding returns a function that reports whether a column can be the source and has the target among its values.
 func holding(target string) func(*column) bool {
@@ -127,7 +127,7 @@ func (g *guesser) havingTarget(ctx context.Context, m Manifest, inputs []Input, 
 	for _, c := range g.columns {
 		filled := len(c.distinct) == 1 && c.blank == 0 && (c.rows >= inspectRows || len(inputs) > 1)
 		taken := g.taken[c.Name] && !slices.Contains(slices.Concat(m.Features, m.Categories), c.Name)
-		if taken || !c.groups() && !filled || c.list() || c.measured() || c.boolean() {
+		if taken || !c.dividesLikeSources() && !filled || c.list() || c.measured() || c.boolean() {
 			continue
 		}
 		m.Source = c.Name

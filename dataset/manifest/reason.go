@@ -22,10 +22,10 @@ func (c *column) named(patterns []string) bool {
 	})
 }
 
-// groups reports whether the values divide the rows as sources do: there are two or more, and each occurs twice or more on average, among
-// all rows looked at or among the first ones. Where each source has few rows, which follow each other, the values among the first rows
-// occur more often.
-func (c *column) groups() bool {
+// dividesLikeSources reports whether the values divide the rows as sources do: there are two or more, and each occurs twice or more
+// on average, among all rows looked at or among the first ones. Where each source has few rows, which follow each other, the values
+// among the first rows occur more often.
+func (c *column) dividesLikeSources() bool {
 	often := 2*len(c.distinct) <= c.rows || c.first.distinct >= 2 && 2*c.first.distinct <= c.first.rows
 	return !c.list() && len(c.distinct) >= 2 && often
 }
@@ -78,7 +78,7 @@ func (m *Manifest) unused(c *column) string {
 		return "vectors beside the features"
 	case c.has() == 0:
 		return "no values" + in
-	case c.blank > 0 && c.groups() && c.named(sourceNames):
+	case c.blank > 0 && c.dividesLikeSources() && c.named(sourceNames):
 		return fmt.Sprintf("no source: %d of %d cells are missing", c.blank, c.rows)
 	case c.named(idNames) && once > twice && c.missing > 0 && !c.measured():
 		return "no id: " + missing
@@ -132,7 +132,7 @@ func (m *Manifest) unused(c *column) string {
 
 // likeGroups reports whether the values of a column look like groups of rows that belong together, such as those of patients.
 func (c *column) likeGroups() bool {
-	return c.groups() && c.namesGroups()
+	return c.dividesLikeSources() && c.namesGroups()
 }
 
 // namesGroups reports whether a column has a name of groups, and values that can be the names of groups.
@@ -145,7 +145,7 @@ func (c *column) namesGroups() bool {
 // otherwise an empty string. No column is taken for the group unless the user says so.
 func (m *Manifest) perhapsGroup(c *column) string {
 	_, twice := c.repeated()
-	if m.Group != "" || !c.namesGroups() || !c.groups() && 4*twice < len(c.distinct) {
+	if m.Group != "" || !c.namesGroups() || !c.dividesLikeSources() && 4*twice < len(c.distinct) {
 		return ""
 	}
 	return "; where its rows belong together, --group " + c.Name
@@ -164,12 +164,12 @@ func (g *guesser) noSource() string {
 				continue
 			}
 			switch {
-			case c.blank > 0 && c.groups() && (p != "*" || !c.numeric()):
+			case c.blank > 0 && c.dividesLikeSources() && (p != "*" || !c.numeric()):
 				return fmt.Sprintf(" (%s has no value in %d of %d rows)", c.Name, c.blank, c.rows)
 			case p == "*":
 			case len(c.distinct) == 1:
 				return fmt.Sprintf(" (%s has one value alone)", c.Name)
-			case !c.groups():
+			case !c.dividesLikeSources():
 				return fmt.Sprintf(" (%s has %d values in %d rows)", c.Name, len(c.distinct), c.rows)
 			}
 		}

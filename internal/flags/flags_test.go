@@ -61,7 +61,8 @@ func TestBudgets(t *testing.T) {
 
 func TestMemory(t *testing.T) {
 	reads(t, Memory, map[string]int{"500": 500, "500M": 500, "16G": 16384, "16GiB": 16384, "2gb": 2048, "1T": 1 << 20,
-		"1K": 1, " 1.5G ": 1536, "512Ki": 1, "3ti": 3 << 20}, "", "G", "B", "500B", "500I", "500iB", "5KM", "5MMB", "lots", "-1G", "0", "NaN", "Inf", "1e30T")
+		"1K": 1, " 1.5G ": 1536, "512Ki": 1, "3ti": 3 << 20},
+		"", "G", "B", "500B", "500I", "500iB", "5KM", "5MMB", "lots", "-1G", "0", "NaN", "Inf", "1e30T")
 }
 
 func TestDuration(t *testing.T) {

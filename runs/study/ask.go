@@ -122,7 +122,7 @@ func (s *Study) ask(ctx context.Context, r Request, mayLearn bool) (asked *Asked
 	if labelled {
 		asked.Unlabelled = without
 	}
-	asked.Unlearned = waiting > 0 && st.labels > st.upto()
+	asked.Unlearned = waiting > 0 && st.labels > st.learnedUpTo()
 	asked.Pending, asked.Unmeasured = waiting, r.StopBelow > 0 && gain == nil
 	return asked, false, s.write(held, j, Event{Ask: e})
 }
@@ -133,7 +133,7 @@ func (s *Study) ask(ctx context.Context, r Request, mayLearn bool) (asked *Asked
 func (s *Study) due(st *state, labelled bool) bool {
 	each := s.Settings.RoundBudget > 0
 	if len(st.asks) > 0 || each && len(st.fits) > 0 {
-		return st.labels > st.upto()
+		return st.labels > st.learnedUpTo()
 	}
 	return each && labelled
 }

@@ -14,7 +14,7 @@ type changes struct {
 	told           Told
 	labels         []TellRows // by pool, as skips and checked are
 	skips, checked [][]int32
-	against        []string // rows that already have another answer
+	conflicts      []string // rows that already have another answer
 }
 
 func newChanges(st *state, how TellOptions) *changes {
@@ -38,7 +38,7 @@ func (c *changes) take(a placed) {
 func (c *changes) skip(a placed, r *row) bool {
 	switch have := c.st.label(a.pool, a.row); {
 	case have != nil:
-		c.against = append(c.against, fmt.Sprintf("%s (%s, skipped now)", text.OneLine(a.id, 80), c.st.study.labelText(have)))
+		c.conflicts = append(c.conflicts, fmt.Sprintf("%s (%s, skipped now)", text.OneLine(a.id, 80), c.st.study.labelText(have)))
 	case r != nil && r.status == skipped:
 		c.told.Known++
 	default:
@@ -63,7 +63,7 @@ func (c *changes) label(a placed, r *row) bool {
 		}
 	}
 	if other && !c.how.Replace {
-		c.against = append(c.against, fmt.Sprintf("%s (%s, now %s)", text.OneLine(a.id, 80), s.labelText(have), s.labelText(a.values)))
+		c.conflicts = append(c.conflicts, fmt.Sprintf("%s (%s, now %s)", text.OneLine(a.id, 80), s.labelText(have), s.labelText(a.values)))
 		return false
 	}
 	if c.how.Checked && (r == nil || !r.checked || news || other) {
@@ -93,9 +93,9 @@ func (c *changes) label(a placed, r *row) bool {
 // event returns the changes as an event, with the rows grouped by source. If rows already have another answer, it returns a
 // [Contradiction].
 func (c *changes) event() (*TellEvent, error) {
-	if n := len(c.against); n > 0 {
+	if n := len(c.conflicts); n > 0 {
 		return nil, &Contradiction{fmt.Sprintf("%s %s another answer already: %s; nothing was changed",
-			text.Several(n, "row"), text.Form(n, "has", "have"), fewOf(c.against))}
+			text.Several(n, "row"), text.Form(n, "has", "have"), fewOf(c.conflicts))}
 	}
 	e, s := &TellEvent{Replace: c.how.Replace}, c.st.study
 	for i, p := range s.data.Set.Pools {

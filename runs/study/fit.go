@@ -36,7 +36,7 @@ func (s *Study) Learn(ctx context.Context, open func() (backend.Device, error)) 
 		return 0, err
 	}
 	round := len(st.fits) + 1
-	if round > 1 && st.labels <= st.upto() {
+	if round > 1 && st.labels <= st.learnedUpTo() {
 		return round - 1, ErrNothingNew
 	}
 	if round > pipeline.MaxRounds {
@@ -100,7 +100,7 @@ func (s *Study) learn(ctx context.Context, device backend.Device, st *state, eve
 		s.Note("%s", shortage)
 	}
 	var before pipeline.State
-	if st.classes > st.upto() {
+	if st.classes > st.learnedUpTo() {
 		before, err = s.relearn(ctx, data, events, st.fits)
 	} else if round > 1 {
 		before, err = s.loadRound(round - 1)

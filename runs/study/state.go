@@ -130,7 +130,7 @@ func (st *state) apply(e *Event) error {
 			}
 		}
 	case e.Fit != nil:
-		if e.Fit.Round != len(st.fits)+1 || e.Fit.Upto >= e.N || e.Fit.Upto < st.upto() {
+		if e.Fit.Round != len(st.fits)+1 || e.Fit.Upto >= e.N || e.Fit.Upto < st.learnedUpTo() {
 			return fmt.Errorf("expected round %d of labels up to a line before, found round %d up to %d", len(st.fits)+1, e.Fit.Round, e.Fit.Upto)
 		}
 		st.fits = append(st.fits, e.Fit)
@@ -217,8 +217,8 @@ func (s *Study) known(pool int, i int32) []float32 {
 	return k.Values[at*n : (at+1)*n]
 }
 
-// upto returns the last line of the journal whose labels were learned from.
-func (st *state) upto() int {
+// learnedUpTo returns the last line of the journal whose labels were learned from.
+func (st *state) learnedUpTo() int {
 	if len(st.fits) == 0 {
 		return 0
 	}

@@ -111,7 +111,8 @@ func (s *Study) Status() (*Status, error) {
 		return nil, err
 	}
 	s.noteTorn(j)
-	out := &Status{Target: s.Settings.Target, Events: len(j.events), Asks: len(st.asks), Rounds: len(st.fits), Fresh: st.labels > st.upto()}
+	out := &Status{Target: s.Settings.Target, Events: len(j.events), Asks: len(st.asks), Rounds: len(st.fits)}
+	out.Fresh = st.labels > st.learnedUpTo()
 	for i, p := range s.data.Set.Pools {
 		line := SourceStatus{Source: p.Name, Target: p.Name == s.Settings.Target, Cost: s.cost(i)}
 		line.Rows, line.Known = s.drawable(i)
