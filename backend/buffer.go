@@ -19,7 +19,7 @@ const (
 	Float64
 )
 
-// dtypes are the element types, with the kind of Go's that holds one.
+// dtypes holds for each element type its name, its size in bytes and the kind of the Go type of its elements.
 var dtypes = [...]struct {
 	name string
 	size int
@@ -29,7 +29,7 @@ var dtypes = [...]struct {
 	Float32: {"float32", 4, reflect.Float32}, Float64: {"float64", 8, reflect.Float64},
 }
 
-// Size is the number of bytes of one element, 0 for no element type.
+// Size returns the number of bytes of one element, or 0 if t is not an element type.
 func (t DType) Size() int {
 	if int(t) < len(dtypes) {
 		return dtypes[t].size
@@ -92,10 +92,9 @@ type Pool struct {
 	Scale float32
 }
 
-// SampleSet says which rows of which pools are the samples of which source. A
-// source has one or more outputs. Each output is a task, with labels and a head of
-// its own; the tasks are the outputs of the first source, then those of the
-// second, and so on.
+// SampleSet says which rows of which pools are the samples of which source. A source has one or more outputs. Each
+// output is a task, with labels and a head of its own; the tasks are numbered source after source: the outputs of the
+// first source, then those of the second, and so on.
 type SampleSet struct {
 	// Pools all have the same number of columns, d. Their dtypes may differ.
 	Pools []Pool
@@ -104,13 +103,11 @@ type SampleSet struct {
 	// Outputs is the number of outputs of each source, at least 1, or nil where all
 	// have one.
 	Outputs []int
-	// Offsets has an entry for each source and one more: the samples of source m are
-	// Offsets[m] up to Offsets[m+1] of Rows.
+	// Offsets has an entry for each source and one more: the samples of source m are Rows[Offsets[m]:Offsets[m+1]].
 	Offsets []int
-	// Rows are row indices into the source's pool. Repeats are allowed.
+	// Rows holds row indices into the source's pool. Repeats are allowed.
 	Rows []int32
-	// Y are the labels, sample after sample: one for each output of its source. NaN is
-	// a missing label.
+	// Y holds the labels, sample after sample, one for each output of the sample's source. NaN marks a missing label.
 	Y []float32
 }
 
@@ -125,12 +122,12 @@ type Samples interface {
 	Free()
 }
 
-// Element are the Go types of buffer elements; Float16 is a bit pattern.
+// Element is a Go type of buffer elements; a Float16 is held as its bit pattern.
 type Element interface {
 	~uint8 | ~uint16 | ~int32 | ~float32 | ~float64
 }
 
-// Put uploads a slice to dst from element off on.
+// Put uploads src to dst from element off on.
 func Put[E Element](q Queue, dst Buffer, off int, src []E) error {
 	if err := checkElement[E]("Put", dst); err != nil {
 		return err
@@ -169,7 +166,7 @@ func checkElement[E Element](op string, b Buffer) error {
 	return nil
 }
 
-// elementOf is the type of a buffer that holds E.
+// elementOf returns the element type of a buffer that holds E.
 func elementOf[E Element]() DType {
 	t := Uint8
 	for reflect.TypeFor[E]().Kind() != dtypes[t].kind {
@@ -178,30 +175,27 @@ func elementOf[E Element]() DType {
 	return t
 }
 
-// Lender is a queue of a device that takes elements where they are in the memory of the
-// process.
+// Lender is a queue whose device can use elements where they lie in the memory of the process.
 type Lender interface {
-	// Lend makes a buffer of raw little-endian elements that stay where they are, such as
-	// those of a mapped file, aligned to whole elements. Nobody may write to them, no
-	// operation either, until the buffer is freed. They do not count in [Device.Usage].
+	// Lend returns a buffer of raw little-endian elements that stay where they are, such as those of a mapped file. raw
+	// must be aligned to its elements. Nothing may write to them, operations included, until the buffer is freed. The
+	// buffer counts in [Device.Usage] with 0 bytes.
 	//
-	// A device with memory of its own takes the buffer as a pool of NewSamples, which has
-	// the rows that are drawn copied, and in Download outside of programs; in any other
-	// place it is an [*ArgumentError].
+	// A device with memory of its own accepts the buffer only as a pool of [Queue.NewSamples], for which the rows that
+	// are drawn are copied, and in [Queue.Download] outside of programs; any other use is an [*ArgumentError].
 	Lend(t DType, raw []byte) (Buffer, error)
 }
 
-// Limited is a [Lender] whose device has memory of its own: what is copied there is faster
-// than what is lent.
+// Limited is a [Lender] whose device has memory of its own: elements copied there are used faster than lent ones.
 type Limited interface {
 	Lender
-	// Room is how many bytes can be copied to the device now so that enough is left for
-	// the work, 0 for none.
+	// Room returns the number of bytes that can be copied to the device now with enough memory left for the work; 0
+	// means none.
 	Room() (int64, error)
 }
 
-// Lend is [NewBuffer] for elements that are only read until the buffer is freed. A
-// queue that is a [Lender] does not copy them.
+// Lend returns a buffer with the elements of src, which may only be read until the buffer is freed. A queue that is a
+// [Lender] uses them in place; for any other queue Lend is [NewBuffer].
 func Lend[E Element](q Queue, t DType, src []E) (Buffer, error) {
 	l, is := q.(Lender)
 	if !is {
@@ -213,8 +207,8 @@ func Lend[E Element](q Queue, t DType, src []E) (Buffer, error) {
 	return l.Lend(t, rawBytes(src))
 }
 
-// rawBytes views a slice as its bytes. amtrl builds for little-endian machines
-// alone, so that they are the wire format as they stand.
+// rawBytes views a slice as its bytes. amtrl builds for little-endian machines alone, so these are the little-endian
+// elements that Upload and Download take.
 func rawBytes[E Element](s []E) []byte {
 	if len(s) == 0 {
 		return nil

@@ -8,7 +8,7 @@ import "fmt"
 // over windows of 2 by 2. An odd last row or column of the convolution belongs
 // to no window and is dropped.
 type ConvShape struct {
-	// Height, Width and Channels are those of an input image.
+	// Height, Width and Channels are the size of an input image.
 	Height, Width, Channels int
 	// Filters is the number of output channels.
 	Filters int
@@ -18,8 +18,8 @@ type ConvShape struct {
 // index into one image's taps or outputs.
 const maxConv = 1 << 10
 
-// Validate reports a size that no operation takes: Height and Width below 2,
-// Channels or Filters below 1, any above 1024.
+// Validate returns an error for a size that no operation accepts: Height or Width below 2, Channels or Filters below 1,
+// any above 1024.
 func (s ConvShape) Validate() error {
 	for _, v := range []struct {
 		name        string
@@ -32,20 +32,20 @@ func (s ConvShape) Validate() error {
 	return nil
 }
 
-// In is the number of elements of an input image.
+// In returns the number of elements of an input image.
 func (s ConvShape) In() int { return s.Height * s.Width * s.Channels }
 
-// Taps is the number of inputs that one output of the convolution sums over.
+// Taps returns the number of inputs that one output of the convolution sums over.
 func (s ConvShape) Taps() int { return 9 * s.Channels }
 
-// Out is the number of elements of an output image.
+// Out returns the number of elements of an output image.
 func (s ConvShape) Out() int { return s.Height / 2 * (s.Width / 2) * s.Filters }
 
 // NoArg marks an output whose gradient is zero, see [Convolution].
 const NoArg = 4
 
-// Convolution is a convolutional layer and its gradient. Everything is Float32
-// but arg, which is Uint8.
+// Convolution holds a convolutional layer and its gradient. All operands are
+// Float32 except arg, which is Uint8.
 //
 // The rows of x and dx are n images of s.In() elements with the channels
 // innermost: element (y, x, c) is at (y Width + x) Channels + c. w has s.Taps()
@@ -59,11 +59,11 @@ type Convolution interface {
 	//	a(i, j, f) = b_f + sum_ky,kx,c x(i+ky-1, j+kx-1, c) w(ky, kx, c, f)
 	//	y(i, j, f) = max(0, a(2i, 2j, f), a(2i, 2j+1, f), a(2i+1, 2j, f), a(2i+1, 2j+1, f))
 	//
-	// with x zero outside the image, and notes in arg which of the four was the
-	// largest: 0 to 3 in the order above, the first where several are equal, and
-	// [NoArg] where none is above 0. arg may be the zero Matrix when no gradient
-	// is wanted. b has s.Filters elements. What becomes of a window with a NaN is
-	// open. y and arg are overwritten; n may be 0.
+	// with x zero outside the image, and writes to arg which of the four is the
+	// largest: 0 to 3 in the order above, the first of equal ones, or [NoArg] where
+	// none is above 0. arg may be the zero Matrix when no gradient is wanted. b has
+	// s.Filters elements. The result for a window with a NaN is unspecified. y and
+	// arg are overwritten; n may be 0.
 	Conv(s ConvShape, x, w Matrix, b Vector, y, arg Matrix) error
 	// ConvGrad computes the gradients of a function of y whose gradient is dy.
 	// With da zero except for da(position that arg(i, j, f) names) = dy(i, j, f):

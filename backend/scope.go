@@ -22,7 +22,7 @@ func (s *Scope) Alloc(t DType, n int) Buffer {
 	return own(s, func() (Buffer, error) { return s.q.Alloc(t, n) })
 }
 
-// own keeps what is made until Close, or the first failure.
+// own calls make, unless an earlier call failed, and keeps the result for Close or the failure for Err.
 func own[T interface{ Free() }](s *Scope, make func() (T, error)) (none T) {
 	if s.err != nil {
 		return none
@@ -60,7 +60,7 @@ func Upload[E Element](s *Scope, t DType, src []E) Buffer {
 	return buf
 }
 
-// Err is the first failure of an allocation or upload.
+// Err returns the first failure of an allocation or upload.
 func (s *Scope) Err() error { return s.err }
 
 // Close frees everything allocated through the scope. It is idempotent.

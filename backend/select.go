@@ -5,11 +5,11 @@ import (
 	"fmt"
 )
 
-// ErrUnavailable is wrapped by a constructor whose device this build or this
-// machine does not have.
+// ErrUnavailable is wrapped by the error of a constructor where the build or the machine lacks the device.
 var ErrUnavailable = errors.New("not available")
 
-// ErrNoDriver is ErrUnavailable on a machine without a driver for such devices, as most without such a device are.
+// ErrNoDriver is an [ErrUnavailable] for a machine without a driver for the device, as most machines without the device
+// are.
 var ErrNoDriver = fmt.Errorf("%w", ErrUnavailable)
 
 // Open opens a device, or says why it cannot.
@@ -21,9 +21,9 @@ type Choice struct {
 	Reason string
 }
 
-// Select opens a device of the backend that name asks for. "cpu" and "cuda" open
-// that one or fail. "auto" takes CUDA where it opens and otherwise the CPU; the reason
-// then tells what CUDA said, in short where there is no driver. cuda may be nil in a build without it.
+// Select opens a device of the backend called name. "cpu" and "cuda" open that backend or fail. "auto" opens CUDA if it
+// can and otherwise the CPU, with the error of CUDA as the reason, shortened if there is no driver. cuda may be nil in
+// a build without CUDA.
 func Select(name string, cpu, cuda Open) (Choice, error) {
 	if cuda == nil {
 		cuda = func() (Device, error) {
