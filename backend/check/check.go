@@ -1,7 +1,6 @@
-// Package check validates the arguments of backend operations, alike on every
-// device: views that leave their buffer, shapes and dtypes that do not fit,
-// operands that overlap, sample sets that point nowhere. Each finding is an
-// [*backend.ArgumentError].
+// Package check validates the arguments of backend operations, in the same way for every device. It finds views that
+// leave their buffer, shapes and dtypes that do not fit, operands that overlap, and sample sets with indices out of
+// range. Each finding is reported as a [*backend.ArgumentError].
 package check
 
 import (
@@ -12,9 +11,8 @@ import (
 	"github.com/amtrl/amtrl/backend"
 )
 
-// Call validates the arguments of one call. It keeps the first failure, so that
-// a call checks everything and looks at Err once. M is the device's handle of
-// a buffer's memory.
+// Call validates the arguments of one call. It keeps the first failure, so that an operation can check all its
+// arguments and look at Err once. M is the type of the device's handles of buffer memory.
 type Call[M comparable] struct {
 	Op  string
 	Err error
@@ -49,7 +47,7 @@ func (c *Call[M]) Buffer(arg string, b backend.Buffer) (mem M) {
 // DTypes is a set of element types.
 type DTypes uint32
 
-// The sets that operands are asked for.
+// The sets of element types that operations accept.
 const (
 	Float32  = DTypes(1) << backend.Float32
 	Float64  = DTypes(1) << backend.Float64
@@ -128,8 +126,8 @@ func (c *Call[M]) Blocks(arg string, b backend.Buffer, n, rows, cols int, want D
 	return Operand[M]{backend.Mat(b, n*rows, cols), mem}
 }
 
-// Bytes checks that the n bytes of b that start at element off are whole
-// elements inside it and returns the offset of the first in bytes.
+// Bytes checks that the n bytes of b from element off on are whole elements inside the buffer, and returns the buffer's
+// memory and the offset of the first byte.
 func (c *Call[M]) Bytes(arg string, b backend.Buffer, off, n int) (mem M, first int) {
 	mem = c.Buffer(arg, b)
 	if c.Err != nil {
@@ -145,7 +143,7 @@ func (c *Call[M]) Bytes(arg string, b backend.Buffer, off, n int) (mem M, first 
 	return mem, off * size
 }
 
-// Lend checks the arguments of a loan and returns its number of elements.
+// Lend checks the arguments of [backend.Lender].Lend and returns the number of elements.
 func (c *Call[M]) Lend(t backend.DType, raw []byte) (n int) {
 	size := t.Size()
 	switch {
@@ -160,8 +158,7 @@ func (c *Call[M]) Lend(t backend.DType, raw []byte) (n int) {
 	return len(raw) / size
 }
 
-// Alloc checks the arguments of an allocation and returns its size in bytes,
-// the largest int64 where it would be more.
+// Alloc checks the arguments of an allocation and returns its size in bytes, or the largest int64 if the size exceeds it.
 func (c *Call[M]) Alloc(t backend.DType, n int) (bytes int64) {
 	size := t.Size()
 	if size == 0 {

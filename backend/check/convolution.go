@@ -2,14 +2,14 @@ package check
 
 import "github.com/amtrl/amtrl/backend"
 
-// Conv are the checked operands of a convolution and of its gradient.
+// Conv holds the checked operands of a convolution or of its gradient.
 type Conv[M comparable] struct {
 	X, W, B, Y, Arg, DY, DX, DW, DB Operand[M]
-	// WithArg says that Conv's arg is wanted, WithDX that ConvGrad's dx is.
+	// WithArg reports whether Conv has an arg to write, WithDX whether ConvGrad has a dx to write.
 	WithArg, WithDX bool
 }
 
-// convInput checks the shape and the operands that both directions have.
+// convInput checks the shape and the operands x and w, which a convolution and its gradient have in common.
 func (c *Call[M]) convInput(s backend.ConvShape, x, w backend.Matrix) (o Conv[M]) {
 	if err := s.Validate(); err != nil {
 		c.Failf("s", "is invalid: %v", err)

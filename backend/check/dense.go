@@ -2,15 +2,14 @@ package check
 
 import "github.com/amtrl/amtrl/backend"
 
-// Product are the checked operands of a matrix product: C from A and B (Gemm), C
-// from A (Syrk), or y from A and x (Gemv, B and C the vectors). M, N and K are the
-// sizes of op(A) op(B), which is M by N with K terms per sum.
+// Product holds the checked operands of a matrix product: A, B and C of Gemm; A and C of Syrk; A, x as B and y as C of
+// Gemv. The product is M by N, and each of its elements is a sum of K terms.
 type Product[M comparable] struct {
 	A, B, C Operand[M]
 	M, N, K int
 }
 
-// oriented is the shape of op(o).
+// oriented returns the shape of op(o).
 func oriented[M comparable](o Operand[M], trans bool) (rows, cols int) {
 	if trans {
 		return o.Cols, o.Rows

@@ -21,7 +21,7 @@ func (c *Call[M]) Slice(arg string, got, want int) {
 	}
 }
 
-// SameType checks that o has the dtype of as.
+// SameType checks that o and as have the same dtype.
 func (c *Call[M]) SameType(arg string, o, as Operand[M]) {
 	if c.Err == nil && o.Buf.DType() != as.Buf.DType() {
 		c.Failf(arg, "holds %s, not %s as the others", o.Buf.DType(), as.Buf.DType())
@@ -53,7 +53,7 @@ func (c *Call[M]) allApart(outs []named[M], ins ...named[M]) {
 	}
 }
 
-// SamePlace checks that o is other itself or shares no element with it.
+// SamePlace checks that o is the same view as other or shares no element with it.
 func (c *Call[M]) SamePlace(arg string, o Operand[M], otherArg string, other Operand[M]) {
 	if c.Err == nil && o.Matrix != other.Matrix {
 		c.Apart(arg, o, otherArg, other)

@@ -12,19 +12,20 @@ import (
 type Samples[M comparable] struct {
 	Pools   []Operand[M]
 	Sources []Source
-	// Cols is d, Tasks T and Outputs the largest number of outputs.
+	// Cols is the number of features d, Tasks the number of tasks T, and Outputs the largest number of outputs of a
+	// source.
 	Cols, Tasks, Outputs int
 }
 
-// Source is one of a sample set. Task is its first task, and Labels the index of the
-// first label of its samples.
+// Source describes one source of a sample set: the index of its pool, its number of outputs, its first task, and the
+// index of its first label in Y.
 type Source struct {
 	Pool, Outputs, Task, Labels int
-	// Missing says that some sample lacks a label.
+	// Missing reports whether some sample lacks a label.
 	Missing bool
 }
 
-// SampleSet checks everything about set, every row index included.
+// SampleSet checks set, every row index included, and returns its description.
 func (c *Call[M]) SampleSet(set backend.SampleSet) Samples[M] {
 	s := Samples[M]{Pools: make([]Operand[M], len(set.Pools)), Sources: make([]Source, len(set.SourcePool)), Outputs: 1}
 	for i, p := range set.Pools {
@@ -80,7 +81,7 @@ func (c *Call[M]) SampleSet(set backend.SampleSet) Samples[M] {
 
 func isNaN(y float32) bool { return y != y }
 
-// outside is the first of the indices that do not lie in 0..limit, -1 where all do.
+// outside returns the position of the first entry of index that is not in 0 to limit-1, or -1 if there is none.
 func outside(index []int32, limit int) int {
 	for i, v := range index {
 		if v < 0 || int(v) >= limit {
@@ -90,7 +91,7 @@ func outside(index []int32, limit int) int {
 	return -1
 }
 
-// Live checks that the pools of samples are still there.
+// Live checks that none of the pools of a sample set has been freed.
 func (c *Call[M]) Live(pools []Operand[M]) {
 	for i, p := range pools {
 		if c.Buffer("s", p.Buf); c.Err != nil {
@@ -107,15 +108,15 @@ func (c *Call[M]) apartFromPools(arg string, o Operand[M], pools []Operand[M]) {
 	}
 }
 
-// TaskGradient are the checked operands of [backend.MultiTask].TaskGradient.
+// TaskGradient holds the checked operands of [backend.MultiTask].TaskGradient.
 type TaskGradient[M comparable] struct {
 	P, Offset, Q, Total, Loss Operand[M]
-	// WithOffset and WithTotal say that offset and total are there.
+	// WithOffset and WithTotal report whether the call has an offset and a total.
 	WithOffset, WithTotal bool
 }
 
-// TaskGradient checks the arguments of [backend.MultiTask].TaskGradient for samples
-// of tasks tasks and cols features, from pools.
+// TaskGradient checks the arguments of [backend.MultiTask].TaskGradient for samples of the given numbers of tasks and
+// features, drawn from pools.
 func (c *Call[M]) TaskGradient(tasks, cols int, pools []Operand[M], p backend.Matrix, offset backend.Vector, q backend.Matrix,
 	total, loss backend.Vector) (o TaskGradient[M]) {
 	o.P, o.Q, o.Loss = c.Matrix("p", p, Float32), c.Matrix("q", q, Float32), c.Vector("loss", loss, Float64)
@@ -137,8 +138,7 @@ func (c *Call[M]) TaskGradient(tasks, cols int, pools []Operand[M], p backend.Ma
 	return o
 }
 
-// Project checks the arguments of [backend.MultiTask].Project for n samples of cols
-// features, from pools.
+// Project checks the arguments of [backend.MultiTask].Project for n samples of cols features, drawn from pools.
 func (c *Call[M]) Project(n, cols int, pools []Operand[M], b, z backend.Matrix) (bo, zo Operand[M]) {
 	bo, zo = c.Matrix("b", b, Float32), c.Matrix("z", z, Float32)
 	c.Shape("b", bo, bo.Rows, cols)
@@ -148,7 +148,7 @@ func (c *Call[M]) Project(n, cols int, pools []Operand[M], b, z backend.Matrix) 
 	return bo, zo
 }
 
-// Indices checks that all entries of a host slice lie in 0..limit.
+// Indices checks that all entries of a host slice are in 0 to limit-1.
 func (c *Call[M]) Indices(arg string, index []int32, limit int) {
 	if c.Err != nil {
 		return

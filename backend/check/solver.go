@@ -16,10 +16,10 @@ func (c *Call[M]) SolveSPD(n, k, r int, a, b backend.Buffer) (ao, bo Operand[M])
 	return ao, bo
 }
 
-// SVD are the checked operands of a decomposition.
+// SVD holds the checked operands of a singular value decomposition.
 type SVD[M comparable] struct {
 	A, U, S, VT Operand[M]
-	// Vectors says that u and vt are wanted.
+	// Vectors reports whether u and vt are wanted.
 	Vectors bool
 }
 

@@ -2,11 +2,11 @@ package check
 
 import "github.com/amtrl/amtrl/backend"
 
-// Batch are the checked operands of [backend.Training].Batch.
+// Batch holds the checked operands of [backend.Training].Batch.
 type Batch[M comparable] struct{ X, Y, Task Operand[M] }
 
-// Batch checks the operands of a minibatch of n samples of d features and up to
-// outputs labels from pools, not its order.
+// Batch checks the arguments of [backend.Training].Batch except order, for n samples of d features and up to outputs
+// labels drawn from pools.
 func (c *Call[M]) Batch(n, d, outputs int, pools []Operand[M], x, y backend.Matrix, task backend.Vector) (o Batch[M]) {
 	o.X, o.Y, o.Task = c.Matrix("x", x, Float32), c.Matrix("y", y, Float32), c.Vector("task", task, Int32)
 	c.Shape("x", o.X, n, d)
@@ -18,10 +18,10 @@ func (c *Call[M]) Batch(n, d, outputs int, pools []Operand[M], x, y backend.Matr
 	return o
 }
 
-// HeadGradient are the checked operands of [backend.Training].HeadGradient.
+// HeadGradient holds the checked operands of [backend.Training].HeadGradient.
 type HeadGradient[M comparable] struct {
 	Z, Y, Task, W, DZ, DW, Loss Operand[M]
-	// WithGradient says that dz and dw are wanted.
+	// WithGradient reports whether dz and dw are wanted.
 	WithGradient bool
 }
 
@@ -46,7 +46,7 @@ func (c *Call[M]) HeadGradient(z, y backend.Matrix, task backend.Vector, w, dz, 
 	return o
 }
 
-// Adam are the checked operands of [backend.Training].Adam.
+// Adam holds the checked operands of [backend.Training].Adam.
 type Adam[M comparable] struct{ G, M, V, Theta Operand[M] }
 
 // Adam checks the arguments of [backend.Training].Adam.
