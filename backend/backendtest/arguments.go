@@ -28,7 +28,7 @@ func (a alien) DType() backend.DType { return a.t }
 func (a alien) Len() int             { return a.n }
 func (a alien) Free()                {}
 
-// alienSamples are samples that no backend made.
+// alienSamples is a sample set that no backend made.
 type alienSamples struct{ backend.Samples }
 
 func (c call) fails(e *env, what string) {
@@ -161,9 +161,9 @@ func testBadShapes(e *env) {
 	}
 }
 
-// pairs visits each output with each other operand of its dtype, both moved
-// into one buffer: first where it is, second from element at(last) on, last
-// being the last element of first.
+// pairs visits each output of each call with each other operand of the same dtype, after moving both into one buffer:
+// the other operand stays at its offset, and the output begins at element at(first, last), where first is the view of
+// the other operand and last the index of its last element.
 func (e *env) pairs(at func(first backend.Matrix, last int) int, visit func(c call, out, other string)) {
 	for _, c := range e.calls(smallDims) {
 		for i, out := range c.args {
@@ -195,7 +195,7 @@ func testOverlap(e *env) {
 		e.wantArgument(refusal(c.run()), "%s with %s overlapping %s", c.name, out, other)
 	}
 	e.pairs(func(_ backend.Matrix, last int) int { return last }, check)
-	// One element on, so that vectors do not coincide, which is allowed.
+	// One element further on, since vectors may coincide.
 	e.pairs(func(first backend.Matrix, _ int) int { return first.Off + 1 }, check)
 }
 
@@ -208,7 +208,7 @@ func testAdjacent(e *env) {
 	})
 }
 
-// testInterleaved keeps A and C of a product side by side in one buffer.
+// testInterleaved computes a product whose A and C lie side by side in one buffer.
 func testInterleaved(e *env) {
 	for _, t := range floats {
 		m, k, n := 6, 3, 4
@@ -227,7 +227,7 @@ func testInterleaved(e *env) {
 	}
 }
 
-// testBadCounts are the counts of SolveSPD that no view carries.
+// testBadCounts gives SolveSPD wrong sizes, which it takes as numbers and not with a view.
 func testBadCounts(e *env) {
 	a, b := e.alloc(backend.Float64, 8), e.alloc(backend.Float64, 4)
 	e.must(e.q.Fill(backend.Vec(a), 0))
@@ -240,8 +240,8 @@ func testBadCounts(e *env) {
 	e.wantArgument(e.q.SolveSPD(1, 2, 2, b, b), "SolveSPD of one buffer for both operands")
 }
 
-// testHollow has views without elements whose rows would lie outside of their
-// buffers. There is nothing to read or write, so nothing is wrong with them.
+// testHollow passes views without elements whose rows would lie outside of their buffers. These are valid, since there
+// is nothing to read or write.
 func testHollow(e *env) {
 	for _, t := range floats {
 		const n = 6

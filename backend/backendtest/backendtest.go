@@ -1,19 +1,19 @@
 // Package backendtest is the conformance suite of the contract in package
-// backend: what it says of one backend is what the pipeline may rely on in any.
+// backend: the pipeline may rely on what it checks, whatever the backend.
 //
-// Inputs are fresh in every run, next to the fixed corner cases. They come from
-// a seed that a failure prints and that AMTRL_TEST_SEED sets. Operands lie at
-// random offsets and strides between poisoned elements (all bits set: NaN in a
-// floating type); a case fails where an operation reads or writes one of them.
-// Pools are lent or on the device at random, where it takes loans.
+// Besides fixed corner cases, the inputs are random and new in every run. They
+// come from a seed that a failure prints and that AMTRL_TEST_SEED sets. Operands
+// lie at random offsets and strides between poisoned elements (all bits set: NaN
+// in a floating type); a case fails where an operation reads or writes one of
+// them. On a device that takes loans, pools are lent or uploaded at random.
 //
-// Where the contract is silent the suite reads it so:
+// Where the contract is silent, the suite requires that
 //   - an output that shares an element with another operand is an
-//     [*backend.ArgumentError], also where no method comment says so; views of
+//     [*backend.ArgumentError], even where no method comment says so; views of
 //     one buffer that share no element are fine, interleaved ones included;
 //   - the call itself returns argument and data errors, not a later Synchronize;
-//   - a live Samples counts in Usage, and its slices belong to the caller again
-//     once NewSamples has returned;
+//   - a live Samples counts in Usage, and the slices of its SampleSet belong to
+//     the caller again once NewSamples has returned;
 //   - the order of a NotPositiveDefiniteError is 1 for the first leading minor;
 //   - a Syrk result is symmetric to the bit;
 //   - a second Close returns nil.
@@ -33,8 +33,8 @@ import (
 // times the condition of the kept spectrum for a pseudo-inverse. A factor of 1
 // holds an implementation to those bounds.
 //
-// LAPACK is that of the band around a cut-off in which a singular value, rounded within the bound of a decomposition,
-// may count on either side. With 0 a value that equals the cut-off counts as zero.
+// LAPACK is the factor on the band around a cut-off in which a singular value may count on either side, since a
+// decomposition is only accurate to its error bound. With 0, a value that equals the cut-off must count as zero.
 type Tolerances struct {
 	Float32, Float64, LAPACK float64
 }
@@ -46,7 +46,7 @@ func (t Tolerances) of(d backend.DType) float64 {
 	return t.Float64
 }
 
-// A group is one file's worth of cases.
+// A group holds the cases of one file.
 type group struct {
 	name  string
 	cases []testCase
@@ -74,15 +74,15 @@ var groups = []group{
 	{"Close", closeCases},
 }
 
-// A Runner is a test that can have others under it, [testing.T] or [testing.B]. The
-// suite does not import package testing, since a command runs a part of it ([Quick]).
+// A Runner is a test that can run subtests, such as [testing.T] or [testing.B]. The suite does not import package
+// testing, since a command runs a part of it ([Quick]).
 type Runner[T any] interface {
 	testrand.Test
 	Run(name string, f func(T)) bool
 }
 
-// Run checks the devices that open opens. Every case opens one of its own, and
-// fails if a buffer is left at its end.
+// Run runs the suite on devices that open opens. Every case opens a device of its own, and fails if a buffer is left on
+// it at the end.
 func Run[T Runner[T]](t T, open backend.Open, tol Tolerances) {
 	seed := testrand.Seed(t)
 	for _, g := range groups {
@@ -99,9 +99,8 @@ func Run[T Runner[T]](t T, open backend.Open, tol Tolerances) {
 	t.Run("Identical", func(t T) { identical(t, seed, open, open) })
 }
 
-// Identical checks that every operation gives the same bytes on all the
-// backends that the functions open, such as one device with several numbers of
-// threads.
+// Identical checks that every operation gives the same bytes on the devices that all the functions open, such as one
+// device with several numbers of threads.
 func Identical(t testrand.Test, opens ...backend.Open) {
 	identical(t, testrand.Seed(t), opens...)
 }

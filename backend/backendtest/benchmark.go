@@ -20,9 +20,8 @@ const (
 	benchPoolRows = 4096
 )
 
-// Benchmark times the operations that a run spends its time in, at the sizes of
-// the paper's experiments. The bytes of the passes over the data are one read of
-// the samples' stored rows.
+// Benchmark times the operations that a run spends its time in, at the sizes of the paper's experiments. For a pass
+// over the data it counts the bytes of one read of the samples' stored rows.
 func Benchmark[B benchRunner[B]](b B, open backend.Open) {
 	run := func(name string, f func(*bench)) { b.Run(name, func(b B) { f(newBench(b, open)) }) }
 	for _, t := range []backend.DType{backend.Uint8, backend.Float16, backend.Float32} {
@@ -49,7 +48,7 @@ func Benchmark[B benchRunner[B]](b B, open backend.Open) {
 	run("SolveSPD", (*bench).solveSPD)
 }
 
-// timer is what a benchmark needs of [testing.B].
+// timer holds the methods of [testing.B] that a benchmark needs.
 type timer interface {
 	Helper()
 	Cleanup(func())
@@ -65,10 +64,10 @@ type benchRunner[B any] interface {
 	Run(name string, f func(B)) bool
 }
 
-// bench is a queue on an open device, a scope for the operands and a fixed stream.
+// bench is a benchmark with a queue on an open device, a scope for the operands and a random stream of fixed seed.
 type bench struct {
 	timer
-	n   int // times that loop has called
+	n   int // calls that loop has timed
 	q   backend.Queue
 	s   *backend.Scope
 	rng *rand.Rand
@@ -108,7 +107,7 @@ func (b *bench) upload(t backend.DType, v []float64) backend.Buffer {
 	return buf
 }
 
-// loop times f, and what it has issued at the end.
+// loop times calls of f and, at the end, the wait for the work that they issued.
 func (b *bench) loop(f func() error) {
 	b.Helper()
 	b.must(b.s.Err())
@@ -122,7 +121,7 @@ func (b *bench) flops(n int) {
 	b.ReportMetric(float64(n)*float64(b.n)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
 }
 
-// samples draws rows at random from sixteen pools, as MNIST-C has them.
+// samples draws rows at random from sixteen pools, the number of pools of MNIST-C.
 func (b *bench) samples(t backend.DType) backend.Samples {
 	raw := make([]byte, benchPoolRows*benchCols*t.Size())
 	one := encode(t, poolValues(b.rng, t, 64, benchCols).v)
@@ -148,7 +147,7 @@ func (b *bench) samples(t backend.DType) backend.Samples {
 	return b.s.Samples(set)
 }
 
-// pass returns one call over the samples and its floating-point operations.
+// pass returns a function that makes one pass over the samples, and the number of its floating-point operations.
 type pass func(b *bench, s backend.Samples) (func() error, int)
 
 func taskGradientPass(b *bench, s backend.Samples) (func() error, int) {
@@ -181,7 +180,7 @@ func (b *bench) gemm(t backend.DType, transA, transB bool, m, n, k int) {
 	b.flops(2 * m * n * k)
 }
 
-// pinv is of the heads of 159 sources, for their relevance (equation 3).
+// pinv times the pseudo-inverse of the heads of 159 sources, which their relevance takes (equation 3).
 func (b *bench) pinv() {
 	a, dst := b.random(backend.Float64, benchTasks, benchWidth), b.s.Matrix(backend.Float64, benchWidth, benchTasks)
 	b.loop(func() error {
@@ -192,8 +191,8 @@ func (b *bench) pinv() {
 	})
 }
 
-// solveSPD solves one system for each task. The operands are overwritten,
-// so a device copy of them is part of the time.
+// solveSPD times the solution of one system for each task. The operands are overwritten, so that the time includes a
+// copy of them on the device.
 func (b *bench) solveSPD() {
 	const n, k = benchTasks + 1, benchWidth
 	var v []float64

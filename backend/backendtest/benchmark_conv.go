@@ -25,7 +25,7 @@ func benchTraining(run func(name string, f func(*bench))) {
 	run("Training/Adam", (*bench).adam)
 }
 
-// convFlops is the work of one product of a layer.
+// convFlops returns the number of floating-point operations of one product of a layer.
 func convFlops(s backend.ConvShape) int {
 	return 2 * benchBatch * s.Height * s.Width * s.Taps() * s.Filters
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/amtrl/amtrl/backend"
 )
 
-// onQueue calls f with a queue of its own and a scope, and closes both.
+// onQueue calls f with a new queue of d and a scope on it, and closes both.
 func onQueue(d backend.Device, f func(q backend.Queue, s *backend.Scope) error) error {
 	q, err := d.NewQueue()
 	if err != nil {
@@ -23,8 +23,9 @@ func onQueue(d backend.Device, f func(q backend.Queue, s *backend.Scope) error) 
 	return errors.Join(err, q.Close())
 }
 
-// RecordedSums records programs of many products on a queue of its own and runs each of them three times: one run
-// issues its calls, one collects a graph, one launches that again. It returns an error where a sum is wrong.
+// RecordedSums records the given number of programs, of many products each, on a queue of its own and runs each of them
+// three times: one run issues its calls, one collects a graph, and one launches the graph again. It returns an error if
+// a sum is wrong.
 func RecordedSums(d backend.Device, programs int) error {
 	return onQueue(d, func(q backend.Queue, s *backend.Scope) error {
 		const n = 8
@@ -40,7 +41,8 @@ func RecordedSums(d backend.Device, programs int) error {
 	})
 }
 
-// recordedSum runs y = (A x + 1) / (n + 1) many times over, x being the y before and A of ones.
+// recordedSum records a program that replaces y by (A y + 1) / (n + 1) many times, with A a matrix of ones, and checks
+// the result of three runs.
 func recordedSum(q backend.Queue, a backend.Matrix, y, z backend.Vector) error {
 	const products = 40
 	n, want, out := float64(y.Len), 0., make([]float64, 1)
@@ -74,8 +76,8 @@ func recordedSum(q backend.Queue, a backend.Matrix, y, z backend.Vector) error {
 	return nil
 }
 
-// Factorised inverts matrices on a queue of its own, one that needs a decomposition and one that does not, and
-// allocates and frees what no block that is cached has room for.
+// Factorised repeats the following on a queue of its own: it inverts two matrices, of which one needs a decomposition
+// and one does not, and it allocates and frees a buffer for which no cached block has room.
 func Factorised(d backend.Device, times int) error {
 	return onQueue(d, func(q backend.Queue, s *backend.Scope) error {
 		a, inv := s.Matrix(backend.Float64, 2, 3), s.Matrix(backend.Float64, 3, 2)
@@ -104,8 +106,8 @@ func Factorised(d backend.Device, times int) error {
 	})
 }
 
-// Beside opens and closes queues, decomposes and allocates on a device beside queues that record and run programs.
-// What the ones do must not reach the others.
+// Beside runs RecordedSums and Factorised at the same time on one device, each on queues that it opens and closes: the
+// decompositions and allocations must not disturb the programs, nor the programs them.
 func Beside(d backend.Device, rounds int) error {
 	var group errgroup.Group
 	for i := range 8 {

@@ -6,14 +6,14 @@ import (
 	"github.com/amtrl/amtrl/backend"
 )
 
-// call is one operation with valid operands, for the checks that are alike for
-// all operations: bad arguments, overlap, close, concurrency, identity.
+// call is one operation with valid operands, for the checks that apply to all operations: bad arguments, overlap,
+// close, concurrency, identity.
 type call struct {
 	name string
 	args []arg
 	// run makes the call and returns its scalar results.
 	run func() ([]float64, error)
-	// mask clears what the contract leaves undefined of an operand.
+	// mask clears the elements v of operand number arg that the contract leaves undefined.
 	mask func(arg int, v []float64)
 }
 
@@ -26,14 +26,13 @@ type arg struct {
 	buf     *backend.Buffer
 	samples *backend.Samples
 	out     bool
-	// freeRows and freeCols say that the number of rows (the length) or of
-	// columns is the operand's own choice, free the same of its dtype within
-	// the listed.
+	// freeRows and freeCols report whether the operand may have any number of rows, and any number of columns (of a
+	// vector: any length). free lists the dtypes that it may have.
 	freeRows, freeCols bool
 	free               []backend.DType
 }
 
-// buffer is where the operand's buffer stands, nil for samples.
+// buffer returns a pointer to the operand's buffer, or nil for samples.
 func (a arg) buffer() *backend.Buffer {
 	switch {
 	case a.mat != nil:
@@ -44,7 +43,7 @@ func (a arg) buffer() *backend.Buffer {
 	return a.buf
 }
 
-// saved restores the operand to what it is now.
+// saved returns a function that restores the operand to its present value.
 func (a arg) saved() func() {
 	switch {
 	case a.mat != nil:
@@ -62,7 +61,7 @@ func saved[V any](at *V) func() {
 	return func() { *at = v }
 }
 
-// view is the operand as a matrix.
+// view returns the operand as a matrix, and whether it is a matrix or a vector.
 func (a arg) view() (backend.Matrix, bool) {
 	switch {
 	case a.mat != nil:
@@ -87,11 +86,11 @@ func inVec(name string, v *backend.Vector) arg  { return arg{name: name, vec: v}
 func outVec(name string, v *backend.Vector) arg { return arg{name: name, vec: v, out: true} }
 func outBuf(name string, b *backend.Buffer) arg { return arg{name: name, buf: b, out: true} }
 
-// dims are the sizes of the operands of calls.
+// dims holds the sizes of the operands of calls.
 type dims struct {
 	m, n, k           int // matrices
-	length, stack     int // vectors, and how many in the matrices of them
-	blocks            int // SPD batch
+	length, stack     int // of vectors, and rows of matrices that stack them
+	blocks            int // of SolveSPD
 	tasks, samples, d int
 	conv              backend.ConvShape // of m images
 }
@@ -103,7 +102,7 @@ var (
 		conv: backend.ConvShape{Height: 9, Width: 12, Channels: 5, Filters: 19}}
 )
 
-// calls places the operands of every operation.
+// calls places operands for every operation on the device, and returns the operations.
 func (e *env) calls(z dims) []call {
 	e.Helper()
 	var list []call
@@ -240,7 +239,7 @@ func (e *env) solverCalls(z dims, add adder) {
 	wide := e.in("a", t, normal(e.rng, t, z.k, z.m))
 	only := e.outVec("s", t, p)
 	freeA := inMat("a", &wide)
-	freeA.freeRows, freeA.freeCols = z.k > z.m, z.m > z.k // p stays
+	freeA.freeRows, freeA.freeCols = z.k > z.m, z.m > z.k // the longer side, which leaves p as it is
 	add("SVD values", func() ([]float64, error) {
 		return nil, e.q.SVD(wide, backend.Matrix{}, only, backend.Matrix{})
 	}, freeA, outVec("s", &only))

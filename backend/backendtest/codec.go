@@ -38,7 +38,7 @@ func encode(t backend.DType, v []float64) []byte {
 	return raw
 }
 
-// decode is exact.
+// decode returns the elements of t in raw, exactly.
 func decode(t backend.DType, raw []byte) []float64 {
 	v := make([]float64, len(raw)/t.Size())
 	for i := range v {
@@ -58,7 +58,7 @@ func decode(t backend.DType, raw []byte) []float64 {
 	return v
 }
 
-// decodeHalf is IEEE 754 binary16 by its definition.
+// decodeHalf returns the value of an IEEE 754 binary16 by its definition.
 func decodeHalf(bits uint16) float64 {
 	exponent, fraction := int(bits>>10&31), float64(bits&1023)
 	var x float64
@@ -78,5 +78,5 @@ func decodeHalf(bits uint16) float64 {
 	return x
 }
 
-// rounded returns v as t holds it.
+// rounded returns v as elements of t hold it.
 func rounded(t backend.DType, v []float64) []float64 { return decode(t, encode(t, v)) }

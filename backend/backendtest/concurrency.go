@@ -20,13 +20,13 @@ var concurrencyCases = []testCase{
 	{"SharedSamples", testConcurrentSamples},
 }
 
-// result is what one operation left behind.
+// result holds what one operation left in its operands, and its scalar results.
 type result struct {
 	name  string
 	bytes []byte
 }
 
-// results downloads the outcome of calls that have run.
+// results downloads the operands of calls that have run and adds their scalar results.
 func (e *env) results(calls []call, scalars [][]float64) []result {
 	e.Helper()
 	list := make([]result, len(calls))
@@ -52,14 +52,15 @@ func (e *env) results(calls []call, scalars [][]float64) []result {
 	return list
 }
 
-// transcript runs every operation once, one after the other.
+// transcript runs every operation once, one after the other, and returns the results.
 func (e *env) transcript(z dims) []result {
 	e.Helper()
 	calls := e.calls(z)
 	return e.results(calls, got(runAll(calls, nil, nil))(e))
 }
 
-// runAll runs calls in an order, that of the list where it is nil, each followed by then, and returns their scalar results.
+// runAll runs the calls in the given order, or as listed if order is nil, calls then after each of them, if it is not
+// nil, and returns their scalar results.
 func runAll(calls []call, order []int, then func() error) ([][]float64, error) {
 	scalars := make([][]float64, len(calls))
 	for i := range calls {
@@ -142,7 +143,7 @@ func testConcurrentDisjoint(e *env) {
 	}
 }
 
-// churn sends bytes through a short-lived buffer.
+// churn uploads random bytes to a short-lived buffer and checks that they come back unchanged.
 func churn(q backend.Queue, rng *rand.Rand) error {
 	sent := make([]byte, 1+rng.IntN(4000))
 	for i := range sent {
@@ -163,7 +164,7 @@ func churn(q backend.Queue, rng *rand.Rand) error {
 	return nil
 }
 
-// testConcurrentSamples lets goroutines read one Samples and one p.
+// testConcurrentSamples lets several goroutines read the same Samples and the same p.
 func testConcurrentSamples(e *env) {
 	const workers, tasks, d = 8, 5, 70
 	pb := e.newProblem(problemSpec{d: d, counts: split(e.rng, 2000, tasks), pools: stored})

@@ -17,8 +17,8 @@ var convolutionCases = []testCase{
 	{"Optional", testConvOptional},
 }
 
-// convShapes are the default network's layers, the smallest, odd, one channel,
-// one filter, more channels than a vector register holds, and random ones.
+// convShapes returns the shapes of the default network's layers, the smallest shape, shapes with an odd size, one
+// channel, one filter, or more channels than a vector register holds, and random ones.
 func (e *env) convShapes() []backend.ConvShape {
 	list := []backend.ConvShape{
 		{Height: 28, Width: 28, Channels: 1, Filters: 16}, {Height: 14, Width: 14, Channels: 16, Filters: 32},
@@ -34,8 +34,8 @@ func (e *env) convShapes() []backend.ConvShape {
 	return list
 }
 
-// convReference is the convolution before pooling, in float64: n images of
-// Height by Width by Filters, and the sums of the absolute values of its terms.
+// convReference returns the convolution before pooling, in float64: n images of Height by Width by Filters, and the
+// sums of the absolute values of its terms.
 func convReference(s backend.ConvShape, x, w dense, b []float64) (a, size dense) {
 	a, size = zeros(x.rows, s.Height*s.Width*s.Filters), zeros(x.rows, s.Height*s.Width*s.Filters)
 	for n := range x.rows {
@@ -73,8 +73,8 @@ func eachTap(s backend.ConvShape, i, j int, visit func(tap, in int)) {
 	}
 }
 
-// eachWindow visits the outputs of a layer: at is the element of y, and the four
-// elements of the convolution in the order of arg.
+// eachWindow visits the outputs of a layer: at is the index in y, and four are the indices of the window's elements in
+// the convolution, in the order of arg.
 func eachWindow(s backend.ConvShape, visit func(at int, four [4]int)) {
 	for i := range s.Height / 2 {
 		for j := range s.Width / 2 {
@@ -86,7 +86,7 @@ func eachWindow(s backend.ConvShape, visit func(at int, four [4]int)) {
 	}
 }
 
-// layer is a layer's operands on the host.
+// layer holds the operands of a layer on the host.
 type layer struct {
 	s    backend.ConvShape
 	x, w dense
@@ -98,7 +98,7 @@ func (e *env) newLayer(s backend.ConvShape, n int) layer {
 	return layer{s, normal(e.rng, t, n, s.In()), normal(e.rng, t, s.Taps(), s.Filters), normals(e.rng, t, s.Filters)}
 }
 
-// forward runs Conv on the device.
+// forward runs Conv on the device and downloads its results.
 func (e *env) forward(l layer) (y, arg dense) {
 	e.Helper()
 	const t = backend.Float32
@@ -142,10 +142,10 @@ func testConvForward(e *env) {
 	}
 }
 
-// convGradients are dw, db and dx with the bounds of their errors.
+// convGradients holds dw, db and dx with bounds on their errors.
 type convGradients struct{ dw, db, dx, dwBound, dbBound, dxBound dense }
 
-// gradientReference is the definition, in float64.
+// gradientReference computes the gradients by definition, in float64, with error bounds for the unit roundoff u.
 func gradientReference(l layer, arg, dy dense, u float64) convGradients {
 	s, n := l.s, l.x.rows
 	g := convGradients{
@@ -182,7 +182,7 @@ func gradientReference(l layer, arg, dy dense, u float64) convGradients {
 	return g
 }
 
-// backward runs ConvGrad on the device and compares.
+// backward runs ConvGrad on the device and compares it with gradientReference.
 func (e *env) backward(l layer, arg, dy dense) convGradients {
 	e.Helper()
 	const t = backend.Float32
@@ -196,7 +196,7 @@ func (e *env) backward(l layer, arg, dy dense) convGradients {
 	return got
 }
 
-// testConvGradient has any bytes in arg.
+// testConvGradient puts arbitrary bytes into arg, and then those of Conv for many images.
 func testConvGradient(e *env) {
 	for _, s := range e.convShapes() {
 		for _, n := range []int{0, 1, 2 + e.rng.IntN(8)} {
@@ -257,7 +257,7 @@ func testConvDifferences(e *env) {
 	}
 }
 
-// kink is how close any window is to a change of its largest value.
+// kink returns how close any window of the layer is to a change of its largest value.
 func kink(l layer) float64 {
 	a, _ := convReference(l.s, l.x, l.w, l.b)
 	least := math.Inf(1)
@@ -289,8 +289,7 @@ func plus(a dense, t float64, b dense) dense {
 	return out
 }
 
-// testConvTies passes an image through one filter that copies it, so that
-// values and ties are exact.
+// testConvTies passes images through filters that copy them, so that values and ties are exact.
 func testConvTies(e *env) {
 	s := backend.ConvShape{Height: 4, Width: 6, Channels: 1, Filters: 20}
 	copyOnly := zeros(9, 20)
@@ -338,8 +337,7 @@ func testConvZero(e *env) {
 	}
 }
 
-// testConvShapes has sizes that no operation takes, with operands that would
-// fit, or nearly.
+// testConvShapes passes shapes that no operation accepts, with operands that fit them, or nearly.
 func testConvShapes(e *env) {
 	const t = backend.Float32
 	buf, bytes := e.alloc(t, 40), e.alloc(backend.Uint8, 40)
@@ -361,7 +359,7 @@ func testConvShapes(e *env) {
 	}
 }
 
-// testConvOptional leaves arg and dx out and expects the rest to the bit.
+// testConvOptional leaves out arg and dx, and expects the other results to the bit.
 func testConvOptional(e *env) {
 	const t = backend.Float32
 	for _, s := range e.convShapes()[:6] {
@@ -381,7 +379,7 @@ func testConvOptional(e *env) {
 	}
 }
 
-// convolutionCalls have m images.
+// convolutionCalls adds the operations of a convolution, on m images.
 func (e *env) convolutionCalls(z dims, add adder) {
 	const t = backend.Float32
 	s := z.conv

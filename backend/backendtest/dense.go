@@ -18,9 +18,8 @@ var denseCases = []testCase{
 	{"ScaleColumns", testScaleColumns},
 }
 
-// shapes returns every m, n, k of the small sizes, the ERM's three products and
-// some random ones. Sums of one or two products hold the format itself to the
-// bound: a TF32 product has no chance there.
+// shapes returns all m, n and k of a few small sizes, the three products of the ERM and some random ones. The bounds on
+// sums of one or two products are so close to the rounding of the format that a product in TF32 cannot meet them.
 func shapes(rng *rand.Rand) [][3]int {
 	var list [][3]int
 	small := []int{0, 1, 2, 5}
@@ -74,7 +73,7 @@ func (e *env) checkGemm(t backend.DType, m, n, k int, transA, transB bool, alpha
 	e.within("C", e.read(cv).v, want.v, size.scaled(e.eps(t)*float64(k+4)).v)
 }
 
-// testGemmSelf reads one view twice.
+// testGemmSelf passes one view as both factors.
 func testGemmSelf(e *env) {
 	for _, t := range floats {
 		a := normal(e.rng, t, 21, 34)

@@ -12,8 +12,8 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// env is what a case works with: an open device, a queue on it, a stream of random numbers
-// and the operands made so far.
+// env is the environment of a case: an open device, a queue on it, a stream of random numbers and the operands made so
+// far.
 type env struct {
 	TB
 	dev   backend.Device
@@ -29,14 +29,14 @@ type env struct {
 	worst float64
 }
 
-// TB is what a case needs of [testing.TB].
+// TB holds the methods of [testing.TB] that a case needs.
 type TB interface {
 	Helper()
 	Cleanup(func())
 	Fatalf(format string, args ...any)
 }
 
-// held is an operand's buffer. Outside of window every element keeps its bits.
+// held is the buffer of an operand and the bytes that it must hold: every element outside of window keeps its bits.
 type held struct {
 	name   string
 	image  []byte
@@ -58,7 +58,7 @@ func newEnv(t TB, open backend.Open, tol Tolerances, seed uint64, stream string)
 	return &env{TB: t, dev: dev, q: q, open: open, rng: testrand.Stream(seed, stream), tol: tol}
 }
 
-// on is the environment of a case on another queue of the device.
+// on returns an environment that uses another queue of the same device.
 func (e *env) on(q backend.Queue) *env {
 	o := &env{TB: e.TB, dev: e.dev, q: q, open: e.open, rng: e.rng, tol: e.tol}
 	e.Cleanup(o.free)
@@ -73,7 +73,7 @@ func (e *env) queue() backend.Queue {
 	return q
 }
 
-// another is an environment on another open device.
+// another returns an environment on another open device.
 func (e *env) another() *env {
 	e.Helper()
 	dev := got(e.open())(e)
@@ -83,10 +83,10 @@ func (e *env) another() *env {
 	return o
 }
 
-// describe names the operands of the calls to come in failures.
+// describe sets the text with which failures of the following calls begin.
 func (e *env) describe(format string, args ...any) { e.label = fmt.Sprintf(format, args...) + ": " }
 
-// part ends what came before by flush and begins a part of the case that failures name.
+// part flushes the operands so far and begins a part of the case, which failures name.
 func (e *env) part(format string, args ...any) {
 	e.Helper()
 	e.flush()
@@ -105,7 +105,7 @@ func (e *env) must(err error) {
 	}
 }
 
-// got is what a call returns, unless it fails: got(e.q.Pinv(a, -1, dst))(e).
+// got returns the value of a call, or fails if the call did: got(e.q.Pinv(a, -1, dst))(e).
 func got[V any](v V, err error) func(*env) V {
 	return func(e *env) V {
 		e.Helper()
@@ -114,7 +114,7 @@ func got[V any](v V, err error) func(*env) V {
 	}
 }
 
-// own is got for what flush frees.
+// own is got for a value that flush frees.
 func own[V interface{ Free() }](v V, err error) func(*env) V {
 	return func(e *env) V {
 		e.Helper()
@@ -124,7 +124,7 @@ func own[V interface{ Free() }](v V, err error) func(*env) V {
 	}
 }
 
-// refusal is the error that a call returns last, beside values that are of no use.
+// refusal returns the error of a call, the last of its results, and ignores the others.
 func refusal(values ...any) error {
 	err, _ := values[len(values)-1].(error)
 	return err
@@ -146,7 +146,7 @@ func (e *env) wantArgument(err error, format string, args ...any) {
 	}
 }
 
-// eps is the unit roundoff of t times the tolerance.
+// eps returns the unit roundoff of t times the tolerance.
 func (e *env) eps(t backend.DType) float64 { return unit(t) * e.tol.of(t) }
 
 func unit(t backend.DType) float64 {
@@ -180,7 +180,7 @@ func (e *env) out(name string, t backend.DType, rows, cols int) backend.Matrix {
 	return e.place(name, t, dense{rows: rows, cols: cols}, true)
 }
 
-// inVec, inoutVec and outVec do the same for vectors.
+// inVec, inoutVec and outVec do the same for vectors as in, inout and out.
 func (e *env) inVec(name string, t backend.DType, v []float64) backend.Vector {
 	e.Helper()
 	return e.place(name, t, dense{1, len(v), v}, false).Row(0)
@@ -196,12 +196,11 @@ func (e *env) outVec(name string, t backend.DType, n int) backend.Vector {
 	return e.place(name, t, dense{rows: 1, cols: n}, true).Row(0)
 }
 
-// pool places a matrix that is only read, lent where the device takes that and the
-// coin falls so.
+// pool places a matrix that is only read. On a device that takes loans it is lent in half of the cases.
 func (e *env) pool(t backend.DType, m dense) backend.Matrix {
 	e.Helper()
 	v := e.in("pool", t, m)
-	lent := e.rng.IntN(2) == 1 // whether or not the device takes loans, so that two devices have the same operands
+	lent := e.rng.IntN(2) == 1 // drawn even if the device takes no loans, so that two devices have the same operands
 	lender, is := e.q.(backend.Lender)
 	if !is || !lent {
 		return v
@@ -212,8 +211,8 @@ func (e *env) pool(t backend.DType, m dense) backend.Matrix {
 	return v
 }
 
-// place leaves room after the view for one more row and column, so that a test
-// can ask for a wrong shape without leaving the buffer.
+// place puts m, or poison if m has no values, into a buffer that is poisoned elsewhere. It leaves room after the view
+// for one more row and column, so that a test can ask for a wrong shape without leaving the buffer.
 func (e *env) place(name string, t backend.DType, m dense, writable bool) backend.Matrix {
 	e.Helper()
 	v := backend.Matrix{Off: e.rng.IntN(4), Rows: m.rows, Cols: m.cols, Stride: m.cols}
@@ -235,7 +234,7 @@ func (e *env) place(name string, t backend.DType, m dense, writable bool) backen
 	return v
 }
 
-// buffer places n elements without any room around them; v may be nil.
+// buffer places n elements with no room around them, v or poison if v is nil.
 func (e *env) buffer(t backend.DType, n int, v []float64) backend.Buffer {
 	e.Helper()
 	image := poisoned(n * t.Size())
@@ -275,7 +274,7 @@ func (e *env) readBuffer(buf backend.Buffer) []float64 {
 	return decode(buf.DType(), e.bytes(buf))
 }
 
-// flush checks that nothing but outputs was written, and frees all operands.
+// flush checks that only outputs were written, and frees all operands.
 func (e *env) flush() {
 	e.Helper()
 	for _, h := range e.held {
@@ -303,7 +302,7 @@ func (e *env) free() {
 	e.owned = nil
 }
 
-// finish ends a case: flush, then nothing may be left.
+// finish flushes, checks that nothing is left on the device, and closes it.
 func (e *env) finish() {
 	e.Helper()
 	e.flush()
@@ -314,7 +313,7 @@ func (e *env) finish() {
 	e.must(e.dev.Close())
 }
 
-// within fails unless |got_i - want_i| <= bound_i; a NaN never is.
+// within fails unless |got_i - want_i| <= bound_i for all i; a NaN always fails.
 func (e *env) within(what string, got, want, bound []float64) {
 	e.Helper()
 	if len(got) != len(want) {
@@ -333,13 +332,13 @@ func (e *env) within(what string, got, want, bound []float64) {
 	}
 }
 
-// near is within for one bound.
+// near is within with one bound for all elements.
 func (e *env) near(what string, got, want []float64, bound float64) {
 	e.Helper()
 	e.within(what, got, want, slices.Repeat([]float64{bound}, len(want)))
 }
 
-// same fails unless got equals want exactly, NaN for NaN and zero sign included.
+// same fails unless got equals want exactly, the sign of a zero included; any NaN equals any other.
 func (e *env) same(what string, got, want []float64) {
 	e.Helper()
 	if len(got) != len(want) {

@@ -40,7 +40,7 @@ func (d dense) t() dense {
 	return out
 }
 
-// op is d, or its transpose.
+// op returns d, or its transpose.
 func (d dense) op(trans bool) dense {
 	if trans {
 		return d.t()
@@ -64,7 +64,7 @@ func (d dense) over(size float64) dense {
 	return out
 }
 
-// mul is the product with twice the working precision in the sums.
+// mul returns the product of d and o, with sums in twice the working precision.
 func (d dense) mul(o dense) dense {
 	out, ot := zeros(d.rows, o.cols), o.t()
 	for i := range d.rows {
@@ -96,7 +96,7 @@ func dot(x, y []float64) float64 {
 	return s.value()
 }
 
-// absDot is sum |x_i y_i|.
+// absDot returns sum |x_i y_i|.
 func absDot(x, y []float64) float64 {
 	var s float64
 	for i := range x {
@@ -105,8 +105,8 @@ func absDot(x, y []float64) float64 {
 	return s
 }
 
-// product is alpha a b + beta c, and the sum of the absolute values of its
-// terms, on which its rounding errors scale. c is not read when beta is 0.
+// product returns alpha a b + beta c and, element by element, the sum of the absolute values of its terms, to which its
+// rounding errors are proportional. c is not read when beta is 0.
 func product(alpha float64, a, b dense, beta float64, c dense) (want, size dense) {
 	want, size = zeros(a.rows, b.cols), zeros(a.rows, b.cols)
 	bt := b.t()
@@ -136,8 +136,8 @@ func normal(rng *rand.Rand, t backend.DType, rows, cols int) dense {
 
 func normals(rng *rand.Rand, t backend.DType, n int) []float64 { return normal(rng, t, 1, n).v }
 
-// orthonormal returns n by p with orthonormal columns, p <= n: Gram-Schmidt,
-// twice for orthogonality to the last bits.
+// orthonormal returns an n by p matrix with orthonormal columns, p <= n, by Gram-Schmidt, applied twice for
+// orthogonality to the last bits.
 func orthonormal(rng *rand.Rand, n, p int) dense {
 	q := normal(rng, backend.Float64, p, n)
 	for i := range p {
@@ -163,14 +163,14 @@ type known struct {
 	s        []float64
 }
 
-// withSpectrum returns a random m by n matrix with the given min(m, n) values.
+// withSpectrum returns a random m by n matrix with the given min(m, n) singular values.
 func withSpectrum(rng *rand.Rand, m, n int, s []float64) known {
 	k := known{u: orthonormal(rng, m, len(s)), vt: orthonormal(rng, n, len(s)).t(), s: s}
 	k.a = k.u.mul(diagonal(s)).mul(k.vt)
 	return k
 }
 
-// pinv is the Moore-Penrose inverse from the first rank singular values.
+// pinv returns the Moore-Penrose inverse from the first rank singular values.
 func (k known) pinv(rank int) dense {
 	inv := make([]float64, len(k.s))
 	for i := range rank {
@@ -179,8 +179,8 @@ func (k known) pinv(rank int) dense {
 	return k.vt.t().mul(diagonal(inv)).mul(k.u.t())
 }
 
-// spectrum returns p values from 1 down to 1/cond, evenly spaced in the
-// logarithm; those from rank on are 0.
+// spectrum returns p singular values: the first rank of them fall from 1 to 1/cond, evenly spaced in the logarithm, and
+// the others are 0.
 func spectrum(p, rank int, cond float64) []float64 {
 	s := make([]float64, p)
 	for i := range min(p, rank) {

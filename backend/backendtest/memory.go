@@ -187,7 +187,7 @@ func testUsage(e *env) {
 	}
 }
 
-// testSlices is the generic door of package backend on this backend.
+// testSlices checks NewBuffer, Put and Get of package backend on this device.
 func testSlices(e *env) {
 	want := []float32{1, -2, 3.5}
 	buf := own(backend.NewBuffer(e.q, backend.Float32, want))(e)
@@ -200,8 +200,7 @@ func testSlices(e *env) {
 	e.wantArgument(backend.Get(e.q, make([]int32, 1), buf, 0), "Get of int32 from float32")
 }
 
-// testLend lends the elements of pools, which must stay where they are and be all the same
-// what a copy of them is.
+// testLend checks that lent pools give the results of copies of them, and that loans are refused wherever they must be.
 func testLend(e *env) {
 	lender, is := e.q.(backend.Lender)
 	if !is {

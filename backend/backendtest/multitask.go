@@ -23,10 +23,11 @@ var multiTaskCases = []testCase{
 	{"Overlap", testSamplesOverlap},
 }
 
-// widths surround the lengths of vector registers and a row of MNIST.
+// widths lists numbers of columns around the lengths of vector registers and of a row of MNIST.
 var widths = []int{0, 1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 32, 33, 64, 100, 784, 785}
 
-// taskGradient makes the pass. Without an offset it asks for no total either.
+// taskGradient runs TaskGradient and downloads its results. Where offset is nil, it passes neither an offset nor a
+// total.
 func (e *env) taskGradient(pb *problem, p dense, offset []float64) (q dense, total, loss []float64) {
 	e.Helper()
 	t := pb.samples.Tasks()
@@ -41,8 +42,7 @@ func (e *env) taskGradient(pb *problem, p dense, offset []float64) (q dense, tot
 	return e.read(qv), e.readVec(tv), e.readVec(lv)
 }
 
-// checkTaskGradient holds the pass against its definition, without offset and
-// with one.
+// checkTaskGradient compares TaskGradient with its definition, without an offset and with one.
 func (e *env) checkTaskGradient(pb *problem, p dense) {
 	e.Helper()
 	for _, offset := range [][]float64{nil, normal(e.rng, backend.Float32, 1, p.rows).v} {
@@ -56,7 +56,7 @@ func (e *env) checkTaskGradient(pb *problem, p dense) {
 	}
 }
 
-// poolMixes are one pool of each type, and all of them.
+// poolMixes returns lists of pool types: all types together, and each type alone.
 func poolMixes() [][]backend.DType {
 	mixes := [][]backend.DType{stored}
 	for _, t := range stored {
@@ -90,7 +90,7 @@ func testTaskGradientLarge(e *env) {
 	}
 }
 
-// testOutputs has sources of several outputs among others, with missing labels.
+// testOutputs has sources of several outputs among sources of one, with missing labels.
 func testOutputs(e *env) {
 	for _, d := range widths {
 		for _, pools := range poolMixes() {
@@ -116,8 +116,8 @@ func testOutputsLarge(e *env) {
 	}
 }
 
-// testMissingLabels compares a source of one output that lacks labels with one that
-// has no such samples, and wants nothing where all are missing.
+// testMissingLabels compares sources of one output that lack some labels with the same sources without those samples,
+// and expects zeros where all labels are missing.
 func testMissingLabels(e *env) {
 	pb := e.newProblem(problemSpec{d: 40, counts: []int{60, 25}, pools: stored, outputs: 1, missing: .4})
 	p := normal(e.rng, backend.Float32, 2, 40)
@@ -210,7 +210,7 @@ func testRepeats(e *env) {
 	e.checkTaskGradient(pb, normal(e.rng, backend.Float32, 2, 30))
 }
 
-// testScale has one pool in use at several scales at once.
+// testScale uses one pool at several scales in the same call.
 func testScale(e *env) {
 	for _, t := range stored {
 		v := poolValues(e.rng, t, 10, 21)
@@ -266,7 +266,7 @@ func testProject(e *env) {
 	e.checkProject(pb, 0)
 }
 
-// testFreedSamples uses samples after they, or a pool of theirs, were freed.
+// testFreedSamples uses samples after they were freed, and samples of which a pool was freed.
 func testFreedSamples(e *env) {
 	const t = backend.Float32
 	pb := e.newProblem(problemSpec{d: 4, counts: []int{3, 2}, pools: stored})
@@ -292,7 +292,7 @@ func testFreedSamples(e *env) {
 	check(s, "samples of a freed pool")
 }
 
-// testSamplesOverlap writes over a pool that the call reads.
+// testSamplesOverlap passes outputs that overlap a pool that the call reads.
 func testSamplesOverlap(e *env) {
 	const t = backend.Float32
 	pool := e.alloc(t, 100)

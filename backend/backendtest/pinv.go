@@ -21,19 +21,19 @@ var pinvCases = []testCase{
 	{"Empty", testPinvEmpty},
 }
 
-// pinvBound is the error of a pseudo-inverse relative to its own norm.
+// pinvBound returns the bound on the error of a pseudo-inverse relative to its own norm.
 func (e *env) pinvBound(m, n int, cond float64) float64 {
 	return e.eps(backend.Float64) * 16 * float64(max(m, n)) * cond
 }
 
-// pinv computes the pseudo-inverse of a, checking the rank.
+// pinv computes the pseudo-inverse of a and checks that it has the given rank.
 func (e *env) pinv(a dense, rcond float64, rank int) dense {
 	e.Helper()
 	x, _ := e.pinvBetween(a, rcond, rank, rank)
 	return x
 }
 
-// pinvBetween computes the pseudo-inverse of a and returns its rank too, which is from least to most.
+// pinvBetween computes the pseudo-inverse of a and its rank, and checks that the rank is between least and most.
 func (e *env) pinvBetween(a dense, rcond float64, least, most int) (x dense, rank int) {
 	e.Helper()
 	const t = backend.Float64
@@ -48,8 +48,8 @@ func (e *env) pinvBetween(a dense, rcond float64, least, most int) (x dense, ran
 	return e.read(dst), rank
 }
 
-// testMoorePenrose checks the four identities that define A^+, of which the
-// reference is no part. The largest singular value of A is 1.
+// testMoorePenrose checks the four identities that define A^+, without a reference solution. The largest singular value
+// of A is 1.
 func testMoorePenrose(e *env) {
 	for _, z := range matrixSizes(e.rng) {
 		m, n, p := z[0], z[1], min(z[0], z[1])
@@ -87,8 +87,8 @@ func testPinvKnown(e *env) {
 	e.near("A^+", e.pinv(a, -1, 2).v, []float64{0, 0.5, 0, -0.25, 0, 0}, e.pinvBound(3, 2, 2))
 }
 
-// testIllConditioned goes through the conditions from where products of A with itself tell its inverse to where they
-// tell nothing: the error must grow as the condition, not as its square.
+// testIllConditioned raises the condition number from where the products of A with itself determine the inverse to
+// where they do not: the error must grow as the condition number, not as its square.
 func testIllConditioned(e *env) {
 	for _, z := range [][2]int{{50, 159}, {74, 74}, {90, 33}} {
 		for exp := 1.; exp <= 12; exp++ {
@@ -102,8 +102,8 @@ func testIllConditioned(e *env) {
 	}
 }
 
-// exactly inverts T, p by n of full rank, as T^+ = T' (T T')^-1, by Gauss's elimination, with so many digits that
-// nothing but the rounding of the result is left.
+// exactly returns the pseudo-inverse T^+ = T' (T T')^-1 of a p by n matrix T of full rank, by Gaussian elimination with
+// so many digits that only the rounding of the result is left as an error.
 func exactly(t dense) dense {
 	const bits = 400
 	p, n := t.rows, t.cols
@@ -123,7 +123,7 @@ func exactly(t dense) dense {
 			rows[i][p+l] = number(v)
 		}
 	}
-	for i, pivots := range rows { // positive ones, as T T' is positive definite
+	for i, pivots := range rows { // the pivots are positive, as T T' is positive definite
 		for j := p + n - 1; j >= i; j-- {
 			pivots[j].Quo(pivots[j], pivots[i])
 		}
@@ -142,12 +142,12 @@ func exactly(t dense) dense {
 	return out
 }
 
-// frobenius is ||A||_F.
+// frobenius returns ||A||_F.
 func (d dense) frobenius() float64 { return math.Sqrt(dot(d.v, d.v)) }
 
-// testPinvExact has matrices of all conditions, by their singular values or by rows that are of different size, against
-// arithmetic of many digits. The error, as a matrix, may be some rounding times the condition, as may be how far A^+ A
-// or A A^+ are from a projection; the square of the condition shows from 10^3 on.
+// testPinvExact compares with exactly, for matrices of all condition numbers, by their singular values or by rows of
+// different sizes. The error of A^+ in norm, and the distance of A A^+ (or A^+ A) from I, may be rounding times the
+// condition number; an error that grows with its square shows from 10^3 on.
 func testPinvExact(e *env) {
 	graded := func(m, n int, cond float64) dense {
 		a := normal(e.rng, backend.Float64, m, n)
@@ -191,7 +191,7 @@ func testPinvExact(e *env) {
 	}
 }
 
-// pinvError is the error of the pseudo-inverse of a matrix, relative to its norm, with cond = ||A||_F ||A^+||_F.
+// pinvError returns the bound on the error of a pseudo-inverse relative to its norm, with cond = ||A||_F ||A^+||_F.
 func (e *env) pinvError(cond float64) float64 { return 32 * e.eps(backend.Float64) * cond }
 
 func minus(a, b dense) dense {
@@ -202,8 +202,8 @@ func minus(a, b dense) dense {
 	return out
 }
 
-// testPinvSingular has matrices of small integers whose last rows are sums of others, so that products and, often,
-// factors of them are exact; and ones that are singular but for a perturbation far below the cut-off.
+// testPinvSingular inverts matrices of small integers whose last row is a sum of others, so that products and often
+// factors of them are exact, and matrices that are singular except for a perturbation far below the cut-off.
 func testPinvSingular(e *env) {
 	for _, z := range [][2]int{{2, 2}, {5, 8}, {20, 33}, {60, 61}, {80, 90}} {
 		for _, noise := range []float64{0, 0x1p-50} {
@@ -243,7 +243,7 @@ func testPinvZero(e *env) {
 	}
 }
 
-// testCutoff has two values just above and just below rcond * s_max.
+// testCutoff has two singular values just above rcond * s_max and two just below.
 func testCutoff(e *env) {
 	for _, z := range [][2]int{{9, 6}, {6, 9}, {50, 159}, {40, 40}} {
 		for _, scale := range []float64{1, 1000, 1e-4} {
@@ -258,16 +258,16 @@ func testCutoff(e *env) {
 			e.part("%d by %d, s_max %v", m, n, scale)
 			k := withSpectrum(e.rng, m, n, s)
 			bound := e.pinvBound(m, n, 1/rcond) / rcond / scale
-			// Directions across the cut mix by rounding over its gap.
+			// Singular vectors on either side of the cut-off mix by rounding divided by the gap.
 			bound += e.pinvBound(m, n, 1) / (delta * rcond) / (rcond * scale)
 			e.near("A^+", e.pinv(k.a, rcond, p-2).v, k.pinv(p-2).v, bound)
 		}
 	}
 }
 
-// testCutoffBoundary has values that are rcond * s_max to the bit, which counts as zero. Where singular values are
-// rounded (Tolerances.LAPACK), those so near count or not, and A^+ must be that of the rank that is returned; a
-// little farther off there is no choice.
+// testCutoffBoundary has singular values that equal rcond * s_max to the bit, which count as zero. Where singular
+// values are rounded (Tolerances.LAPACK), values this near to the cut-off may count or not, and A^+ must be that of the
+// returned rank; a little farther from the cut-off the rank is determined.
 func testCutoffBoundary(e *env) {
 	values := []float64{0.25, 1, 0.5}
 	near := e.tol.LAPACK * e.svdBound(3, 3)
@@ -282,7 +282,7 @@ func testCutoffBoundary(e *env) {
 	for _, cut := range []float64{0, 0.125, 0.25, 0.375, 0.5, 0.75, 1, 2} {
 		for _, rcond := range []float64{cut, cut * (1 + 16*near), cut * (1 - 16*near)} {
 			e.part("rcond %v", rcond)
-			// s_max is rounded as the others are.
+			// s_max is rounded like the others.
 			x, rank := e.pinvBetween(diagonal(values), rcond, above(rcond*(1+near)+near), above(rcond*(1-near)-near))
 			want := make([]float64, 3)
 			for i, s := range values {
@@ -295,7 +295,7 @@ func testCutoffBoundary(e *env) {
 	}
 }
 
-// testDefaultCutoff tells max(m, n) * 2^-52 from min(m, n) * 2^-52.
+// testDefaultCutoff distinguishes a default cut-off of max(m, n) * 2^-52 from one of min(m, n) * 2^-52.
 func testDefaultCutoff(e *env) {
 	for _, z := range [][2]int{{200, 8}, {8, 200}} {
 		cut := 200 * 0x1p-52

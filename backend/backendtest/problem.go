@@ -7,10 +7,10 @@ import (
 	"github.com/amtrl/amtrl/backend"
 )
 
-// problem is a sample set with its values on the host.
+// problem is a sample set with the values of its pools on the host.
 type problem struct {
 	set     backend.SampleSet
-	values  []dense // of the pools, not scaled
+	values  []dense // elements of the pools, not scaled
 	samples backend.Samples
 	d       int
 }
@@ -21,14 +21,13 @@ type problemSpec struct {
 	pools  []backend.DType
 	// poolRows is the size of each pool, 20 unless set.
 	poolRows int
-	// outputs is the largest number of outputs that a source may have, 1 unless set,
-	// and missing the share of labels that are not there.
+	// outputs is the largest number of outputs that a source may have, 1 unless set, and missing the share of labels
+	// that are missing.
 	outputs int
 	missing float64
 }
 
-// split distributes n samples over sources at random; the first stays empty where
-// there are several.
+// split distributes n samples over sources at random; unless it is the only one, the first source gets none.
 func split(rng *rand.Rand, n, sources int) []int {
 	counts := make([]int, sources)
 	for range n {
@@ -37,7 +36,7 @@ func split(rng *rand.Rand, n, sources int) []int {
 	return counts
 }
 
-// poolValues are elements as a pool of the type would hold them.
+// poolValues returns random elements as a pool of type t holds them.
 func poolValues(rng *rand.Rand, t backend.DType, rows, d int) dense {
 	if t != backend.Uint8 {
 		return normal(rng, t, rows, d)
@@ -49,12 +48,10 @@ func poolValues(rng *rand.Rand, t backend.DType, rows, d int) dense {
 	return v
 }
 
-// scales are the factor of a byte image, of raw values, and one that no
-// product with leaves exact.
+// scales lists the factor of byte images, that of raw values, and one that leaves no product exact.
 var scales = []float32{1.0 / 255, 1, -0.3}
 
-// newProblem draws rows with repeats and sources in any order of pools, and places
-// the set on the device.
+// newProblem draws a pool for each source and its rows, with repeats, and places the sample set on the device.
 func (e *env) newProblem(spec problemSpec) *problem {
 	e.Helper()
 	pb := &problem{d: spec.d}
@@ -109,7 +106,7 @@ func (pb *problem) place(e *env) {
 	pb.samples = s
 }
 
-// outputs is the number of outputs of a source.
+// outputs returns the number of outputs of a source.
 func (pb *problem) outputs(source int) int {
 	if pb.set.Outputs == nil {
 		return 1
@@ -117,13 +114,13 @@ func (pb *problem) outputs(source int) int {
 	return pb.set.Outputs[source]
 }
 
-// task is an output of a source, with the samples from lo up to hi and their labels.
+// task is an output of a source: its samples are lo up to hi, with labels y.
 type task struct {
 	source, output, lo, hi int
 	y                      []float64
 }
 
-// tasks are the outputs of all sources in order.
+// tasks returns the outputs of all sources in order.
 func (pb *problem) tasks() (all []task) {
 	labels := pb.set.Y
 	for m := range pb.set.SourcePool {
@@ -140,7 +137,7 @@ func (pb *problem) tasks() (all []task) {
 	return all
 }
 
-// features are the N by d scaled rows of the samples in order, exact in float64.
+// features returns the scaled rows of the samples in order, N by d, exact in float64.
 func (pb *problem) features() dense {
 	x := zeros(len(pb.set.Rows), pb.d)
 	for m, pool := range pb.set.SourcePool {
@@ -153,16 +150,15 @@ func (pb *problem) features() dense {
 	return x
 }
 
-// gradient is a task gradient and how far a float32 implementation may be off:
-// residuals by (d+4) u (sum |x_j p_j| + |y|), what they bring into the sums, and
-// the rounding of the n_t terms of q, in float32, and of total and loss, in
-// float64.
+// gradient holds a task gradient and bounds on the error of a float32 implementation: of the residuals, (d+5) u (sum
+// |x_j p_j| + |y| + |b|); of the sums, what these errors add, and the rounding of the n_t terms of q, in float32, and
+// of total and loss, in float64.
 type gradient struct {
 	q, qBound                          dense
 	total, totalBound, loss, lossBound []float64
 }
 
-// gradient computes the task gradient as it is written; a nil offset is zeros.
+// gradient computes the task gradient by definition; a nil offset stands for zeros. u32 and u64 are the unit roundoffs.
 func (pb *problem) gradient(p dense, offset []float64, u32, u64 float64) gradient {
 	tasks := pb.tasks()
 	if offset == nil {
@@ -194,7 +190,7 @@ func (pb *problem) gradient(p dense, offset []float64, u32, u64 float64) gradien
 	return g
 }
 
-// lossAt is sum r_i^2 of a task at p_t, for finite differences.
+// lossAt returns sum r_i^2 of the task at p_t, for finite differences.
 func (t task) lossAt(x dense, p []float64) float64 {
 	var s sum
 	for i, y := range t.y {

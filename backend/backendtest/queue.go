@@ -120,8 +120,8 @@ func (c call) recordable() bool {
 	return true
 }
 
-// testRecord runs all operations as one program, several times, from inputs that
-// change in between, and compares with the same calls made one by one.
+// testRecord runs all operations that can be recorded as one program, several times, from inputs that change in
+// between, and compares with the same calls made one by one.
 func testRecord(e *env) { e.checkRecord(largeDims, call.recordable) }
 
 func (e *env) checkRecord(z dims, include func(call) bool) {
@@ -137,8 +137,8 @@ func (e *env) checkRecord(z dims, include func(call) bool) {
 	}
 }
 
-// repeat makes all calls that are to be included three times, with transfers and
-// slices that change, and returns what they leave each time.
+// repeat makes all included calls three times, as a program if record is set, with transfers and slices whose contents
+// change each time, and returns the results of each time.
 func (e *env) repeat(z dims, include func(call) bool, seed uint64, record bool) [][]result {
 	e.Helper()
 	const n = 5003
@@ -184,7 +184,7 @@ func widen(v []float32) []float64 {
 	return out
 }
 
-// recordAndRun is the error of a program, which Record or its first Run returns.
+// recordAndRun records a program and runs it once, and returns the error of either.
 func recordAndRun(q backend.Queue, fn func() error) error {
 	p, err := q.Record(fn)
 	if err == nil {
@@ -213,12 +213,12 @@ func testRecordArguments(e *env) {
 		if err := recordAndRun(q, c.fn); !c.want(err) {
 			e.failf("a program with a bad call returned %T: %v", err, err)
 		}
-		e.must(q.Fill(y, 1)) // the queue is as good as before
+		e.must(q.Fill(y, 1)) // the queue still works
 		e.must(q.Synchronize())
 	}
 }
 
-// testRecordRefuses calls within a program what cannot be part of one.
+// testRecordRefuses makes each call within a program that cannot be part of one.
 func testRecordRefuses(e *env) {
 	q := e.queue()
 	f := e.on(q)
@@ -246,7 +246,7 @@ func testRecordRefuses(e *env) {
 	f.flush()
 }
 
-// testRecordFree runs programs that have been freed, or whose buffers have.
+// testRecordFree runs programs that were freed, or whose buffers were.
 func testRecordFree(e *env) {
 	q := e.queue()
 	buf := e.alloc(backend.Float32, 5)

@@ -9,16 +9,15 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// Check is a small case that tries a user's device. Its operands are the same
-// each time.
+// Check is a small test of a user's device. Its operands are the same each time.
 type Check struct {
 	Name string
-	says string // with the largest difference
+	says string // format for the largest difference
 	run  func(e *env)
 }
 
-// Quick are checks of each kind of operation that results depend on. Where tf32
-// is set, products of Float32 may be rounded to TF32.
+// Quick returns a check for each kind of operation that results depend on. With tf32, products of Float32 may be
+// rounded to TF32.
 func Quick(tf32 bool) []Check {
 	return []Check{
 		{"gemm", "64 by 61 by 33 in float64 and float32 differ from the CPU by %.1e of the largest element", func(e *env) {
@@ -48,8 +47,8 @@ func Quick(tf32 bool) []Check {
 	}
 }
 
-// Run makes the check on a device. It says how far the results are from those of
-// plain loops on the CPU, and leaves nothing on the device.
+// Run runs the check on a device and leaves nothing on it. detail says how far the results are from those of plain
+// loops on the CPU.
 func (c Check) Run(d backend.Device) (detail string, err error) {
 	t := new(stopper)
 	e := &env{TB: t, dev: d, rng: testrand.Stream(1, c.Name), tol: Tolerances{Float32: 1, Float64: 1}}
@@ -89,7 +88,7 @@ func (t *stopper) Fatalf(format string, args ...any) {
 	panic(f)
 }
 
-// failure is why a check ended, and the error of the device behind it, if any.
+// failure says why a check ended, and holds the error of the device behind it, if any.
 type failure struct {
 	text  string
 	cause error

@@ -30,7 +30,7 @@ func positiveDefinite(rng *rand.Rand, k int, cond float64) dense {
 	return a
 }
 
-// onlyLower poisons the strict upper triangle.
+// onlyLower returns the elements of a with NaN in the strict upper triangle.
 func onlyLower(a dense) []float64 {
 	v := slices.Clone(a.v)
 	for i := range a.rows {
@@ -68,8 +68,8 @@ func testSolveSPD(e *env) {
 	}
 }
 
-// checkSPD holds factor and solution of one block to their backward error,
-// whose scale is |L||L'|, at most sqrt(a_ii a_jj) at (i, j).
+// checkSPD compares the factor and the solution of one block with bounds on their backward errors, which are in units
+// of |L||L'|, at most sqrt(a_ii a_jj) at (i, j).
 func (e *env) checkSPD(a, b, factor, x dense) {
 	e.Helper()
 	k := a.rows
@@ -169,8 +169,7 @@ func testSemidefinite(e *env) {
 	}
 }
 
-// testSolveNaN has a NaN in one block; which of the two errors for it the
-// contract leaves open.
+// testSolveNaN puts a NaN into one block; the contract leaves open which of two errors this is.
 func testSolveNaN(e *env) {
 	for range 10 {
 		n, k := 1+e.rng.IntN(5), 1+e.rng.IntN(20)

@@ -8,9 +8,8 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// trainedNet is a small network in training, out of the operations of the
-// contract: two layers, a fully connected one whose bias is the weight of an
-// input of 1, heads, Adam.
+// trainedNet is a small network in training, built from the operations of the contract: two convolutional layers, a
+// fully connected layer whose bias is the weight of a constant input of 1, heads, and Adam.
 type trainedNet struct {
 	e      *env
 	shapes []backend.ConvShape
@@ -89,7 +88,7 @@ func (n *trainedNet) matrices(of backend.Vector) (full, heads backend.Matrix) {
 	return full, backend.Vector{Buf: of.Buf, Off: n.headRows, Len: n.t * n.k}.Mat(n.t, n.k)
 }
 
-// makeStep is what pipeline does in a step of training.
+// makeStep issues the operations of one training step, as package pipeline does.
 func (n *trainedNet) makeStep() error {
 	b := n.e.q
 	err := b.Batch(n.s, n.order, n.x, n.y, n.task)
@@ -144,7 +143,7 @@ func Steps(t testrand.Test, factor float64, a, b backend.Open) {
 			n.e.must(n.step.Run())
 			theta[i], loss[i] = n.e.readVec(n.theta), n.e.readVec(n.loss)
 		}
-		// A rounding error of one step grows with those that follow.
+		// A rounding error of one step grows in the steps that follow.
 		bound := factor * 0x1p-24 * 200 * float64(step)
 		far, moved := 0.0, 0.0
 		for i, v := range theta[0] {

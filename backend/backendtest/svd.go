@@ -19,8 +19,8 @@ var svdCases = []testCase{
 	{"Halves", testSVDHalves},
 }
 
-// matrixSizes are those of the decompositions: tall, wide, square, a single
-// row, column and element, and the heads of the paper's experiments.
+// matrixSizes returns the sizes of the matrices to decompose: tall, wide, square, a single row, column and element, and
+// the heads of the paper's experiments.
 func matrixSizes(rng *rand.Rand) [][2]int {
 	sizes := [][2]int{{1, 1}, {1, 7}, {7, 1}, {2, 2}, {2, 3}, {3, 2}, {16, 16}, {33, 17}, {17, 33}, {120, 3}, {3, 120}, {50, 159}, {159, 50}}
 	for range 5 {
@@ -29,13 +29,13 @@ func matrixSizes(rng *rand.Rand) [][2]int {
 	return sizes
 }
 
-// svdBound is the error of an m by n decomposition relative to s_max.
+// svdBound returns the bound on the error of an m by n decomposition relative to s_max.
 func (e *env) svdBound(m, n int) float64 {
 	return e.eps(backend.Float64) * 8 * float64(max(m, n)+4)
 }
 
-// checkSVD decomposes a and checks A = U diag(s) V', the orthonormality of U
-// and V, the order of s, and s alone against s with vectors. It returns s.
+// checkSVD decomposes a and checks A = U diag(s) V', the orthonormality of U and V, the order of s, and that s without
+// vectors agrees with s computed with them. It returns s.
 func (e *env) checkSVD(a dense) []float64 {
 	e.Helper()
 	const t = backend.Float64
@@ -84,7 +84,7 @@ func testSVDSpectrum(e *env) {
 	}
 }
 
-// testSVDSpecial has matrices on which iterations deflate at once.
+// testSVDSpecial decomposes matrices on which iterations deflate at once.
 func testSVDSpecial(e *env) {
 	ones := dense{6, 9, slices.Repeat([]float64{1}, 54)}
 	repeated := withSpectrum(e.rng, 12, 8, []float64{3, 3, 3, 1, 1, 0, 0, 0})
@@ -111,7 +111,7 @@ func testSVDSpecial(e *env) {
 	}
 }
 
-// testSVDScaled has matrices whose squares leave the range of float64.
+// testSVDScaled decomposes matrices whose squares leave the range of float64.
 func testSVDScaled(e *env) {
 	for _, scale := range []float64{1e-300, 1e-200, 1e200, 1e300} {
 		e.part("scaled by %v", scale)
@@ -131,8 +131,8 @@ func testSVDEmpty(e *env) {
 	}
 }
 
-// testNonFinite puts one bad element into the matrix of each factorisation; the
-// poison around the view must not be taken for one.
+// testNonFinite puts one NaN or infinity into the matrix of each factorisation; the poison around the view must not be
+// mistaken for one.
 func testNonFinite(e *env) {
 	const t = backend.Float64
 	for _, bad := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
@@ -166,7 +166,7 @@ func testNonFinite(e *env) {
 	}
 }
 
-// testSVDHalves asks for one of U and V' alone, which the contract does not offer.
+// testSVDHalves asks for only one of U and V', which the contract does not offer.
 func testSVDHalves(e *env) {
 	const t = backend.Float64
 	a := e.in("a", t, normal(e.rng, t, 4, 3))

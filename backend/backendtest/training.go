@@ -20,7 +20,7 @@ var trainingCases = []testCase{
 	{"AdamRecorded", testAdamRecorded},
 }
 
-// batch are the outputs of Batch.
+// batch holds the outputs of Batch.
 type batch struct {
 	e    *env
 	x, y backend.Matrix
@@ -45,7 +45,7 @@ func (e *env) batch(s backend.Samples, order []int32, d int) batch {
 	return b
 }
 
-// checkBatch compares with scale * stored, rounded once to float32.
+// checkBatch compares a batch with its definition; features are scale * stored, rounded once to float32.
 func (e *env) checkBatch(pb *problem, b batch, order []int32) {
 	e.Helper()
 	want, y, first := zeros(len(order), pb.d), zeros(len(order), pb.samples.Outputs()), make([]float64, len(order))
@@ -128,7 +128,7 @@ func testBatchExact(e *env) {
 	}
 }
 
-// testBatchOrder has entries that name no sample, and samples of no features.
+// testBatchOrder passes entries that name no sample, and samples without features.
 func testBatchOrder(e *env) {
 	pb := e.newProblem(problemSpec{d: 5, counts: []int{3, 0, 4}, pools: stored})
 	for _, bad := range []int32{7, 8, -1, math.MaxInt32, math.MinInt32} {
@@ -150,8 +150,7 @@ func testBatchOrder(e *env) {
 	e.must(b.run(flat.samples, []int32{3, 0, 1, 1}))
 }
 
-// testBatchRecorded changes the order between the runs of a program, at last to
-// a bad one.
+// testBatchRecorded changes the order between the runs of a program, in the end to a bad one.
 func testBatchRecorded(e *env) {
 	q := e.queue()
 	pb := e.newProblem(problemSpec{d: 20, counts: []int{30, 10, 60}, pools: stored, outputs: 5})
@@ -170,19 +169,19 @@ func testBatchRecorded(e *env) {
 	e.wantArgument(p.Run(), "Run with sample 100 of 100")
 }
 
-// heads are the operands of HeadGradient on the host.
+// heads holds the operands of HeadGradient on the host.
 type heads struct {
 	z, w, y dense
 	task    []float64
 	scale   float64
 }
 
-// newHeads has up to outputs labels of each sample.
+// newHeads returns random operands with up to outputs labels for each sample.
 func (e *env) newHeads(n, k, tasks, outputs int) heads {
 	const t = backend.Float32
 	h := heads{normal(e.rng, t, n, k), normal(e.rng, t, tasks, k), normal(e.rng, t, n, outputs), make([]float64, n), 2 / float64(n+1)}
 	for i := range h.task {
-		h.task[i] = float64(max(1, e.rng.IntN(tasks)) % tasks) // the first has none where there are several
+		h.task[i] = float64(max(1, e.rng.IntN(tasks)) % tasks) // the first task has no sample if there are several tasks
 	}
 	for i := range h.y.v {
 		if outputs > 1 && e.rng.IntN(4) == 0 {
@@ -192,8 +191,8 @@ func (e *env) newHeads(n, k, tasks, outputs int) heads {
 	return h
 }
 
-// gradient computes everything by definition, with bounds of the error for the
-// unit u: residuals by (k+4) u, and the sums that they go into.
+// gradient computes the loss and the gradients by definition, with error bounds for the unit roundoff u: (k+4) u for
+// the residuals, and what follows for the sums that they enter.
 func (h heads) gradient(u float64) (loss, lossBound float64, dz, dw, dzBound, dwBound dense) {
 	n, k := h.z.rows, h.z.cols
 	dz, dzBound = zeros(n, k), zeros(n, k)
@@ -256,8 +255,8 @@ func testHeadGradient(e *env) {
 	}
 }
 
-// testHeadDifferences: with scale 2 the gradients are those of the loss, whose
-// central differences along one direction in w or z are exact.
+// testHeadDifferences checks the gradients by central differences along one direction in w or z, which are exact. With
+// a scale of 2 the gradients are those of the loss.
 func testHeadDifferences(e *env) {
 	for range 5 {
 		h := e.newHeads(1+e.rng.IntN(30), 1+e.rng.IntN(10), 1+e.rng.IntN(5), 1+e.rng.IntN(3))
@@ -277,7 +276,7 @@ func testHeadDifferences(e *env) {
 	}
 }
 
-// testHeadTasks has samples whose task does not exist.
+// testHeadTasks has samples with tasks that do not exist.
 func testHeadTasks(e *env) {
 	for _, outputs := range []int{1, 4} {
 		h := e.newHeads(40, 6, 3, outputs)
@@ -289,7 +288,7 @@ func testHeadTasks(e *env) {
 	}
 }
 
-// adamStep is the definition in float64.
+// adamStep makes one step of Adam by definition, in float64.
 func adamStep(r backend.AdamRates, g, m, v, theta []float64) {
 	for i := range g {
 		m[i] = r.Beta1*m[i] + (1-r.Beta1)*g[i]
@@ -305,7 +304,7 @@ func ratesAt(step int) backend.AdamRates {
 	}
 }
 
-// testAdam follows five steps; the errors of each go into the next.
+// testAdam follows five steps; the errors of each step enter the next.
 func testAdam(e *env) {
 	const t, steps = backend.Float32, 5
 	for _, n := range []int{0, 1, 2, 15, 16, 17, 31, 100, 20_001} {
@@ -350,7 +349,7 @@ func testAdamRecorded(e *env) {
 	e.same("theta", e.readVec(theta), e.readVec(theta2))
 }
 
-// trainingCalls have a batch of as many entries as there are samples.
+// trainingCalls adds the operations of training, with a batch of as many entries as there are samples.
 func (e *env) trainingCalls(z dims, add adder) {
 	const t = backend.Float32
 	for _, from := range poolMixes() {

@@ -73,7 +73,7 @@ func testDot(e *env) {
 	})
 }
 
-// testDotSum needs float64 sums, and float64 products of float32 values.
+// testDotSum has sums that need float64, and products of float32 values that need float64.
 func testDotSum(e *env) {
 	x := slices.Repeat([]float64{0.5}, 10_001)
 	x[0] = 4096
@@ -88,7 +88,7 @@ func testDotSum(e *env) {
 	e.same("a product out of the range of float32", []float64{got(e.q.Dot(big, big))(e)}, []float64{0x1p201})
 }
 
-// eachStack runs f for all types and all shapes of rows, such as Dots and Combine take at once.
+// eachStack runs f for the given types and for several shapes of a stack of rows, such as Dots and Combine take.
 func (e *env) eachStack(types []backend.DType, f func(t backend.DType, rows, n int)) {
 	for _, t := range types {
 		for _, z := range [][2]int{{0, 0}, {0, 5}, {4, 0}, {1, 1}, {1, 1000}, {2, 17}, {3, 16}, {20, 33}, {21, 4097}, {100, 3}, {5, 70_000},
@@ -163,8 +163,7 @@ func testCopy(e *env) {
 	})
 }
 
-// testCopyRounds has float64 values around the edges of float32, and checks
-// rounding to nearest with ties to even.
+// testCopyRounds copies float64 values around the edges of float32, and checks rounding to nearest with ties to even.
 func testCopyRounds(e *env) {
 	var x []float64
 	for _, v := range []float64{1 + 0x1p-24, 1 + 0x3p-24, 1 + 0x1p-24 + 0x1p-50, 0x1p-149, 0x1p-150, 0x1.8p-150,
@@ -190,7 +189,7 @@ func testFill(e *env) {
 	})
 }
 
-// testSameOperand gives one view for both operands, which may coincide.
+// testSameOperand passes one view for both operands, which may coincide.
 func testSameOperand(e *env) {
 	for _, t := range floats {
 		x := normals(e.rng, t, 100)
