@@ -10,15 +10,16 @@ import (
 	"github.com/amtrl/amtrl/cpu/internal/vec"
 )
 
-// BLAS is gonum's BLAS with faster products of float64 matrices, triangles and symmetric ones among them. Where numbers
-// are finite its results are gonum's to the bit, but for the signs of zeros, as gonum is compiled for amd64 without fused
+// BLAS is gonum's BLAS with faster products of float64 matrices, triangular and symmetric ones included. For finite
+// numbers it gives gonum's results to the bit, except for the signs of zeros, as gonum is compiled for amd64 without fused
 // multiply-adds (GOAMD64 below v3). A program makes all of gonum's matrices use it with
 //
 //	blas64.Use(cpu.BLAS{})
 type BLAS struct {
 	gonum.Implementation
-	// Threads says how many goroutines a product may use, nil or 0 for GOMAXPROCS; results do not depend on it. Each of them lays out
-	// one of the factors for itself, which is time lost where the processors are busy with other products.
+	// Threads returns the number of goroutines that a product may use; nil, or a result of 0, stands for GOMAXPROCS.
+	// Results do not depend on it. Each goroutine packs one of the factors for itself, which is time lost where the
+	// processors are busy with other products.
 	Threads func() int
 }
 
@@ -32,11 +33,11 @@ func (b BLAS) threads() int {
 }
 
 const (
-	// gonum cuts a product into blocks of this size, and A B' along k too, from so many
-	// blocks of C on.
+	// From gonumBlocks blocks of C on, gonum cuts a product into blocks of gonumBlock rows and columns, and the sums of
+	// A B' into pieces of gonumBlock terms along k.
 	gonumBlock, gonumBlocks = 64, 4
-	// productLeast and productShare are the numbers of multiplications that are worth
-	// packing, and a goroutine of their own.
+	// productLeast is the number of multiplications from which on packing is worth its time, productShare the number
+	// that is worth a goroutine of its own.
 	productLeast, productShare = 1 << 10, 1 << 18
 )
 
@@ -46,12 +47,12 @@ func (b BLAS) Dgemm(tA, tB blas.Transpose, m, n, k int, alpha float64, x []float
 	dgemm(b.threads(), cut(m, n, k), tA, tB, m, n, k, alpha, x, ldx, y, ldy, beta, c, ldc)
 }
 
-// holds says whether x has a matrix of that shape.
+// holds reports whether x has room for a rows by cols matrix of the given stride.
 func holds(x []float64, rows, cols, stride int) bool {
 	return stride >= cols && len(x) >= (rows-1)*stride+cols
 }
 
-// cut is what gonum computes of A B' at a time along k.
+// cut returns the number of terms that gonum adds at a time along k in a sum of A B'.
 func cut(m, n, k int) int {
 	if (m+gonumBlock-1)/gonumBlock*((n+gonumBlock-1)/gonumBlock) >= gonumBlocks {
 		return gonumBlock
@@ -59,7 +60,7 @@ func cut(m, n, k int) int {
 	return k
 }
 
-// dgemm is Dgemm on at most so many goroutines, with block of k at a time for A B'.
+// dgemm is [BLAS.Dgemm] on at most the given number of goroutines; the sums of A B' have block terms at a time along k.
 func dgemm(threads, block int, tA, tB blas.Transpose, m, n, k int, alpha float64, a []float64, lda int, b []float64, ldb int,
 	beta float64, c []float64, ldc int) {
 	transA, transB := tA != blas.NoTrans, tB != blas.NoTrans
@@ -70,7 +71,7 @@ func dgemm(threads, block int, tA, tB blas.Transpose, m, n, k int, alpha float64
 	if transB {
 		rowsB, colsB = n, k
 	}
-	// What is small or wrong is gonum's.
+	// Products that are small and arguments that are wrong are left to gonum.
 	if min(m, n, k) < 1 || m*n*k < productLeast || alpha == 0 || !vec.HasDgemm() ||
 		!holds(a, rowsA, colsA, lda) || !holds(b, rowsB, colsB, ldb) || !holds(c, m, n, ldc) {
 		gonum.Implementation{}.Dgemm(tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
@@ -83,8 +84,8 @@ func dgemm(threads, block int, tA, tB blas.Transpose, m, n, k int, alpha float64
 	if min(m, n) < narrowest && !(transA && transB) {
 		product = narrow
 	}
-	// C is shared out by rows or columns, whichever are more.
-	const step = 24 // rows or columns of whole tiles at all levels
+	// C is divided among goroutines by rows or by columns, whichever are more.
+	const step = 24 // a whole number of tiles, in rows and in columns, at all levels
 	long := max(m, n)
 	shares := max(1, min(threads, m*n*k/productShare, long/step))
 	each := (long/shares + step) / step * step

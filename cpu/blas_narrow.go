@@ -10,7 +10,8 @@ import (
 // narrowest is the number of rows or columns of C below which tiles would be mostly empty.
 const narrowest = 4
 
-// narrow is [vec.Dgemm] for a C of few rows or columns, except of A'B': by whole rows and columns.
+// narrow is [vec.Dgemm] for a C of few rows or few columns, which it computes by whole rows or columns. It does not
+// compute A'B', with both factors transposed.
 func narrow(transA, transB bool, m, n, k, block int, alpha float64, a []float64, lda int, b []float64, ldb int, c []float64, ldc int) {
 	switch {
 	case transB:
@@ -40,7 +41,7 @@ func dotProducts(m, n, k, block int, alpha float64, a []float64, lda int, b []fl
 	}
 }
 
-// rowsTimes computes C += alpha op(A) B for long rows.
+// rowsTimes computes C += alpha op(A) B for a C of few, long rows.
 func rowsTimes(transA bool, m, n, k int, alpha float64, a []float64, lda int, b []float64, ldb int, c []float64, ldc int) {
 	row, next := lda, 1
 	if transA {
@@ -55,10 +56,11 @@ func rowsTimes(transA bool, m, n, k int, alpha float64, a []float64, lda int, b 
 	}
 }
 
-// timesColumns computes C += alpha A'B for long columns, which it takes out of C meanwhile.
+// timesColumns computes C += alpha A'B for a C of few, long columns. It copies each column out of C, adds to it and
+// copies it back.
 func timesColumns(m, n, k int, alpha float64, a []float64, lda int, b []float64, ldb int, c []float64, ldc int) {
 	column, of := make([]float64, m), make([]float64, k)
-	if alpha != 1 && alpha != -1 { // a sign can be b's with the same bits
+	if alpha != 1 && alpha != -1 { // a sign can be applied to b with the same bits
 		scaled := make([]float64, k*m)
 		for p := range k {
 			for i, v := range a[p*lda : p*lda+m] {
@@ -77,7 +79,8 @@ func timesColumns(m, n, k int, alpha float64, a []float64, lda int, b []float64,
 	}
 }
 
-// chains computes C += alpha A B for long columns. Rows at a time, so that one does not wait for the other's sum.
+// chains computes C += alpha A B for a C of few, long columns. It takes four rows at a time, so that the sums of one
+// row do not wait for those of another.
 func chains(m, n, k int, alpha float64, a []float64, lda int, b []float64, ldb int, c []float64, ldc int) {
 	const together = 4
 	i := 0

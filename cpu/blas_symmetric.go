@@ -2,8 +2,9 @@ package cpu
 
 import "gonum.org/v1/gonum/blas"
 
-// What a reduction to tridiagonal form spends its time in, of lower triangles as there: gonum adds each sum in one chain, whose
-// additions wait for each other. Here four chains go side by side, each in gonum's order.
+// chainsBeside is the number of sums that Dsymv and Dsyr2k compute side by side, each in gonum's order. gonum computes
+// one sum at a time, in a chain of additions that wait for each other. These operations, on lower triangles, are what a
+// reduction to tridiagonal form spends its time in; other forms are left to gonum.
 const chainsBeside = 4
 
 // Dsymv computes y = alpha A x + beta y for a symmetric A, as [gonum.Implementation.Dsymv].
@@ -32,7 +33,8 @@ func (b BLAS) Dsymv(ul blas.Uplo, n int, alpha float64, a []float64, lda int, x 
 	}
 }
 
-// symmetricRows adds what rows i up to i + 3 of the lower triangle have, and what they have as columns.
+// symmetricRows adds to y the products of rows i to i + 3 of the lower triangle with x, and the products of the same
+// elements as columns of the upper triangle.
 func symmetricRows(i int, alpha float64, a []float64, lda int, x, y []float64) {
 	r0, r1, r2, r3 := a[i*lda:][:i], a[(i+1)*lda:][:i], a[(i+2)*lda:][:i], a[(i+3)*lda:][:i]
 	x0, x1, x2, x3 := alpha*x[i], alpha*x[i+1], alpha*x[i+2], alpha*x[i+3]
@@ -55,7 +57,7 @@ func symmetricRows(i int, alpha float64, a []float64, lda int, x, y []float64) {
 	}
 }
 
-// symmetricRow adds what row i has from element `from` on, and its sum s of those before.
+// symmetricRow does the same for row i from element `from` on; s is the row's sum over the elements before.
 func symmetricRow(i, from int, s, alpha float64, a []float64, lda int, x, y []float64) {
 	xv := alpha * x[i]
 	for j := from; j < i; j++ {
@@ -68,8 +70,8 @@ func symmetricRow(i, from int, s, alpha float64, a []float64, lda int, x, y []fl
 	y[i] += s
 }
 
-// Dsyr2k computes C = alpha (A B' + B A') + beta C, or that of A' and B', of which it touches one triangle, as
-// [gonum.Implementation.Dsyr2k].
+// Dsyr2k computes C = alpha (A B' + B A') + beta C, or the same with A' and B' for A and B, and touches one triangle of
+// C, as [gonum.Implementation.Dsyr2k].
 func (b BLAS) Dsyr2k(ul blas.Uplo, tA blas.Transpose, n, k int, alpha float64, a []float64, lda int, of []float64, ldb int, beta float64,
 	c []float64, ldc int) {
 	if ul != blas.Lower || tA != blas.NoTrans || n < 2*chainsBeside || k < 1 || alpha == 0 || beta == 0 ||

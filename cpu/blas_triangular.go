@@ -7,23 +7,22 @@ import (
 	"github.com/amtrl/amtrl/cpu/internal/vec"
 )
 
-// gonum's decompositions cut matrices into blocks and go through the triangles among these row by
-// row, which at some hundred rows takes most of their time. Here a triangle is halved until it is
-// small, and what lies beside the halves is a product. Each element has its terms in gonum's
-// order. The forms of Dtrmm and Dtrsm are those of a Cholesky factorisation, of the inverse of an
-// upper triangle and of rows divided by one; others are gonum's, as are those of Dsyrk with a lower triangle.
+// gonum's decompositions cut matrices into blocks and compute the triangular blocks among these row by row, which takes
+// most of their time at some hundred rows. Here a triangle is halved until it is small, and the block beside the halves
+// is a matrix product. The terms of each element are added in gonum's order. Dtrmm and Dtrsm do this in the forms that
+// a Cholesky factorisation, the inverse of an upper triangle and the division of rows by an upper triangle need, and
+// Dsyrk for an upper triangle; all other forms are left to gonum.
 const (
-	smallTriangle = 16 // rows of one that is not halved
-	smallSquare   = 32 // rows of a symmetric product that is computed whole
+	smallTriangle = 16 // most rows of a triangle that is not halved
+	smallSquare   = 32 // most rows of a symmetric product of which both triangles are computed
 )
 
-// half is where n is cut in two.
+// half returns where n is cut in two: about the middle, at a multiple of smallTriangle.
 func half(n int) int { return (n/2 + smallTriangle - 1) / smallTriangle * smallTriangle }
 
-// Dsyrk computes C = alpha op(A) op(A)' + beta C, of which it touches one triangle, as
-// [gonum.Implementation.Dsyrk].
+// Dsyrk computes C = alpha op(A) op(A)' + beta C and touches one triangle of C, as [gonum.Implementation.Dsyrk].
 func (b BLAS) Dsyrk(ul blas.Uplo, tA blas.Transpose, n, k int, alpha float64, a []float64, lda int, beta float64, c []float64, ldc int) {
-	rows, cols, next, tB := k, n, 1, blas.NoTrans // of A, and from one row of op(A) to the next
+	rows, cols, next, tB := k, n, 1, blas.NoTrans // next: from one row of op(A) to the next
 	if tA == blas.NoTrans {
 		rows, cols, next, tB = n, k, lda, blas.Trans
 	}
@@ -32,7 +31,7 @@ func (b BLAS) Dsyrk(ul blas.Uplo, tA blas.Transpose, n, k int, alpha float64, a 
 		b.Implementation.Dsyrk(ul, tA, n, k, alpha, a, lda, beta, c, ldc)
 		return
 	}
-	product := func(m, n int, x, y []float64, c []float64, ldc int) { // with sums that gonum does not cut
+	product := func(m, n int, x, y []float64, c []float64, ldc int) { // gonum does not cut these sums along k
 		dgemm(b.threads(), k, tA, tB, m, n, k, alpha, x, lda, y, lda, beta, c, ldc)
 	}
 	if n > smallSquare {
@@ -52,7 +51,7 @@ func (b BLAS) Dsyrk(ul blas.Uplo, tA blas.Transpose, n, k int, alpha float64, a 
 	}
 }
 
-// Dtrmm computes B = alpha op(A) B or alpha B op(A) for a triangle A, as [gonum.Implementation.Dtrmm].
+// Dtrmm computes B = alpha op(A) B or B = alpha B op(A) for a triangular A, as [gonum.Implementation.Dtrmm].
 func (b BLAS) Dtrmm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag, m, n int, alpha float64, a []float64, lda int,
 	x []float64, ldx int) {
 	if s != blas.Left || ul != blas.Upper || tA != blas.NoTrans || m <= smallTriangle || n < 1 || alpha == 0 ||
@@ -66,7 +65,7 @@ func (b BLAS) Dtrmm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag, m
 	b.Dtrmm(s, ul, tA, d, m-h, n, alpha, a[h*lda+h:], lda, x[h*ldx:], ldx)
 }
 
-// Dtrsm solves op(A) X = alpha B or X op(A) = alpha B for a triangle A and puts X into B, as
+// Dtrsm solves op(A) X = alpha B or X op(A) = alpha B for a triangular A and overwrites B with X, as
 // [gonum.Implementation.Dtrsm].
 func (b BLAS) Dtrsm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag, m, n int, alpha float64, a []float64, lda int,
 	x []float64, ldx int) {
@@ -96,11 +95,11 @@ func (b BLAS) Dtrsm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag, m
 	b.Dtrsm(s, ul, tA, d, m, rest, 1, last, lda, x[h:], ldx)
 }
 
-// solvedTogether is the number of rows that solveColumns has at a time, so that they stay in the first cache.
+// solvedTogether is the number of rows that solveColumns takes at a time, so that they stay in the first-level cache.
 const solvedTogether = 128
 
-// solveColumns is Dtrsm for X A = alpha B and an upper A of at most smallTriangle columns, by columns, which are long, where gonum goes by
-// rows.
+// solveColumns is Dtrsm for X A = alpha B with an upper triangular A of at most smallTriangle columns. It goes through
+// the columns, which are long, where gonum goes through the rows.
 func solveColumns(d blas.Diag, m, n int, alpha float64, a []float64, lda int, x []float64, ldx int) {
 	var columns [smallTriangle][solvedTogether]float64
 	for ; m > 0; m -= solvedTogether {
@@ -114,7 +113,7 @@ func solveColumns(d blas.Diag, m, n int, alpha float64, a []float64, lda int, x 
 			column := columns[k][:rows]
 			if d == blas.NonUnit {
 				for i, v := range column {
-					if v != 0 { // gonum passes over these, whatever they would be divided by
+					if v != 0 { // gonum skips zeros, whatever they would be divided by
 						column[i] = v / a[k*lda+k]
 					}
 				}

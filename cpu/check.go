@@ -13,12 +13,12 @@ type checker struct {
 
 type operand = check.Operand[*storage]
 
-// check begins an operation that a program may hold.
+// check begins the checks of an operation that can be part of a program.
 func (q *queue) check(op string) checker {
 	return checker{check.Call[*storage]{Op: op, Err: q.ready(), Resolve: q.dev.lookup}, q}
 }
 
-// checkNow begins an operation that a program may not hold.
+// checkNow begins the checks of an operation that cannot be part of a program.
 func (q *queue) checkNow(op string) checker {
 	c := q.check(op)
 	if c.Err == nil {
@@ -50,13 +50,13 @@ type dense[E float32 | float64] struct {
 }
 
 func (m dense[E]) row(i int) []E {
-	if m.cols == 0 { // the view may point anywhere
+	if m.cols == 0 { // an empty view may begin anywhere
 		return nil
 	}
 	return m.data[i*m.stride : i*m.stride+m.cols]
 }
 
-// from are the elements from row i on, with the stride of rows.
+// from returns the elements from row i on, with the stride of the rows.
 func (m dense[E]) from(i int) (data []E, stride int) {
 	if m.cols == 0 {
 		return nil, 0
@@ -64,7 +64,7 @@ func (m dense[E]) from(i int) (data []E, stride int) {
 	return m.data[i*m.stride:], m.stride
 }
 
-// f32 are the elements of an operand of Float32, f64 those of one of Float64.
+// f32 returns the matrix of a Float32 operand, f64 that of a Float64 operand.
 func f32(o operand) dense[float32] {
 	return dense[float32]{o.Mem.f32[o.Off:], o.Rows, o.Cols, o.Stride}
 }

@@ -7,16 +7,15 @@ import (
 	"github.com/amtrl/amtrl/cpu/internal/vec"
 )
 
-// An image is laid out with a border of zeros, stride columns per row. The right
-// border of one row is the left one of the next. Then the windows of a whole
-// image are rows of one matrix: pixel (y, x) is at y stride + x, and each of the
-// three rows of its window is one run of 3 C elements. Two pixels per row are
-// computed and ignored. Outputs lie in panels of vec.Panel channels.
+// convPlan is the memory layout of a layer. An image is laid out with a border of zeros on all sides, stride columns
+// per row. Then the windows of a whole image are the rows of one matrix: the window of pixel (y, x) is row y stride +
+// x, and each of its three image rows is one run of 3 C elements. Two windows per row of pixels are computed and
+// ignored. Outputs lie in panels of vec.Panel channels.
 type convPlan struct {
 	backend.ConvShape
 	stride   int // columns of an image with its border
 	pixels   int // rows of the window matrix
-	in, out  int // panels of the channels and of the filters
+	in, out  int // numbers of panels of the channels and of the filters
 	image    int // elements of a bordered image of Channels, with slack
 	bordered int // elements of a bordered image of one panel, with slack
 }
@@ -25,7 +24,7 @@ func newConvPlan(s backend.ConvShape) convPlan {
 	p := convPlan{ConvShape: s, stride: s.Width + 2}
 	p.pixels = s.Height*p.stride - 2
 	p.in, p.out = ceilDiv(s.Channels, vec.Panel), ceilDiv(s.Filters, vec.Panel)
-	// The loops read whole blocks of rows: that far past the last.
+	// The vector loops read whole blocks of rows, beyond the last row.
 	size := (s.Height+3)*p.stride + 2*vec.ConvRowBlock
 	p.image, p.bordered = size*s.Channels+2*vec.ConvRowBlock, size*vec.Panel
 	return p
@@ -68,7 +67,7 @@ func (q *queue) Conv(s backend.ConvShape, x, w backend.Matrix, b backend.Vector,
 	return nil
 }
 
-// packFilters lays out w in panels of filters.
+// packFilters copies w to dst in panels of filters, padded with zeros.
 func (p *convPlan) packFilters(dst []float32, w dense[float32]) {
 	for f := range p.out {
 		for t := range p.Taps() {
@@ -86,8 +85,7 @@ func (p *convPlan) border(dst, x []float32) {
 	}
 }
 
-// windows is the product of all windows of a bordered image with a panel of
-// weights.
+// windows describes the product c of all windows of a bordered image with a panel of weights.
 func (p *convPlan) windows(image []float32, channels int, weights, c []float32) vec.ConvProduct {
 	return vec.ConvProduct{
 		M: p.pixels, Segs: 3, N: 3 * channels,
@@ -96,8 +94,7 @@ func (p *convPlan) windows(image []float32, channels int, weights, c []float32) 
 	}
 }
 
-// pool reduces panel f of the convolution's output to y and, where it is
-// wanted, arg.
+// pool writes panel f of y and, unless it is nil, of arg: bias, ReLU and pooling of the convolution's output a.
 func (p *convPlan) pool(f int, work *convScratch, a, bias, y []float32, arg []uint8) {
 	first, wide := f*vec.Panel, p.Width/2
 	row := p.stride * vec.Panel
@@ -121,8 +118,8 @@ func (p *convPlan) pool(f int, work *convScratch, a, bias, y []float32, arg []ui
 	}
 }
 
-// convScratch is what one goroutine works in. The arguments of the vector code
-// lie here, for a call through a function value would move them to the heap.
+// convScratch is the memory that one goroutine works in. The arguments of the vector code lie here too, since a call
+// through a function value would move them to the heap.
 type convScratch struct {
 	f32     []float32
 	product vec.ConvProduct
@@ -134,7 +131,7 @@ type convScratch struct {
 
 type convSlab struct{ pool sync.Pool }
 
-// get returns a scratch with n elements that hold anything.
+// get returns a scratch whose f32 has n elements of any value.
 func (s *convSlab) get(n int) *convScratch {
 	w, ok := s.pool.Get().(*convScratch)
 	if !ok {

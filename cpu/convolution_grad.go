@@ -5,8 +5,8 @@ import (
 	"github.com/amtrl/amtrl/cpu/internal/vec"
 )
 
-// maxParts bounds the partial sums of a convolution's gradient. How images are
-// divided depends on their number alone.
+// maxParts bounds the number of groups of images that have partial sums of the gradient. How images are divided into
+// groups depends on their number alone.
 const maxParts = 32
 
 func (q *queue) ConvGrad(s backend.ConvShape, x, w, arg, dy, dx, dw backend.Matrix, db backend.Vector) error {
@@ -52,10 +52,9 @@ func (q *queue) ConvGrad(s backend.ConvShape, x, w, arg, dy, dx, dw backend.Matr
 	return nil
 }
 
-// packFlipped lays out w for the gradient with respect to the input, which is a
-// convolution of da with the filters turned over: for each panel of channels and
-// panel of filters, the row of offset (ky, kx) and filter f holds the weights of
-// offset (2-ky, 2-kx).
+// packFlipped lays out w for the gradient with respect to the input, which is a convolution of da with the filters
+// rotated by 180 degrees: for each panel of channels and panel of filters, the row of offset (ky, kx) and filter f
+// holds the weights of offset (2-ky, 2-kx).
 func (p *convPlan) packFlipped(dst []float32, w dense[float32]) {
 	clear(dst)
 	for c := range p.Channels {
@@ -69,8 +68,8 @@ func (p *convPlan) packFlipped(dst []float32, w dense[float32]) {
 	}
 }
 
-// unpool spreads panel f of dy over a bordered image and adds it to db. Pixels
-// that belong to no window stay zero.
+// unpool writes panel f of dy into a bordered image da, each element at the place in its window that arg names, and
+// adds it to db. Pixels that belong to no window stay zero.
 func (p *convPlan) unpool(f int, work *convScratch, dy []float32, arg []uint8, da, db []float32) {
 	first, wide := f*vec.Panel, p.Width/2
 	row := p.stride * vec.Panel
@@ -96,8 +95,8 @@ func (p *convPlan) unpool(f int, work *convScratch, dy []float32, arg []uint8, d
 	}
 }
 
-// weightGradient adds the sum over pixels of a window's elements times a panel
-// of da to sum, Taps rows.
+// weightGradient adds the gradient with respect to a panel of weights to the Taps rows of sum: the sum over pixels of
+// the elements of a pixel's window times its panel of da.
 func (p *convPlan) weightGradient(work *convScratch, image, da, sum []float32) {
 	g := vec.ConvProduct{
 		M: 3 * p.Channels, Segs: 1, N: p.pixels,
@@ -117,7 +116,7 @@ func (p *convPlan) weightGradient(work *convScratch, image, da, sum []float32) {
 	}
 }
 
-// inputGradient writes dx of one image.
+// inputGradient writes the gradient with respect to the input, dx, of one image.
 func (p *convPlan) inputGradient(work *convScratch, da, weights, out, dx []float32) {
 	for c := range p.in {
 		for f := range p.out {

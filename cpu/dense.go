@@ -8,8 +8,8 @@ import (
 	"github.com/amtrl/amtrl/cpu/internal/vec"
 )
 
-// tile is the block of a product that one goroutine computes at a time. An
-// element of the product does not depend on how it is cut.
+// tile computes the m by n block of a product from element (i, j) on, on one goroutine. No element of the product
+// depends on how the product is cut.
 type tile func(i, j, m, n int)
 
 func (q *queue) Gemm(transA, transB bool, alpha float64, a, b backend.Matrix, beta float64, cm backend.Matrix) error {
@@ -29,10 +29,10 @@ func (q *queue) Gemm(transA, transB bool, alpha float64, a, b backend.Matrix, be
 
 func (d *device) gemm32(transA, transB bool, k int, alpha float32, a, b dense[float32], beta float32, c dense[float32]) {
 	rows, cols := 8*vec.GemmRowBlock, 8*vec.GemmColBlock
-	if c.rows <= vec.GemmRowBlock { // as op(B) is mostly read where it lies, narrow tiles cost nothing and are more to share
+	if c.rows <= vec.GemmRowBlock { // op(B) is mostly read in place, so narrow tiles cost nothing, and there are more of them to share
 		cols = 2 * vec.GemmColBlock
 	}
-	if c.cols <= vec.GemmColBlock { // B is packed for each tile, and has few products to show for it
+	if c.cols <= vec.GemmColBlock { // B is packed for each tile, for few products per row of the tile
 		rows *= 4
 	}
 	d.tiles(c.rows, c.cols, k, rows, cols, func(i, j, m, n int) {
@@ -43,8 +43,8 @@ func (d *device) gemm32(transA, transB bool, k int, alpha float32, a, b dense[fl
 	})
 }
 
-// A tile has so few of gonum's blocks that gonum computes it on the calling goroutine:
-// to fork is the device's business.
+// The size of a float64 tile. It has too few of gonum's blocks for gonum to start goroutines, which is left to the
+// device.
 const (
 	gonumRows  = 64
 	gonumCols  = 128
@@ -74,8 +74,8 @@ func gemmTile64(transA, transB bool, i, j, m, n, k int, alpha float64, a, b dens
 	}
 }
 
-// at is the offset of element (i, j) of op(m), or 0 where there is none because
-// the product has no inner dimension.
+// at returns the offset of element (i, j) of op(m), or 0 where there is none because the product has no inner
+// dimension.
 func (m dense[E]) at(trans bool, i, j int) int {
 	if trans {
 		i, j = j, i
@@ -148,7 +148,7 @@ func (q *queue) Syrk(trans bool, alpha float64, a backend.Matrix, beta float64, 
 	return nil
 }
 
-// triangle covers the lower triangle of an n by n product with square tiles.
+// triangle covers the lower triangle of an n by n product with square tiles, in parallel.
 func (d *device) triangle(n, inner int, body tile) {
 	const size = gonumRows
 	side := ceilDiv(n, size)

@@ -1,6 +1,5 @@
-// Package cpu is the backend that is always there: gonum for the small
-// factorisations, package vec for the passes over the data, and a fixed
-// division of every operation into chunks, so that results are the same bytes
+// Package cpu is the backend that is always available. It has gonum for the small factorisations and package vec for
+// the passes over the data, and divides every operation into chunks in a fixed way, so that results are the same bytes
 // for any number of threads.
 package cpu
 
@@ -16,21 +15,21 @@ import (
 	"github.com/amtrl/amtrl/cpu/internal/vec"
 )
 
-// device implements backend.Device: the main memory that its queues share.
+// device implements backend.Device with the main memory, which its queues share.
 type device struct {
 	threads int
 	scratch scratch
 	limit   int64                                   // bytes of main memory that buffers may take
-	lookup  func(backend.Buffer) (*storage, string) // resolve, bound once
+	lookup  func(backend.Buffer) (*storage, string) // the method resolve, bound once
 
 	closed atomic.Bool
 
 	mu   sync.Mutex
-	live map[owned]int64 // bytes of each thing not yet freed
-	held int64           // their sum
+	live map[owned]int64 // bytes of everything that is not yet freed
+	held int64           // the sum of these bytes
 }
 
-// owned is what counts in Usage and is freed when the device is closed.
+// owned is a buffer, a sample set or a program: it counts in Usage and is freed when the device is closed.
 type owned interface{ Free() }
 
 var _ backend.Device = (*device)(nil)
@@ -49,8 +48,8 @@ func Open(threads int) (backend.Device, error) {
 	return d, nil
 }
 
-// unknownMemory stands for the memory of a machine that does not tell. The Go
-// runtime panics when asked for much more, instead of failing.
+// unknownMemory is the limit on a machine whose memory is unknown. The Go runtime panics when asked for much more,
+// instead of failing.
 const unknownMemory = 1 << 46
 
 func (d *device) Info() backend.Info {
@@ -82,8 +81,8 @@ func (d *device) Usage() backend.Usage {
 	return backend.Usage{Buffers: len(d.live), Bytes: d.held}
 }
 
-// register enters o in the table of live memory, or refuses: memory that the
-// machine does not have must be an error here and not the end of the process.
+// register adds o to the table of live memory, or returns an error: a request for more memory than the machine has must
+// fail here and not end the process.
 func (d *device) register(op string, o owned, bytes int64) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -105,7 +104,7 @@ func (d *device) release(o owned) {
 	delete(d.live, o)
 }
 
-// Close frees everything.
+// Close frees all memory; later calls return [backend.ErrClosed].
 func (d *device) Close() error {
 	d.mu.Lock()
 	d.closed.Store(true)
@@ -118,7 +117,7 @@ func (d *device) Close() error {
 	return nil
 }
 
-// gonumVersion is the version linked in; a test binary does not record it.
+// gonumVersion returns the version of gonum that is linked in; a test binary does not record it.
 func gonumVersion() string {
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, m := range info.Deps {

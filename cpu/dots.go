@@ -28,15 +28,14 @@ func (q *queue) Dots(a, x backend.Matrix, out []float64) error {
 	return nil
 }
 
-// Rows of a that one chunk of dots has, and those of stored elements that are widened
-// at a time, which stay in the first-level cache for all of x.
+// dotsRows is the number of rows of a in a chunk of dots. widenRows is the number of stored rows that are widened at a
+// time; they stay in the first-level cache for all of x.
 const (
 	dotsRows  = 64
 	widenRows = 8
 )
 
-// dots computes out_ji = a_i'x_j chunk by chunk along the rows, so that a chunk of
-// x stays in cache for all of them.
+// dots computes out_ji = a_i'x_j chunk by chunk along the rows, so that a chunk of x stays in cache for all rows of a.
 func (d *device) dots(a, x operand, out []float64) {
 	rows, n := a.Rows, a.Cols
 	clear(out)
@@ -59,8 +58,8 @@ func (d *device) dots(a, x operand, out []float64) {
 	}
 }
 
-// dotsOf computes the part of columns lo to hi of the products of rows first to last
-// of a, those of x stride apart.
+// dotsOf computes what columns lo to hi contribute to the products of rows first to last of a with the rows of x. The
+// products with one row of x begin stride elements of out after those with the row before.
 func (d *device) dotsOf(a, x operand, first, last, lo, hi int, out []float64, stride int) {
 	n := hi - lo
 	switch a.Buf.DType() {

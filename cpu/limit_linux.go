@@ -8,7 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// memoryLimit is the machine's main memory, or the container's share of it.
+// memoryLimit returns the bytes of the machine's main memory, or the limit of the container if that is less, or 0 if it
+// is unknown.
 func memoryLimit() int64 {
 	var info unix.Sysinfo_t
 	if unix.Sysinfo(&info) != nil {

@@ -2,5 +2,5 @@
 
 package cpu
 
-// memoryLimit is unknown here.
+// memoryLimit returns 0: the main memory is unknown here.
 func memoryLimit() int64 { return 0 }

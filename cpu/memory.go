@@ -7,9 +7,9 @@ import (
 	"github.com/amtrl/amtrl/backend"
 )
 
-// storage is the memory of a buffer. Exactly one typed slice is set; raw views
-// the same memory as bytes. Go's collector owns it, so that freeing a buffer
-// while a call still reads it is a bug of the caller but never a crash.
+// storage is the memory of a buffer. Exactly one typed slice is set; raw views the same memory as bytes. Go's garbage
+// collector owns the memory, so that freeing a buffer while a call still reads it is a bug of the caller but never a
+// crash.
 type storage struct {
 	raw []byte
 	u8  []uint8
@@ -17,11 +17,11 @@ type storage struct {
 	i32 []int32
 	f32 []float32
 	f64 []float64
-	// lent says that they are others', which may lie where nobody can write.
+	// lent reports whether the memory is lent; it may be read-only then.
 	lent bool
 }
 
-// buffer implements backend.Buffer. Its storage is nil once it is freed.
+// buffer implements backend.Buffer. Its data is nil once it is freed.
 type buffer struct {
 	dev   *device
 	dtype backend.DType
@@ -48,7 +48,7 @@ func (q *queue) Alloc(t backend.DType, n int) (backend.Buffer, error) {
 	if err := q.dev.register(c.Op, b, bytes); err != nil {
 		return nil, err
 	}
-	// Of words, so that elements of every type are aligned.
+	// It is allocated as words, so that elements of every type are aligned.
 	words := make([]uint64, (bytes+7)/8)
 	raw := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), bytes)
 	adviseHugePages(raw)
@@ -73,7 +73,7 @@ func (q *queue) Lend(t backend.DType, raw []byte) (backend.Buffer, error) {
 	return b, nil
 }
 
-// newStorage is aligned bytes as elements.
+// newStorage returns aligned bytes as the storage of elements of t.
 func newStorage(t backend.DType, raw []byte) *storage {
 	s := &storage{raw: raw}
 	switch t {

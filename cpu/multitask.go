@@ -34,12 +34,12 @@ func (q *queue) TaskGradient(s backend.Samples, p backend.Matrix, offset backend
 	return nil
 }
 
-// passSums are what a pass reads and adds to, for each task, and the partial sums of
-// chunks of split sources, for each slot.
+// passSums holds the operands and results of a pass, by task, and the partial sums of the chunks of split sources, by
+// slot.
 type passSums struct {
 	cols                int
 	p, q                dense[float32]
-	offset              []float32 // none for zeros
+	offset              []float32 // nil for zeros
 	loss, total         []float64
 	partQ               []float32
 	partLoss, partTotal []float64
@@ -86,7 +86,7 @@ func (g *passSums) reduce(set *sampleSet, s splitTask) {
 	g.loss[t], g.total[t] = square, sum
 }
 
-// gradient adds the sums of chunk u.
+// gradient adds the sums over the samples of chunk u to o.
 func (s *sampleSet) gradient(u *chunk, source *check.Source, o vec.Outputs) {
 	pool := &s.pools[source.Pool]
 	v := pool.view
@@ -105,7 +105,8 @@ func (s *sampleSet) gradient(u *chunk, source *check.Source, o vec.Outputs) {
 	}
 }
 
-// addGradient adds the sums of rows of x, which may have a single label each, none of them missing.
+// addGradient adds the sums over the given rows of x to o. single means that each row has one label, and none is
+// missing.
 func addGradient[E vec.Element](x []E, stride, cols int, rows []int32, y []float32, scale float32, o vec.Outputs, single bool) {
 	if !single {
 		vec.OutputGrads(x, stride, cols, rows, y, scale, o)
@@ -127,7 +128,7 @@ func (p *pool) features(rows []int32, dst []float32, stride int) {
 
 func (p *pool) row(r int, dst []float32) { p.part(r, 0, dst) }
 
-// part writes the features of row r from column c on to dst, as many as it has.
+// part writes features of row r to dst, as many as dst has elements, from column c on.
 func (p *pool) part(r, c int, dst []float32) {
 	v := p.view
 	lo := v.Off + r*v.Stride + c
@@ -145,9 +146,8 @@ func (p *pool) part(r, c int, dst []float32) {
 	}
 }
 
-// projectRows is the number of samples whose features are laid out at a time
-// for the product with B', which is packed anew for each: 192 rows of 784 stay in
-// a second-level cache of 1 MiB.
+// projectRows is the number of samples whose features are laid out at a time for the product with B', which is packed
+// anew each time: 192 rows of 784 stay in a second-level cache of 1 MiB.
 const projectRows = 16 * vec.GemmRowBlock
 
 func (q *queue) Project(s backend.Samples, b, z backend.Matrix) error {

@@ -8,9 +8,8 @@ import (
 
 const hugePage = 2 << 20
 
-// adviseHugePages asks for huge pages under a large, fresh buffer. The rows of
-// a pool are read in random order, and with small pages the address look-ups
-// cost more than the reads. It is advice: where it is refused, nothing changes.
+// adviseHugePages asks for huge pages for a large, new buffer. The rows of a pool are read in random order, and with
+// small pages the address look-ups cost more than the reads. It is advice: where it is refused, nothing changes.
 func adviseHugePages(raw []byte) {
 	if len(raw) < 2*hugePage {
 		return

@@ -42,9 +42,8 @@ func (q *queue) Pinv(a backend.Matrix, rcond float64, dst backend.Matrix) (int, 
 	return rank, nil
 }
 
-// invert divides the rank leading rows of V' by their s_i and drops the other
-// ones, as it does the columns of U, so that A^+ is the product of the
-// transposes of V' and U.
+// invert divides the first rank rows of V' by their s_i and drops the other rows, and drops the other columns of U, so
+// that A^+ is the product of the transposes of V' and U.
 func (f *factors) invert(rank int) {
 	for i := range rank {
 		row := f.vt.row(i)
@@ -55,7 +54,7 @@ func (f *factors) invert(rank int) {
 	f.vt.rows, f.u.cols = rank, rank
 }
 
-// upright is a copy of a where it is wide, else of its transpose.
+// upright returns a copy of a if a has fewer rows than columns, else a copy of its transpose.
 func upright(a dense[float64]) dense[float64] {
 	t := newDense(min(a.rows, a.cols), max(a.rows, a.cols))
 	if a.rows < a.cols {
@@ -71,28 +70,30 @@ func upright(a dense[float64]) dense[float64] {
 }
 
 const (
-	// farExponent is that of a norm from which on squares may be out of range.
+	// farExponent is the binary exponent of a norm, of either sign, from which on squares may be out of range.
 	farExponent = 400
-	// nearlyOrthonormal is how far Q Q' may be from I; orthonormalBound is 1.01, above (1 + nearlyOrthonormal)^(1/2).
+	// nearlyOrthonormal is the largest norm of I - Q Q' that is accepted; orthonormalBound is 1.01, a bound on ||Q||_2,
+	// since it is above (1 + nearlyOrthonormal)^(1/2).
 	nearlyOrthonormal, orthonormalBound = 0.01, 1.01
 )
 
-// fullRank computes W, p by p, and Q, p by rows, with (T^+)' = W Q for T, p by rows, of full rank p. It overwrites
-// T by Q, or by anything where it reports false, as it does where the rank is not certain or T's condition above some 10^7.
+// fullRank computes W, p by p, and Q, p by rows, with (T^+)' = W Q for T, p by rows, of full rank p. It overwrites T
+// with Q. It reports false, and leaves anything in T, where the rank is not certain or the condition number of T is
+// above some 10^7.
 //
 //	T T' = L L',  L Q = T,  H = (Q Q')^-1,  L' W = H
 //
-// This is CholeskyQR2 (Yamamoto, Nakatsukasa, Yanagisawa and Fukaya, ETNA 44, 2015), with H for the second factor.
-// As solutions by a triangle leave a residual of rounding alone, L Q is T to the last bits of each row
-// whatever the error of L is, which grows as the square of T's condition. Then T^+ = Q^+ L^-1 and Q^+ = Q' H, and all
-// that L's error can do is that Q is less than orthonormal. That is measured: where I - Q Q' is small, Q^+ is
-// as good as exact, and T^+ has an error of rounding times T's condition, as by a decomposition.
+// This is CholeskyQR2 (Yamamoto, Nakatsukasa, Yanagisawa and Fukaya, ETNA 44, 2015), with H for the second factor. A
+// triangular solve leaves a residual of rounding alone. So L Q equals T to the last bits of each row whatever the error
+// of L, which grows as the square of the condition number of T. Since T^+ = Q^+ L^-1 and Q^+ = Q' H, the error of L can
+// do no more than make Q less orthonormal. That is measured: where I - Q Q' is small, Q^+ is as good as exact, and the
+// error of T^+ is rounding times the condition number of T, as by a decomposition.
 //
-// H is from Newton's iteration H <- H (2 I - Q Q' H), which begins at I with the error I - Q Q' and squares it.
+// H comes from Newton's iteration H <- H (2 I - Q Q' H), which begins at I with the error I - Q Q' and squares the
+// error in each step.
 //
-// For the rank, s_max / s_min is at most ||T||_F ||T^+||_F, and that at most ||T||_F ||W||_F ||Q||_2. Where the cut-off
-// times this is below 1, with a margin for what rounding makes of the smallest value, no singular value
-// is cut off.
+// For the rank, s_max / s_min is at most ||T||_F ||T^+||_F, which is at most ||T||_F ||W||_F ||Q||_2. Where rcond times
+// this bound is below 1, with a margin for the rounding of the smallest singular value, no singular value is cut off.
 func (d *device) fullRank(t dense[float64], rcond float64) (w, q dense[float64], ok bool) {
 	p, rows := t.rows, t.cols
 	norm := floats.Norm(t.data, 2)
@@ -127,7 +128,7 @@ func (d *device) fullRank(t dense[float64], rcond float64) (w, q dense[float64],
 	return h, t, (rcond+margin)*orthonormalBound*norm*floats.Norm(h.data, 2) < 1
 }
 
-// scaledIdentity is c I of order p.
+// scaledIdentity returns c I of order p.
 func scaledIdentity(p int, c float64) dense[float64] {
 	m := newDense(p, p)
 	for i := range p {

@@ -7,19 +7,19 @@ import (
 	"github.com/amtrl/amtrl/backend"
 )
 
-// queue implements backend.Queue. Every call returns finished, so that there is
-// nothing to wait for.
+// queue implements backend.Queue. The work of every call is done when the call returns, so that there is nothing to
+// wait for.
 type queue struct {
 	dev     *device
 	closed  atomic.Bool
-	running atomic.Bool // a program
+	running atomic.Bool // whether a program runs
 }
 
 var _ backend.Queue = (*queue)(nil)
 
 func (q *queue) Device() backend.Device { return q.dev }
 
-// ready reports that the queue or its device has been closed.
+// ready returns [backend.ErrClosed] if the queue or its device has been closed.
 func (q *queue) ready() error {
 	if q.dev.closed.Load() || q.closed.Load() {
 		return backend.ErrClosed
@@ -78,7 +78,7 @@ func (p *program) Free() {
 	}
 }
 
-// refuseRecorded refuses an operation that was called within a program.
+// refuseRecorded returns an error if the operation is called within a program.
 func (q *queue) refuseRecorded(op string) error {
 	if q.running.Load() {
 		return fmt.Errorf("%s %w", op, backend.ErrRecording)

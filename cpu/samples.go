@@ -8,7 +8,7 @@ import (
 	"github.com/amtrl/amtrl/backend/check"
 )
 
-// samples implements backend.Samples. Its set is nil once it is freed.
+// samples implements backend.Samples. Its data is nil once it is freed.
 type samples struct {
 	dev                    *device
 	tasks, outputs, n, col int
@@ -19,7 +19,7 @@ type samples struct {
 // samples into chunks.
 type sampleSet struct {
 	pools   []pool
-	views   []operand // of the pools
+	views   []operand // views of the pools' rows
 	sources []check.Source
 	offsets []int
 	rows    []int32
@@ -36,21 +36,20 @@ type pool struct {
 	scale float32
 }
 
-// chunk is a run of samples lo..hi of one source.
+// chunk is a run of samples of one source, lo to hi-1.
 type chunk struct {
 	source, lo, hi int
-	// slot numbers the partial sums of split sources, one for each output, which are
-	// added afterwards; the only chunk of a source has slot -1.
+	// slot is the index of the chunk's partial sums, one for each output of the source, which are added up afterwards.
+	// It is -1 for the only chunk of a source, which needs none.
 	slot int
 }
 
-// splitTask is a task of a source of several chunks: output of that source, and the
-// index of its first chunk.
+// splitTask is a task of a source of several chunks: its output within the source, and the index of the source's first
+// chunk.
 type splitTask struct{ output, chunk int }
 
-// A source is split when it has more samples than minChunk and than its share
-// of the whole, so that there are about maxSplit chunks at most, and maxSums partial
-// sums.
+// A source is split when it has more samples than minChunk and than its share of the whole, so that there are at most
+// about maxSplit chunks and maxSums partial sums.
 const (
 	minChunk = 512
 	maxSplit = 512
@@ -114,7 +113,7 @@ func (s *sampleSet) divide() {
 	}
 }
 
-// labels are those of samples lo..hi of a source.
+// labels returns the labels of samples lo to hi-1, which belong to the given source.
 func (s *sampleSet) labels(source, lo, hi int) []float32 {
 	from := &s.sources[source]
 	first := from.Labels - s.offsets[source]*from.Outputs

@@ -48,9 +48,9 @@ func (q *queue) SolveSPD(n, k, r int, a, b backend.Buffer) error {
 	return nil
 }
 
-// cholesky overwrites the lower triangle of the k by k matrix a with L, A = L
-// L'. It returns the order of the first leading minor that is not positive, or
-// 0. Row by row, every inner loop is a dot product of two rows.
+// cholesky overwrites the lower triangle of the k by k matrix a with the Cholesky factor L, A = L L'. It returns the
+// order of the first leading minor that is not positive, or 0. It goes row by row, so that every inner loop is a dot
+// product of two rows.
 func cholesky(k int, a []float64) (order int) {
 	for i := range k {
 		row := a[i*k : i*k+k]
@@ -118,7 +118,7 @@ func newDense(rows, cols int) dense[float64] {
 	return dense[float64]{make([]float64, rows*cols), rows, cols, cols}
 }
 
-// finite looks for an element that is a NaN or infinite.
+// finite returns an error for the first element that is a NaN or infinite.
 func finite(op string, a dense[float64]) error {
 	for i := range a.rows {
 		for j, v := range a.row(i) {
@@ -130,9 +130,9 @@ func finite(op string, a dense[float64]) error {
 	return nil
 }
 
-// decompose computes the decomposition of a copy of a, without U and V' unless
-// vectors. Gonum may fork inside, up to GOMAXPROCS; each block of its products
-// is summed by one goroutine in order, so the bytes do not depend on it.
+// decompose returns the singular value decomposition of a, without U and V' unless vectors is set. gonum may start
+// goroutines, up to GOMAXPROCS; each block of its products is summed by one goroutine in order, so the bytes do not
+// depend on their number.
 func decompose(op string, a dense[float64], vectors bool) (factors, error) {
 	m, n := a.rows, a.cols
 	p := min(m, n)
@@ -157,7 +157,7 @@ func decompose(op string, a dense[float64], vectors bool) (factors, error) {
 	return f, nil
 }
 
-// rank is the number of singular values above the cut-off.
+// rank returns the number of singular values above rcond times the largest.
 func (f *factors) rank(rcond float64) int {
 	kept := 0
 	for kept < len(f.s) && f.s[kept] > rcond*f.s[0] {

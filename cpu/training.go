@@ -41,7 +41,7 @@ func (q *queue) Batch(s backend.Samples, order []int32, x, y backend.Matrix, tas
 	return nil
 }
 
-// sourceOf is the source of a sample.
+// sourceOf returns the source of a sample.
 func (s *sampleSet) sourceOf(sample int) int {
 	return sort.Search(len(s.sources), func(m int) bool { return s.offsets[m+1] > sample })
 }

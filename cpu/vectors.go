@@ -8,8 +8,7 @@ import (
 	"github.com/amtrl/amtrl/cpu/internal/vec"
 )
 
-// vectorChunk is the length in which vectors are divided; every reduction adds
-// the sums of its chunks in order.
+// vectorChunk is the length of the chunks of vectors; every reduction adds the sums of its chunks in order.
 const vectorChunk = 1 << 14
 
 func (q *queue) Axpy(alpha float64, x, y backend.Vector) error {
@@ -123,8 +122,8 @@ func (q *queue) Combine(coef []float64, a backend.Matrix, beta float64, y backen
 	return nil
 }
 
-// combineChunk is narrower for a tall matrix, whose short rows would otherwise
-// leave most threads without work.
+// combineChunk returns the number of columns of a chunk of combine32 and combine64. It is smaller for a tall matrix,
+// whose short rows would otherwise leave most threads without work.
 func combineChunk(rows int) int {
 	if rows > 64 {
 		return 256
