@@ -4,25 +4,23 @@ package vec
 // time. Their matrices are packed: Panel elements per row.
 const Panel = 16
 
-// ConvRowBlock is the number of rows of A that [Conv] may read at a time, at
-// any level: where M is no multiple of it, A must reach as far as if it were.
+// ConvRowBlock is the largest number of rows of A that [Conv] reads at a time, at any level: where M is no multiple of
+// it, A must be as long as if M were rounded up to one.
 const ConvRowBlock = 12
 
-// ConvProduct is a product of A, a matrix whose elements lie as the windows of
-// an image do, with a packed matrix B of Segs N rows.
+// ConvProduct is the product of A, a matrix whose elements lie in memory as the windows of an image do, and a packed
+// matrix B of Segs N rows.
 type ConvProduct struct {
-	// M is the number of rows. The inner dimension is Segs segments of N.
+	// M is the number of rows of A. The inner dimension is Segs segments of N.
 	M, Segs, N int
-	// Element (3g+i, s N+p) of A, i < 3 and p < N, is at g Group + i Row + s Jump
-	// + p Col.
+	// Element (3g+i, s N+p) of A, i < 3 and p < N, is A[g Group + i Row + s Jump + p Col].
 	Row, Group, Jump, Col int
 	A, B, C               []float32
-	// Add accumulates: C += A B.
+	// Add selects C += A B in place of C = A B.
 	Add bool
 }
 
-// Conv computes C = A B, or C += A B. Each element of C is one sum in order,
-// so that it does not depend on M.
+// Conv computes C = A B, or C += A B. Each element of C is one sum in order, so it does not depend on M.
 func Conv(p *ConvProduct) {
 	if p.M > 0 {
 		active.conv(p)
@@ -35,8 +33,8 @@ func Conv(p *ConvProduct) {
 //
 //	y = max(0, v_0 + bias, v_1 + bias, v_2 + bias, v_3 + bias)
 //
-// and arg is the number of the largest, the first of several, or 4 where none
-// is above 0. The Panel elements of window j are at y[j*ys] and arg[j*as].
+// and arg is the number of the largest vector, the first of equal ones, or 4 where
+// none is above 0. The Panel elements of window j are at y[j*ys] and arg[j*as].
 func Pool(w int, top, bottom, bias, y []float32, ys int, arg []uint8, as int) {
 	if w > 0 {
 		active.pool(w, top, bottom, bias, y, ys, arg, as)
@@ -52,7 +50,7 @@ func Unpool(w int, dy []float32, ys int, arg []uint8, as int, top, bottom, db []
 	}
 }
 
-// AdamRates are the numbers of [AdamStep].
+// AdamRates holds the scalars of [AdamStep].
 type AdamRates struct {
 	Beta1, Rest1, Beta2, Rest2    float32
 	Correct2, Epsilon, Rate, Pull float32

@@ -4,21 +4,22 @@ package vec
 
 import "unsafe"
 
-// The cache blocks of the float64 product, in elements: op(B) is packed dgemmDepth rows at a
-// time, or as many as one dot product has, and dgemmPanel elements at most.
+// The cache blocks of the float64 product, in elements: op(B) is packed dgemmDepth rows at a time, for A B' the rows of
+// one dot product, and at most dgemmPanel elements.
 const (
 	dgemmDepth = 256
 	dgemmPanel = 1 << 15
 )
 
-// dgemmFew are the rows of C for which packing op(B) would take longer than it saves. Rows of
-// B that lie a multiple of dgemmAlias elements apart share too few sets of the first cache.
+// dgemmFew is the largest number of rows of C for which packing op(B) takes longer than it saves. B is packed all the
+// same where its rows lie a multiple of dgemmAlias elements apart, since they share too few sets of the first-level
+// cache.
 const (
 	dgemmFew   = 200
 	dgemmAlias = 32
 )
 
-// dgemmTiles are the tiles of one level, see axpyTileAVX2 and dotTileAVX2.
+// dgemmTiles holds the tile kernels of one level, see axpyTileAVX2 and dotTileAVX2, and the sizes of their tiles.
 type dgemmTiles struct {
 	width              int // columns of a tile
 	axpyRows, dotsRows int
@@ -26,9 +27,9 @@ type dgemmTiles struct {
 	dots               func(k int, a *float64, rs, cs int, b, c *float64, cStride, m, n int, alpha float64)
 }
 
-// product computes a product in tiles. op(B) is packed into panels as wide as a tile, except for
-// few rows of C, where B is read as it lies. So is A, but for a last tile with rows missing and
-// where alpha scales it: where that is -1, what is added is subtracted, with the same bits.
+// product computes a product in tiles. op(B) is packed into panels as wide as a tile, except where C has few rows:
+// there B is read in place. A is read in place too, except for a last tile with rows missing and where alpha scales it.
+// For alpha = -1 nothing is scaled: the terms are subtracted in place of added, with the same bits.
 func (t dgemmTiles) product(g dgemm) {
 	dots := g.transB && !g.transA
 	axpy, scaled := t.axpy, g.alpha != 1

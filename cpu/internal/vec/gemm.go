@@ -1,13 +1,12 @@
 package vec
 
-// Splits of C at multiples of these leave no partial tile inside, at any
-// level.
+// Splits of C at multiples of GemmRowBlock and GemmColBlock leave no partial tile inside, at any level.
 const (
 	GemmRowBlock = 12
 	GemmColBlock = 32
 )
 
-// gemm is one product C = alpha op(A) op(B) + beta C.
+// gemm holds the arguments of one product C = alpha op(A) op(B) + beta C.
 type gemm struct {
 	transA, transB            bool
 	m, n, k                   int

@@ -15,10 +15,9 @@ const (
 // gemmTileFunc computes one tile of C, see gemmTileAVX2.
 type gemmTileFunc func(k int, a *float32, rs, cs int, b *float32, bs int, c *float32, cStride, m, n int, alpha, beta float32)
 
-// gemmTiled computes a product in tiles of rows by cols elements. op(B) is
-// packed into panels as wide as a tile, but read where it lies for a single tile of
-// rows; A is read where it lies, except for a last tile with rows missing. How k is
-// cut depends on k alone.
+// gemmTiled computes a product in tiles of rows by cols elements. op(B) is packed into panels as wide as a tile, but
+// read in place where C has the rows of one tile at most and B is not transposed; A is read in place, except for a last
+// tile with rows missing. How k is cut depends on k alone.
 func gemmTiled(g gemm, rows, cols int, tile gemmTileFunc) {
 	depth := evenPart(g.k, gemmDepth)
 	bufB, bufA := getScratch(depth*gemmWidth), getScratch(depth*rows)
@@ -67,9 +66,8 @@ func evenPart(n, limit int) int {
 	return (n + parts - 1) / parts
 }
 
-// packB copies rows p to p+kb and columns j to j+nb of op(B) into panels of
-// cols columns, each row by row. Columns missing from the last one are left to
-// hold anything: no tile stores what comes of them.
+// packB copies rows p to p+kb-1 and columns j to j+nb-1 of op(B) into panels of cols columns, each row by row. Columns
+// that are missing from the last panel may hold anything, since no tile stores what is computed from them.
 func packB[E float32 | float64](dst, b []E, stride int, trans bool, p, kb, j, nb, cols int) {
 	for jj := 0; jj < nb; jj += cols {
 		panel, w := dst[jj*kb:][:kb*cols], min(cols, nb-jj)
@@ -95,9 +93,8 @@ func packB[E float32 | float64](dst, b []E, stride int, trans bool, p, kb, j, nb
 	}
 }
 
-// packRows copies k elements of each of n rows of src, element (i, p) at
-// i*rs + p*cs, to p*width + i of dst. Rows n to width of dst are left as they
-// are.
+// packRows copies k elements of each of n rows of src, element (i, p) at i*rs + p*cs, to p*width + i of dst. It leaves
+// rows n to width-1 of dst as they are.
 func packRows[E float32 | float64](dst []E, width int, src []E, rs, cs, n, k int) {
 	dst = dst[:k*width]
 	i := 0

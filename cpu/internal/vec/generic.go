@@ -59,8 +59,7 @@ func widenF16(dst []float32, src []uint16) {
 	}
 }
 
-// halfValues are the float16 values of all bit patterns: a look-up is several
-// times as fast as the arithmetic.
+// halfValues returns the values of all float16 bit patterns: a look-up is several times as fast as the arithmetic.
 var halfValues = sync.OnceValue(func() *[1 << 16]float32 {
 	t := new([1 << 16]float32)
 	for i := range t {
@@ -69,7 +68,7 @@ var halfValues = sync.OnceValue(func() *[1 << 16]float32 {
 	return t
 })
 
-// taskGradWidened widens one row at a time and hands it to the float32 loops.
+// taskGradWidened returns a gradient that widens one row at a time and hands it to the float32 loops.
 func taskGradWidened[E Element](widen func([]float32, []E)) gradient[E] {
 	return func(x []E, stride, d int, rows []int32, y []float32, scale, offset float32, p, q []float32) (loss, total float64) {
 		buf := getScratch(d)
@@ -100,7 +99,7 @@ func rowGrad(x []float32, y, scale float32, p, q []float32) float64 {
 	return float64(r)
 }
 
-// dot32 is x'y in float32, in four interleaved sums.
+// dot32 returns x'y in float32, in four interleaved sums.
 func dot32(x, y []float32) float32 {
 	var s0, s1, s2, s3 float32
 	y = y[:len(x)]
@@ -118,7 +117,7 @@ func dot32(x, y []float32) float32 {
 	return (s0 + s1) + (s2 + s3)
 }
 
-// dotGeneric is x'y in float64, in four interleaved sums.
+// dotGeneric returns x'y in float64, in four interleaved sums.
 func dotGeneric(x, y []float32) float64 {
 	var s0, s1, s2, s3 float64
 	y = y[:len(x)]
@@ -151,7 +150,7 @@ func axpyGeneric(alpha float32, x, y []float32) {
 	}
 }
 
-// gatherWith makes a gather of what widens a row.
+// gatherWith returns a gather that widens each row by widen.
 func gatherWith[E Element](widen func([]float32, []E)) gather[E] {
 	return func(x []E, stride, d int, rows []int32, n int, dst []float32, dstStride int) {
 		for i, r := range rows[:n] {

@@ -22,7 +22,7 @@ func convGeneric(p *ConvProduct) {
 	}
 }
 
-// window are the four vectors of window j.
+// window returns the four vectors of window j in the order of arg.
 func window(j int, top, bottom []float32) [4][]float32 {
 	at := 2 * j * Panel
 	return [4][]float32{top[at:][:Panel], top[at+Panel:][:Panel], bottom[at:][:Panel], bottom[at+Panel:][:Panel]}

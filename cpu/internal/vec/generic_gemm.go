@@ -1,7 +1,7 @@
 package vec
 
-// gemmGeneric computes the rows of C as sums of rows of op(B), four per
-// pass over C; a transposed B is turned over first.
+// gemmGeneric computes the rows of C as sums of rows of op(B), four rows per pass over C; where B is transposed, op(B)
+// is written out first.
 func gemmGeneric(g gemm) {
 	b, bStride := g.b, g.bStride
 	if g.transB {

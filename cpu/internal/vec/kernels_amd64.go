@@ -46,19 +46,18 @@ var kernelsAVX512 = kernels{
 	adam:     adamWith(adamAVX512),
 }
 
-// Assembly cannot be preempted, so that a garbage collection would wait for
-// it: callElements bounds the matrix elements of one call, to well under a
-// millisecond.
+// callElements bounds the matrix elements of one call of assembly, to well under a millisecond: assembly cannot be
+// preempted, so that a garbage collection would wait for it.
 const callElements = 1 << 20
 
-// rowsPerCall is the number of rows of d elements to a call, a multiple of the
-// blocks of rows that the assembly works in.
+// rowsPerCall returns the number of rows of d elements for one call, a multiple of the blocks of rows that the assembly
+// works in.
 func rowsPerCall(d int) int {
 	const block = 4
 	return block * max(1, callElements/block/max(1, d))
 }
 
-// taskGradWith makes a task gradient of its assembly.
+// taskGradWith returns a task gradient that calls the given assembly.
 func taskGradWith[E Element](kernel func(x *E, stride, d int, rows *int32, n int, y *float32, scale, offset float32, p, q,
 	scratch *float32) (loss, total float64)) gradient[E] {
 	const scratchRows, maxWidth, line = 4, 16, 64
@@ -77,7 +76,7 @@ func taskGradWith[E Element](kernel func(x *E, stride, d int, rows *int32, n int
 	}
 }
 
-// dotsWith makes Dots of its assembly.
+// dotsWith returns a Dots that calls the given assembly.
 func dotsWith(kernel func(a *float32, aStride, rows int, x *float32, xStride, vectors, n int, out *float64, outStride int)) func(dots) {
 	return func(d dots) {
 		for i, step := 0, rowsPerCall(d.n*d.vectors); i < d.rows; i += step {
@@ -87,8 +86,7 @@ func dotsWith(kernel func(a *float32, aStride, rows int, x *float32, xStride, ve
 	}
 }
 
-// A call through a function value would move the result and the coefficient of
-// these to the heap.
+// These call the assembly by name: a call through a function value would move their result or coefficient to the heap.
 
 func dotAVX2(x, y []float32) (out float64) {
 	dotsAVX2(unsafe.SliceData(y), 0, 1, unsafe.SliceData(x), 0, 1, len(x), &out, 0)
@@ -108,8 +106,8 @@ func axpyAVX512(alpha float32, x, y []float32) {
 	combineAVX512(unsafe.SliceData(x), 0, 1, &alpha, unsafe.SliceData(y), len(y))
 }
 
-// combineWith makes Combine of its assembly, over a piece of y at a time that
-// stays in the first-level cache while the rows go by.
+// combineWith returns a Combine that calls the given assembly for a piece of y at a time, which stays in the
+// first-level cache while the rows go by.
 func combineWith(kernel func(a *float32, aStride, rows int, coef, y *float32, n int)) func([]float32, int, int, []float32, []float32) {
 	const piece = 4096
 	return func(a []float32, aStride, rows int, coef, y []float32) {
@@ -122,7 +120,7 @@ func combineWith(kernel func(a *float32, aStride, rows int, coef, y *float32, n 
 	}
 }
 
-// convertWith makes a conversion of its assembly.
+// convertWith returns a conversion that calls the given assembly.
 func convertWith[E Element](kernel func(dst *float32, src *E, n int, scale float32)) func([]float32, []E, float32) {
 	return func(dst []float32, src []E, scale float32) {
 		for len(src) > 0 {
@@ -133,14 +131,14 @@ func convertWith[E Element](kernel func(dst *float32, src *E, n int, scale float
 	}
 }
 
-// gatherAsm makes a gather of its assembly.
+// gatherAsm returns a gather that calls the given assembly.
 func gatherAsm[E Element](kernel func(x *E, stride, d int, rows *int32, n, known int, dst *float32, dstStride int)) gather[E] {
 	return func(x []E, stride, d int, rows []int32, n int, dst []float32, dstStride int) {
 		kernel(unsafe.SliceData(x), stride, d, unsafe.SliceData(rows), n, len(rows), unsafe.SliceData(dst), dstStride)
 	}
 }
 
-// outputsWith makes products or updates of its assembly.
+// outputsWith returns the loop of products or updates that calls the given assembly.
 func outputsWith(kernel func(x *float32, xStride, n int, m *float32, mStride, outputs, d int, r *float32, rStride int)) outputLoop {
 	return func(x []float32, xStride, n int, m []float32, mStride, outputs, d int, r []float32, rStride int) {
 		for step := outputTile * max(1, callElements/max(1, outputTile*n*d)); outputs > 0; outputs -= step {

@@ -4,7 +4,7 @@ package vec
 
 import "unsafe"
 
-// convWith makes Conv of a tile of the given rows.
+// convWith returns a Conv that calls the given assembly for tiles of the given number of rows.
 func convWith(rows int, tile func(segs, n, jump int, a *float32, rs, gs, cs int, b, c *float32, m, add int)) func(*ConvProduct) {
 	return func(p *ConvProduct) {
 		add := 0
@@ -36,8 +36,8 @@ func unpoolWith(kernel func(n int, dy *float32, ys int, arg *uint8, as int, top,
 	}
 }
 
-// adamWith makes AdamStep of its assembly, which takes whole panels: what is
-// left over goes through one that is filled up with zeros.
+// adamWith returns an AdamStep that calls the given assembly. It takes whole panels: the elements that are left over go
+// through a panel that is filled up with zeros.
 func adamWith(kernel func(n int, grad, m, v, theta, rates *float32)) func(*AdamRates, []float32, []float32, []float32, []float32) {
 	return func(r *AdamRates, g, m, v, theta []float32) {
 		rates, whole := (*float32)(unsafe.Pointer(r)), len(g)/Panel*Panel

@@ -4,13 +4,14 @@ package vec
 
 import "unsafe"
 
-// The rows of a call of the assembly, and the multiple of elements.
+// addedRows and dottedRows are the numbers of rows that one call of the assembly takes; the number of elements must be
+// a multiple of quarter.
 const (
 	addedRows, dottedRows = 6, 12
 	quarter               = 4
 )
 
-// addRowsWith makes AddRows of its assembly.
+// addRowsWith returns an AddRows that calls the given assembly.
 func addRowsWith(kernel func(x, a *float64, stride int, y *float64, n int)) func(x, a []float64, stride int, y []float64) {
 	const columnsPerCall = callElements / addedRows / quarter * quarter
 	return func(x, a []float64, stride int, y []float64) {
@@ -35,7 +36,7 @@ func addRowsWith(kernel func(x, a *float64, stride int, y *float64, n int)) func
 	}
 }
 
-// dotRowsWith makes DotRows of its assembly.
+// dotRowsWith returns a DotRows that calls the given assembly.
 func dotRowsWith(kernel func(a *float64, stride int, x *float64, n int, out *float64)) func(alpha float64, a []float64, stride, rows int,
 	x, y []float64, yStride int) {
 	const columnsPerCall = callElements / dottedRows / quarter * quarter

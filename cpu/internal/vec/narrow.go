@@ -4,12 +4,13 @@ package vec
 //
 //	y_j += x_i a_ij,  i = 0, 1, ...
 //
-// each step rounded, with row i of A from a[i*stride] on and as many rows as x has elements. y overlaps nothing. The level
-// generic has none, see [HasDgemm].
+// each step rounded, where A has len(x) rows and row i begins at a[i*stride]. y overlaps neither x nor A. The level generic
+// has no AddRows, see [HasDgemm].
 func AddRows(x, a []float64, stride int, y []float64) { active.addRows(x, a, stride, y) }
 
-// DotRows computes y_i += alpha a_i'x for rows 0 to rows - 1 of A, from a[i*stride] on, with a_i'x as [Dgemm] has x'y and y_i at
-// y[i*yStride]. y overlaps nothing. The level generic has none, see [HasDgemm].
+// DotRows computes y_i += alpha a_i'x for rows 0 to rows-1 of A, where row i begins at a[i*stride] and y_i is
+// y[i*yStride]. a_i'x is summed as x'y in [Dgemm]. y overlaps neither x nor A. The level generic has no DotRows, see
+// [HasDgemm].
 func DotRows(alpha float64, a []float64, stride, rows int, x, y []float64, yStride int) {
 	active.dotRows(alpha, a, stride, rows, x, y, yStride)
 }

@@ -2,11 +2,11 @@ package vec
 
 import "unsafe"
 
-// Outputs are what a pass over samples of several outputs reads and adds to. C is
-// the number of outputs.
+// Outputs holds the operands of a pass over samples of several outputs, which reads Offset and P and adds to Q, Loss
+// and Total. C is the number of outputs.
 type Outputs struct {
 	C int
-	// Offset has C elements, or none for zeros.
+	// Offset has C elements, or none where all offsets are zero.
 	Offset []float32
 	// P and Q are C rows of d elements.
 	P, Q             []float32
@@ -15,34 +15,34 @@ type Outputs struct {
 	Loss, Total []float64
 }
 
-// gather copies the rows that the first n of rows name to dst, as float32. The
-// rest of rows says what will be asked for next.
+// gather copies the rows of x that rows[:n] name to dst, as float32. The rest of rows are indices of rows that will be
+// asked for next.
 type gather[E Element] = func(x []E, stride, d int, rows []int32, n int, dst []float32, dstStride int)
 
-// outputLoop works on n rows of x, of d elements each, and for each output o on row
-// o of m and of r, whose elements are one for each row of x. Products computes r_oi
-// = x_i'm_o, updates m_o += sum_i r_oi x_i in the order of the rows. n is a multiple
-// of outputTile.
+// outputLoop is a loop over n rows x_i of x, of d elements each, and over outputs o, each with row o of m, of d
+// elements, and row o of r, of n elements. products computes r_oi = x_i'm_o; updates computes m_o += sum_i r_oi x_i in
+// the order of the rows. n is a multiple of outputTile.
 type outputLoop = func(x []float32, xStride, n int, m []float32, mStride, outputs, d int, r []float32, rStride int)
 
 // outputTile is the number of rows that products and updates work on at a time.
 const outputTile = 4
 
-// outputRows is the number of rows of d elements that are widened together: as many
-// as leave most of the first-level cache to p and q.
+// outputRows returns the number of rows of d elements that are widened together: as many as leave most of the
+// first-level cache to p and q.
 func outputRows(d int) int {
 	const elements, most = 1 << 12, 64
 	return outputTile * max(1, min(most, elements/max(1, d))/outputTile)
 }
 
 // OutputGrads is [TaskGrad] for samples that have labels of several outputs:
-// y has C of them for each of rows, and a NaN is a missing one, which is no term of
-// any sum. With x_i the d elements of x from rows[i]*stride on, for each output c
+// y has C labels for each of rows, and a NaN is a missing label, which adds to no
+// sum. With x_i the d elements of x from rows[i]*stride on, for each output c
 //
 //	r_ic = scale x_i'p_c - (y_ic - offset_c),  q_c += sum_i scale r_ic x_i
 //
 // and loss_c += sum_i r_ic^2, total_c += sum_i r_ic, in float64. Each row is read
-// and widened once. What is not finite in a row may reach all outputs.
+// and widened once. An element that is not finite may spoil the sums of all
+// outputs.
 func OutputGrads[E Element](x []E, stride, d int, rows []int32, y []float32, scale float32, o Outputs) {
 	const line = 16 // elements
 	block, rowStride := outputRows(d), (d+line-1)/line*line
@@ -65,8 +65,8 @@ func OutputGrads[E Element](x []E, stride, d int, rows []int32, y []float32, sca
 	}
 }
 
-// residuals turns the products of rows with p_c into scale r_c, and adds r_c to
-// the sums.
+// residuals overwrites r, the products of rows with p_c, with scale times the residuals r_c of output c, and adds r_c
+// and its squares to the sums.
 func (o *Outputs) residuals(c int, y []float32, scale float32, r []float32) {
 	var offset float32
 	if len(o.Offset) > 0 {

@@ -2,7 +2,7 @@ package vec
 
 import "sync"
 
-// Buffers lend memory between calls, so that the hot path allocates nothing.
+// Buffers keeps memory between calls, so that the hot path allocates nothing.
 type Buffers[E any] struct{ pool sync.Pool }
 
 var (
@@ -10,7 +10,7 @@ var (
 	doubles Buffers[float64]
 )
 
-// Get returns a buffer of n elements that hold anything.
+// Get returns a buffer of n elements of any value.
 func (b *Buffers[E]) Get(n int) *[]E {
 	buf, ok := b.pool.Get().(*[]E)
 	if !ok {
@@ -23,7 +23,7 @@ func (b *Buffers[E]) Get(n int) *[]E {
 	return buf
 }
 
-// Put gives a buffer of Get back.
+// Put takes a buffer of Get back.
 func (b *Buffers[E]) Put(buf *[]E) { b.pool.Put(buf) }
 
 func getScratch(n int) *[]float32 { return scratch.Get(n) }

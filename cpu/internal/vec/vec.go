@@ -6,9 +6,9 @@
 // AVX-512 in assembly. Each fixes its own order of summation, so that a result
 // is the same bytes every time at one level, while levels differ by rounding.
 //
-// Shapes are the caller's to check, row indices above all: the assembly does
-// not. Matrices are row-major with a leading dimension in elements. Operands
-// may start at any element; outputs must not overlap inputs.
+// The caller must check shapes, and above all row indices: the assembly does
+// not. Matrices are row-major with a stride in elements. Operands may start at
+// any element; outputs must not overlap inputs.
 package vec
 
 //go:generate go -C gen run . ..
@@ -20,7 +20,7 @@ type Element interface{ uint8 | uint16 | float32 }
 // gradient is a task gradient over rows of one type, see [TaskGrad].
 type gradient[E any] = func(x []E, stride, d int, rows []int32, y []float32, scale, offset float32, p, q []float32) (loss, total float64)
 
-// loops are those over rows of one type.
+// loops holds the loops over stored rows of one type.
 type loops[E Element] struct {
 	taskGrad gradient[E]
 	gather   gather[E]
@@ -38,7 +38,7 @@ type kernels struct {
 	products, updates outputLoop
 
 	gemm    func(g gemm)
-	dgemm   func(g dgemm) // nil at level generic, as the next two
+	dgemm   func(g dgemm) // nil at level generic, like the next two
 	addRows func(x, a []float64, stride int, y []float64)
 	dotRows func(alpha float64, a []float64, stride, rows int, x, y []float64, yStride int)
 
@@ -53,7 +53,7 @@ type kernels struct {
 	adam   func(r *AdamRates, g, m, v, theta []float32)
 }
 
-// of are the loops in use over rows of one type.
+// of returns the loops in use over rows of one type.
 func of[E Element]() *loops[E] {
 	var l any
 	switch any(E(0)).(type) {
@@ -73,8 +73,8 @@ func of[E Element]() *loops[E] {
 //	r_i = scale x_i'p - (y_i - offset),  q += sum_i scale r_i x_i
 //
 // and the results are sum_i r_i^2 and sum_i r_i, in float64. p and q have d
-// elements, y has one for each of rows. The order of summation depends on d and on the order
-// of rows alone; how samples are cut into chunks is the caller's to fix.
+// elements, y has one for each of rows. The order of summation depends on d and on
+// the order of rows alone; the caller must fix how samples are cut into chunks.
 func TaskGrad[E Element](x []E, stride, d int, rows []int32, y []float32, scale, offset float32, p, q []float32) (loss, total float64) {
 	return of[E]().taskGrad(x, stride, d, rows, y[:len(rows)], scale, offset, p[:d], q[:d])
 }
@@ -83,7 +83,7 @@ func TaskGrad[E Element](x []E, stride, d int, rows []int32, y []float32, scale,
 // neither overflow nor underflow. y has at least len(x) elements.
 func Dot(x, y []float32) float64 { return active.dot(x, y[:len(x)]) }
 
-// dots are the products of rows of a and of x.
+// dots holds the arguments of [Dots].
 type dots struct {
 	a                   []float32
 	aStride, rows       int
@@ -94,8 +94,9 @@ type dots struct {
 }
 
 // Dots computes out_ji = a_i'x_j for the given number of rows of a and of vectors,
-// rows of x, each of n elements, with products and sums in float64. Each has the
-// bits that [Dot] gives. A row of a is read once for all x that the caches hold.
+// rows of x, each of n elements, with products and sums in float64. Each product
+// has the bits that [Dot] gives. A row of a is read once for all rows of x that the
+// caches hold.
 func Dots(a []float32, aStride, rows int, x []float32, xStride, vectors, n int, out []float64, outStride int) {
 	if rows > 0 && vectors > 0 {
 		active.dots(dots{a, aStride, rows, x, xStride, vectors, n, out, outStride})
