@@ -61,7 +61,7 @@ func (a *asm) param(name string) reg.GPVirtual {
 	return r
 }
 
-// addr is where a parameter lies in memory.
+// addr returns where a parameter lies in memory.
 func (a *asm) addr(name string) operand.Mem {
 	p, err := a.Param(name).Resolve()
 	if err != nil {
@@ -96,13 +96,13 @@ func (a *asm) zero(v ...reg.VecVirtual) {
 	}
 }
 
-// at is the address of vector u from column c on of a row of elements.
+// at returns the address of the u-th vector of elements from column c of a row on.
 func (a *asm) at(row, c reg.GPVirtual, e element, u int) operand.Mem {
 	return operand.Mem{Base: row, Index: c, Scale: uint8(e.size), Disp: u * a.width * e.size}
 }
 
-// widen loads a vector of elements as float32 from m, with zeros where the mask k,
-// if there is one, is not set, and no access there.
+// widen loads a vector of elements from m as float32. With a mask k it loads zeros where the mask is not set, and does
+// not access memory there.
 func (a *asm) widen(e element, m operand.Mem, dst reg.VecVirtual, k ...operand.Op) {
 	switch {
 	case len(k) > 0 && e == u8:
@@ -123,7 +123,7 @@ func (a *asm) widen(e element, m operand.Mem, dst reg.VecVirtual, k ...operand.O
 	}
 }
 
-// store writes the float32 of v to m, where the mask k, if there is one, is set.
+// store writes the float32 of v to m, with a mask k only where the mask is set.
 func (a *asm) store(v reg.VecVirtual, m operand.Mem, k ...operand.Op) {
 	a.VMOVUPS(slices.Concat([]operand.Op{v}, k, []operand.Op{m})...)
 }
@@ -146,8 +146,8 @@ func (a *asm) widenScalar(e element, m operand.Mem, dst reg.VecVirtual) {
 	}
 }
 
-// loop runs body for c, c+step, ... while all of its elements are below the
-// parameter called limit; c is left behind the last of them.
+// loop emits a loop of body over c, c+step, ... while the next step elements are below the parameter called limit. It
+// leaves c at the first element that was not reached.
 func (a *asm) loop(c reg.GPVirtual, limit string, step int, body func()) {
 	top, end, last := a.label("loop"), a.label("done"), a.param(limit)
 	a.SUBQ(operand.I32(step), last)
@@ -161,7 +161,7 @@ func (a *asm) loop(c reg.GPVirtual, limit string, step int, body func()) {
 	a.Label(end)
 }
 
-// outerLoop is loop without a register that outlives an iteration.
+// outerLoop is loop without a register that is live across iterations.
 func (a *asm) outerLoop(c reg.GPVirtual, limit string, step int, body func()) {
 	top, end := a.label("loop"), a.label("done")
 	a.Label(top)
@@ -175,8 +175,8 @@ func (a *asm) outerLoop(c reg.GPVirtual, limit string, step int, body func()) {
 	a.Label(end)
 }
 
-// rest runs body with a mask of the columns from c up to the parameter called
-// limit, fewer than a vector, if there are any. AVX-512 only.
+// rest emits body under a mask of the columns from c up to the parameter called limit, fewer than a vector, and a jump
+// over it for the case that there are none. AVX-512 only.
 func (a *asm) rest(c reg.GPVirtual, limit string, body func(k reg.OpmaskVirtual)) {
 	end, n, k := a.label("norest"), a.param(limit), a.K()
 	a.SUBQ(c, n)
@@ -189,9 +189,9 @@ func (a *asm) rest(c reg.GPVirtual, limit string, body func(k reg.OpmaskVirtual)
 	a.Label(end)
 }
 
-// columns runs body for the vectors of columns from c up to the parameter called
-// limit: in loops over so many of them at a time, u being the number within those, and
-// with AVX-512 for those that are left, under the mask k.
+// columns emits body for the vectors of columns from c up to the parameter called limit: for each n of together a loop
+// that takes n vectors at a time, numbered by u, and with AVX-512 once more, under the mask k, for the columns that are
+// left.
 func (a *asm) columns(c reg.GPVirtual, limit string, together []int, body func(u int, k ...operand.Op)) {
 	for _, n := range together {
 		a.loop(c, limit, n*a.width, func() {
@@ -205,7 +205,7 @@ func (a *asm) columns(c reg.GPVirtual, limit string, together []int, body func(u
 	}
 }
 
-// end leaves a function.
+// end emits the return from a function.
 func (a *asm) end() {
 	a.VZEROUPPER()
 	a.RET()
@@ -223,8 +223,7 @@ func (a *asm) fold(v reg.VecVirtual) {
 	a.VADDPS(t.AsX(), v.AsX(), v.AsX())
 }
 
-// foldDouble adds up the four float64 lanes of the lower half of v, into the
-// lowest.
+// foldDouble adds up the four float64 lanes of the lower half of v, with the result in the lowest lane.
 func (a *asm) foldDouble(v reg.VecVirtual) {
 	t := a.XMM()
 	a.VEXTRACTF128(operand.Imm(1), v.AsY(), t)

@@ -89,7 +89,7 @@ func convTile(a *asm) {
 	a.end()
 }
 
-// tileRows visits the vectors of the first m rows of C and jumps to end.
+// tileRows calls visit for the vectors of all rows of the tile of C, and emits a jump to end after the first m rows.
 func (a *asm) tileRows(acc [][]reg.VecVirtual, end string, visit func(v reg.VecVirtual, m Mem)) {
 	c, m := a.param("c"), a.param("m")
 	for i, r := range acc {
@@ -103,7 +103,7 @@ func (a *asm) tileRows(acc [][]reg.VecVirtual, end string, visit func(v reg.VecV
 	}
 }
 
-// integers returns vectors of the numbers 0 to n-1, as int32.
+// integers returns n vectors, the i-th of which holds the number i in every lane, as int32.
 func (a *asm) integers(n int) []reg.VecVirtual {
 	v := a.vecs(n)
 	a.zero(v[0])

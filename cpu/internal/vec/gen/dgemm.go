@@ -8,11 +8,11 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// partials is the number of sums that a dot product of gonum's has.
+// partials is the number of partial sums in gonum's dot product.
 const partials = 4
 
-// dgemmTiles writes the float64 tiles of this level, one vector wide. No product is fused
-// with a sum: the results are gonum's.
+// dgemmTiles writes the float64 tiles of this level, one vector wide. No product is fused with a sum, so that the
+// results are gonum's.
 func dgemmTiles(a *asm) {
 	axpy, dots := 6, 3
 	if a.level == avx512 {
@@ -66,7 +66,7 @@ func axpyTile(a *asm, rows int, minus bool) {
 	a.end()
 }
 
-// dotTile writes C += alpha A B over a tile of C, each element a dot product of four sums.
+// dotTile writes C += alpha A B over a tile of C, each element a dot product of four partial sums.
 func dotTile(a *asm, rows int) {
 	a.function("dotTile", "(k int, a *float64, rs, cs int, b, c *float64, cStride, m, n int, alpha float64)",
 		fmt.Sprintf("computes C += alpha A B over the first m <= %d rows and n <= %d columns of", rows, a.width/2),
@@ -127,7 +127,7 @@ func dotTile(a *asm, rows int) {
 	a.end()
 }
 
-// eachTileRow runs row for the first m rows of the tile of C.
+// eachTileRow emits row for each row of the tile of C, and a jump to the end after the first m rows.
 func (a *asm) eachTileRow(rows int, cStride reg.GPVirtual, row func(i int, c Mem)) {
 	done := a.label("rows")
 	c, m := a.param("c"), a.param("m")
@@ -142,8 +142,8 @@ func (a *asm) eachTileRow(rows int, cStride reg.GPVirtual, row func(i int, c Mem
 	a.Label(done)
 }
 
-// maskedDoubles returns loads and stores of a vector of float64 that touch its first n
-// elements alone. The global is for what a mask is made of.
+// maskedDoubles returns functions that emit a load and a store of only the first n elements of a vector of float64.
+// global names the data that AVX2 makes the mask of.
 func (a *asm) maskedDoubles(global string) (load func(m Mem, v reg.VecVirtual), store func(v reg.VecVirtual, m Mem)) {
 	if a.level == avx512 {
 		t, k := a.GP64(), a.K()

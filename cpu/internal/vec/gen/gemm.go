@@ -61,8 +61,8 @@ func gemmTile(a *asm) {
 	a.end()
 }
 
-// tileOperands loads k and what leads to A and B; the strides become bytes, of elements of
-// 1 << shift each.
+// tileOperands loads k, b, the addresses of every rowsPerBase-th row of A, and the strides of A in bytes, for elements
+// of 1 << shift bytes.
 func (a *asm) tileOperands(rows int, shift uint8) (k, b reg.GPVirtual, bases []reg.GPVirtual, rs, cs reg.GPVirtual) {
 	k, b, rs, cs = a.param("k"), a.param("b"), a.param("rs"), a.param("cs")
 	a.SHLQ(Imm(uint64(shift)), rs)
@@ -77,7 +77,7 @@ func (a *asm) tileOperands(rows int, shift uint8) (k, b reg.GPVirtual, bases []r
 	return k, b, bases, rs, cs
 }
 
-// ofRow is the element of A in row i.
+// ofRow returns the address of the element of A in row i.
 func ofRow(bases []reg.GPVirtual, rs reg.GPVirtual, i int) Mem {
 	m := Mem{Base: bases[i/rowsPerBase]}
 	if s := i % rowsPerBase; s > 0 {
@@ -86,7 +86,7 @@ func ofRow(bases []reg.GPVirtual, rs reg.GPVirtual, i int) Mem {
 	return m
 }
 
-// advance moves on to the next column of A and row of B, of so many vectors.
+// advance moves on to the next column of A and the next row of B, which is the given number of vectors wide.
 func (a *asm) advance(bases []reg.GPVirtual, cs, b reg.GPVirtual, vectors int) {
 	for _, p := range bases {
 		a.ADDQ(cs, p)
@@ -135,8 +135,8 @@ func (a *asm) storeTile(acc [][2]reg.VecVirtual) {
 	a.Label(done)
 }
 
-// maskedAccess returns loads and stores of the left and right half (h = 0, 1)
-// of a tile's row that touch its first n columns alone.
+// maskedAccess returns functions that emit a load and a store of the left or right half (h = 0, 1) of a tile's row, of
+// its first n columns only.
 func (a *asm) maskedAccess() (load func(m Mem, h int, v reg.VecVirtual), store func(v reg.VecVirtual, m Mem, h int)) {
 	if a.level == avx512 {
 		t, k := a.GP64(), [2]reg.OpmaskVirtual{a.K(), a.K()}

@@ -17,16 +17,14 @@ func taskGrads(a *asm) {
 	}
 }
 
-// grad writes one task gradient. Rows go in blocks, each in two passes: the
-// first computes the residuals and prefetches the next block, the second adds
-// the rows to q. Rows that are not float32 are widened once, in the first pass,
-// into a scratch that stays in the first-level cache; vector j of row r is its
-// vector j*rows + r.
+// grad writes one task gradient. Rows go in blocks, each in two passes: the first computes the residuals and prefetches
+// the next block, the second adds the rows to q. Rows that are not float32 are widened once, in the first pass, into a
+// scratch that stays in the first-level cache; vector j of row r is vector j*rows + r of the scratch.
 type grad struct {
 	*asm
 	element
-	// i counts samples, c columns; loss is the sum of squares of the residuals and
-	// total their sum, each in four lanes.
+	// i counts samples, c columns. loss is the sum of the squares of the residuals and total the sum of the residuals,
+	// each in four lanes.
 	i, c        reg.GPVirtual
 	loss, total reg.VecVirtual
 }
@@ -50,14 +48,14 @@ func (g *grad) write() {
 	g.end()
 }
 
-// samples takes the given number of rows at a time while there are as many.
+// samples emits a loop that takes the given number of rows at a time as long as that many are left.
 func (g *grad) samples(rows int) {
 	g.outerLoop(g.i, "n", rows, func() {
 		row := g.rowPointers(rows, 0)
 		var next []reg.GPVirtual
 		if rows == gradRows {
-			// One line of each row after the next block: its page is then
-			// known when the rest is asked for.
+			// One cache line of each row after the next block: its page is then known when the rest of the row is
+			// prefetched.
 			for _, p := range g.rowPointers(rows, 2*gradRows) {
 				g.PREFETCHT0(Mem{Base: p})
 			}
@@ -102,7 +100,7 @@ func (g *grad) scratch() reg.GPVirtual {
 	return g.param("scratch")
 }
 
-// widened is the place of vector u of row r from a scratch pointer on.
+// widened returns the address of vector u of row r, counted from a scratch pointer on.
 func (g *grad) widened(scratch reg.GPVirtual, u, r, rows int) Mem {
 	return Mem{Base: scratch, Disp: (u*rows + r) * g.width * 4}
 }
@@ -114,8 +112,8 @@ func (g *grad) advance(scratch reg.GPVirtual, vectors, rows int) {
 	}
 }
 
-// dots makes the first pass: the products of rows and p, four partial sums
-// per row. Two accumulators per row hide the latency of the additions.
+// dots writes the first pass: the products of rows and p, four partial sums per row. Two accumulators per row hide the
+// latency of the additions.
 func (g *grad) dots(row, next []reg.GPVirtual) []reg.VecVirtual {
 	unroll, p, scratch := 2, g.param("p"), g.scratch()
 	if g.element == u8 {
@@ -188,8 +186,8 @@ func (g *grad) dots(row, next []reg.GPVirtual) []reg.VecVirtual {
 	return sum
 }
 
-// residuals finishes the sums, adds the residuals and their squares to total and
-// loss and returns scale times each residual in all lanes of a vector.
+// residuals finishes the sums, adds the residuals to total and their squares to loss, and returns scale times each
+// residual in all lanes of a vector.
 func (g *grad) residuals(sum []reg.VecVirtual) []reg.VecVirtual {
 	y, scale, offset, t, r := g.param("y"), g.XMM(), g.XMM(), g.XMM(), sum[0].AsX()
 	label := Mem{Base: y, Index: g.i, Scale: 4}
@@ -225,7 +223,7 @@ func (g *grad) residuals(sum []reg.VecVirtual) []reg.VecVirtual {
 	return factor
 }
 
-// update makes the second pass: q += sum of factor times row.
+// update writes the second pass: q += sum of factor times row.
 func (g *grad) update(row []reg.GPVirtual, factor []reg.VecVirtual) {
 	scratch := g.scratch()
 	g.accumulate(g.c, "d", g.param("q"), factor, accumulator{

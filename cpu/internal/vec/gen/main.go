@@ -17,7 +17,7 @@ import (
 	"github.com/mmcloughlin/avo/printer"
 )
 
-// files are the outputs by name, each a set of functions for both levels.
+// files lists the files to write, by name, with the function that writes the code of a file for one level.
 var files = []struct {
 	name  string
 	write func(*asm)

@@ -5,7 +5,7 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// addedRows and dottedRows are the rows of a call of addRows and dotRows.
+// addedRows and dottedRows are the numbers of rows that one call of addRows and of dotRows takes.
 const (
 	addedRows  = 2 * rowsPerBase
 	dottedRows = 4 * rowsPerBase
@@ -20,7 +20,7 @@ func narrow(a *asm) {
 	}
 }
 
-// rowBases are the addresses of the first of each rowsPerBase rows, and the stride in bytes.
+// rowBases returns the address of every rowsPerBase-th row and the stride in bytes.
 func (a *asm) rowBases(rows int) (bases []reg.GPVirtual, stride reg.GPVirtual) {
 	stride = a.param("stride")
 	a.SHLQ(Imm(3), stride)
@@ -34,7 +34,7 @@ func (a *asm) rowBases(rows int) (bases []reg.GPVirtual, stride reg.GPVirtual) {
 	return bases, stride
 }
 
-// addRows writes y += x'A for few rows of A.
+// addRows writes y += x'A for addedRows rows of A.
 func addRows(a *asm) {
 	a.function("addRows", "(x, a *float64, stride int, y *float64, n int)",
 		"computes y_j += x_i a_ij for each of the 6 rows of A in turn, each step rounded,",
@@ -78,7 +78,7 @@ func addRows(a *asm) {
 	a.end()
 }
 
-// dotRows writes the four sums of A x for some rows of A.
+// dotRows writes the four partial sums of each element of A x, for dottedRows rows of A.
 func dotRows(a *asm) {
 	a.function("dotRows", "(a *float64, stride int, x *float64, n int, out *float64)",
 		"adds to out, for each of 12 rows of A, the sums of a_ip x_p over p = q mod 4 for q = 0 to 3,",

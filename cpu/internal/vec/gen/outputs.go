@@ -8,10 +8,10 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// The pass over samples of several outputs goes through blocks of rows that are
-// widened once: gathers writes the kernel that does so, products that of their
-// products with p, updates that of their sums into q. A tile is gradRows rows by
-// as many outputs as leave registers for the rows.
+// tiles returns the numbers of outputs of a tile, the largest first. The pass over samples of several outputs takes
+// blocks of rows that are widened once: gathers writes the kernel that widens them, products the kernel of their
+// products with p, and updates the kernel that adds them to q. A tile is gradRows rows by as many outputs as leave
+// registers for the rows.
 func (a *asm) tiles() []int {
 	if a.level == avx512 {
 		return []int{4, 2, 1}
@@ -19,7 +19,7 @@ func (a *asm) tiles() []int {
 	return []int{2, 1}
 }
 
-// eachTile runs body for tiles of rows i and, within each, outputs o.
+// eachTile emits loops of body over tiles of rows i and, within each, of outputs o.
 func (a *asm) eachTile(body func(o, i reg.GPVirtual, outputs int)) {
 	o, i := a.GP64(), a.GP64()
 	a.XORQ(i, i)
@@ -75,7 +75,7 @@ func gathers(a *asm) {
 // is prefetched.
 const gatherAhead = 8
 
-// storedRow is the address of the row that element i of the parameter rows names.
+// storedRow returns the address of the row that element i of the parameter rows names.
 func (a *asm) storedRow(e element, i reg.GPVirtual) reg.GPVirtual {
 	rows, x, row := a.param("rows"), a.param("x"), a.GP64()
 	a.MOVLQSX(Mem{Base: rows, Index: i, Scale: 4}, row)
@@ -84,8 +84,7 @@ func (a *asm) storedRow(e element, i reg.GPVirtual) reg.GPVirtual {
 	return row
 }
 
-// outputSignature is that of products and updates: n rows of x, a row of m and one
-// of r for each output.
+// outputSignature is the signature of products and updates: n rows of x, and a row of m and one of r for each output.
 const outputSignature = "(x *float32, xStride, n int, m *float32, mStride, outputs, d int, r *float32, rStride int)"
 
 // products writes r_oi = x_i'm_o in float32, each in one chain per lane.
@@ -135,7 +134,8 @@ func products(a *asm) {
 	})
 }
 
-// foldRows adds up the lanes of each of four vectors, of which AVX2 has folded them to four.
+// foldRows adds up the lanes of each of four vectors, which AVX2 has folded to four lanes before, and returns the four
+// sums in one register.
 func (a *asm) foldRows(v []reg.VecVirtual) reg.Register {
 	if a.level == avx2 {
 		a.VHADDPS(v[1].AsX(), v[0].AsX(), v[0].AsX())

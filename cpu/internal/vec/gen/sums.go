@@ -7,18 +7,18 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// accumulator is where the terms of accumulate come from.
+// accumulator says where the terms of accumulate come from.
 type accumulator struct {
-	// vector is vector u of row r, counted from the current column on.
+	// vector returns the address of vector u of row r, counted from the current column on.
 	vector func(u, r int) Mem
 	// scalar loads the current column of row r into lane 0.
 	scalar func(r int, dst reg.VecVirtual)
-	// advance runs after that number of vectors.
+	// advance is called after each step with its number of vectors.
 	advance func(vectors int)
 }
 
-// accumulate emits y += sum of factor times row, in the order of the rows, over
-// columns from 0 up to the parameter called limit.
+// accumulate emits y += sum of factor times row, in the order of the rows, over columns from 0 up to the parameter
+// called limit.
 func (a *asm) accumulate(c reg.GPVirtual, limit string, y reg.GPVirtual, factor []reg.VecVirtual, src accumulator) {
 	a.XORQ(c, c)
 	vector := func(u int, k ...Op) {
@@ -92,8 +92,8 @@ func (a *asm) matrixRows(name string, i reg.GPVirtual, rows int) []reg.GPVirtual
 	return row
 }
 
-// dots writes out_ji = a_i'x_j in float64. Every pair of rows has two accumulators of
-// its own, so that its sum does not depend on its neighbours.
+// dots writes out_ji = a_i'x_j in float64. Every pair of rows has two accumulators of its own, so that its sum does not
+// depend on the other rows.
 func dots(a *asm) {
 	a.function("dots", "(a *float32, aStride, rows int, x *float32, xStride, vectors, n int, out *float64, outStride int)",
 		"is Dots over rows of n columns.")
@@ -118,7 +118,8 @@ func dots(a *asm) {
 	a.end()
 }
 
-// dotsTile writes the products of some rows from row i of a on with one from row o of x on for each of sums.
+// dotsTile writes the products of the given number of rows of a, from row i on, with len(sums) rows of x, from row o
+// on.
 func (a *asm) dotsTile(i, o, c reg.GPVirtual, rows int, sums [][][]reg.VecVirtual) {
 	row, x := a.matrixRows("a", i, rows), a.matrixRows("x", o, len(sums))
 	for _, sum := range sums {
