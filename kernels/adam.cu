@@ -5,7 +5,7 @@
 //   theta -= pull theta + rate m / (sqrt(correct2 v) + epsilon)
 //
 // Shapes   g, m, v, theta: n. rates: 8 float32 in device memory, so that a graph can
-//          be run with others: beta1, 1 - beta1, beta2, 1 - beta2, correct2 =
+//          be run with new values: beta1, 1 - beta1, beta2, 1 - beta2, correct2 =
 //          1 / correction2, epsilon, rate / correction1, pull = rate decay.
 // Launch   grid: ceil(n / BLOCK); block BLOCK, one element per thread.
 // Order    no sums.

@@ -1,9 +1,9 @@
-// batch: a minibatch, laid out from the samples that order names.
+// batch: lays out a minibatch of the samples that order names.
 //
-//   s = order_i of source m:  x_i = scale pool_m[rows_s],  y_ic = label c of s,  task_i = the first of m
+//   s = order_i of source m:  x_i = scale pool_m[rows_s],  y_ic = label c of s,  task_i = first task of m
 //
 // Shapes   order: n int32, each a sample. offsets: sources + 1 int32, source m has
-//          samples offsets[m] up to offsets[m + 1]. all: one per source. x: n by d
+//          samples offsets[m] up to offsets[m + 1]. all: one entry per source. x: n by d
 //          float32, rows x_stride apart. y: n by outputs float32, rows y_stride
 //          apart, NaN where the source has fewer outputs. task: n int32.
 // Launch   grid: ceil(n / (BLOCK / 32)); block BLOCK, one warp per row.

@@ -1,7 +1,7 @@
 // combine: y = sum_i coef_i a_i + beta y over the rows a_i of a.
 //
 // Shapes   coef: rows float64, in device memory, rounded to the type. a: rows by n,
-//          rows a_stride apart. y: n, apart from a; not read where beta is 0.
+//          rows a_stride apart. y: n, not overlapping a; not read where beta is 0.
 // Launch   grid: ceil(n / COMBINE_BLOCK); block COMBINE_BLOCK, one column per thread.
 // Order    fixed: the rows in order, onto beta y.
 // Traffic  a once, y once or twice. A thread has eight rows in flight.

@@ -7,8 +7,8 @@
 #include "sizes.cuh"
 
 #ifndef AMTRL_ON_HOST
-// Dynamic shared memory; static shared memory must not be declared in templates
-// or inline functions, the CPU's prelude cannot place it there.
+// Dynamic shared memory. Static shared memory must not be declared in templates or
+// inline functions: the prelude for the CPU cannot place it there.
 #define DYNAMIC_SHARED(type, name) extern __shared__ __align__(16) type name[]
 #define REGISTER_KERNEL(name, block)
 #endif
@@ -31,8 +31,8 @@ static_assert(sizeof(half) == 2, "");
 // The types of stored rows.
 enum { POOL_UINT8 = 0, POOL_FLOAT16 = 1, POOL_FLOAT32 = 2 };
 
-// PoolRows are the stored rows of a pool: element (i, j) is data[i * stride + j],
-// its feature scale times that. Package kernels writes it, as PoolRows.
+// PoolRows describes the stored rows of a pool: element (i, j) is data[i * stride + j],
+// and the feature is scale times the element. Package kernels writes it, as PoolRows.
 struct PoolRows {
   const void *data;
   i64 stride;
@@ -42,10 +42,11 @@ struct PoolRows {
 static_assert(sizeof(PoolRows) == 24 && alignof(PoolRows) == 8, "");
 
 // SampleChunk is a run of samples of one source, first to first + count - 1, whose
-// labels begin at labels. outputs is 0 for task_gradient, which takes sources of one
-// output without missing labels: slot numbers the sums, task is the output's. For
-// task_gradient_outputs it is the number of outputs: output c is task + c, and its
-// sums have slot + c * slots. Package kernels writes it, as SampleChunk.
+// labels begin at index labels. outputs is 0 in chunks for task_gradient, of sources of
+// one output without missing labels: task is the output's, and slot is the place of its
+// sums. In chunks for task_gradient_outputs it is the number of outputs: output c has
+// task + c, and its sums have the place slot + c * slots. Package kernels writes it, as
+// SampleChunk.
 struct SampleChunk {
   PoolRows pool;
   i64 first, labels;
@@ -53,9 +54,9 @@ struct SampleChunk {
 };
 static_assert(sizeof(SampleChunk) == 64 && alignof(SampleChunk) == 8, "");
 
-// SampleSource is what a minibatch needs of a source: its labels begin at labels, a
-// sample has one for each of its outputs, task is the first of them. Package kernels
-// writes it, as SampleSource.
+// SampleSource describes a source for a minibatch: its labels begin at index labels, one
+// for each output of each sample, and task is the number of its first output. Package
+// kernels writes it, as SampleSource.
 struct SampleSource {
   PoolRows pool;
   i64 labels;
@@ -67,7 +68,8 @@ __device__ inline float widen(u8 v) { return (float)v; }
 __device__ inline float widen(float v) { return v; }
 __device__ inline double widen(double v) { return v; }
 
-// half_value is exact. It is the definition; a device has an instruction for it.
+// half_value returns the exact value of a float16, by definition; a device has an
+// instruction for it.
 __device__ inline float half_value(unsigned short bits) {
   u32 sign = (u32)(bits & 0x8000) << 16, rest = (u32)(bits & 0x7fff) << 13;
   if (rest >= 0x0f800000u) return __uint_as_float(sign | 0x70000000u | rest); // infinity, NaN
@@ -84,8 +86,8 @@ __device__ inline float widen(half v) {
 #endif
 }
 
-// Quad is four consecutive stored elements, loaded at once. Its address must be
-// a multiple of its size.
+// Quad is four consecutive stored elements. load reads them at once, from an address that
+// is a multiple of their size; set reads the first n and sets the others to zero.
 template <class T> struct Quad;
 
 template <> struct Quad<u8> {
@@ -95,8 +97,9 @@ template <> struct Quad<u8> {
     word = (u32)__ldg(p) | (n > 1 ? (u32)__ldg(p + 1) << 8 : 0) | (n > 2 ? (u32)__ldg(p + 2) << 16 : 0) |
            (n > 3 ? (u32)__ldg(p + 3) << 24 : 0);
   }
-  // The conversion of the inner bytes would take three instructions: shift, mask,
-  // convert. A byte below the exponent of 2^23 is the number 2^23 + byte.
+  // inner converts one of the two inner bytes, which would otherwise take three
+  // instructions: shift, mask, convert. A byte below the exponent of 2^23 is the number
+  // 2^23 + byte.
   __device__ static inline float inner(u32 word, u32 selector) {
     return __uint_as_float(__byte_perm(word, 0x4b000000u, selector)) - 0x1p23f;
   }
@@ -131,7 +134,7 @@ template <> struct Quad<float> {
   __device__ inline float4 get() const { return v; }
 };
 
-// quads_aligned says whether every row of the pool begins where a Quad may.
+// quads_aligned reports whether every row of the pool begins where a Quad may be loaded.
 template <class T> __device__ inline bool quads_aligned(const PoolRows &pool) {
   return (((u64)pool.data | (u64)pool.stride * sizeof(T)) & (4 * sizeof(T) - 1)) == 0;
 }

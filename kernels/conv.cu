@@ -1,8 +1,8 @@
-// conv: a layer: 3 by 3 convolution with a border of zeros, bias, ReLU and 2 by 2
-// maximum pooling, fused (backend.Convolution).
+// conv: a convolutional layer: 3 by 3 convolution with a border of zeros, bias, ReLU and
+// 2 by 2 maximum pooling, fused (backend.Convolution).
 //
 //   a(i, j, f) = b_f + sum_{ky,kx,c} x(i+ky-1, j+kx-1, c) w(ky, kx, c, f)
-//   y(i, j, f) = max(0, the four a of window (i, j)),  arg = which of them, 4 for none
+//   y(i, j, f) = max(0, the four a of window (i, j)),  arg = which of the four, 4 for none
 //
 // Shapes   x: n by H W C. w: 9 C by F. bias: F. y, arg: n by (H/2)(W/2) F; arg may be
 //          null. Rows of each are its stride apart, in elements.

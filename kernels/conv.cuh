@@ -1,5 +1,5 @@
-// conv.cuh: the product that convolutions and their input gradients share, and how
-// they fill its operands and write its sums.
+// conv.cuh: the product that convolutions and their gradients with respect to the input
+// share, and the functions that fill its operands and write its sums.
 //
 //   out(i, j, f) = sum_{ky,kx,c} in(i+ky-1, j+kx-1, c) w(ky, kx, c, f)
 //
@@ -8,7 +8,7 @@
 //          both in shared memory, for a slab of up to CONV_SLAB input channels at a
 //          time.
 // Launch   grid: (n tiles, ceil(output channels / CONV_WIDE)), tiles innermost; block
-//          CONV_THREADS. A warp has CONV_ROWS rows and CONV_EACH output channels, its
+//          CONV_THREADS. A warp computes CONV_ROWS rows of CONV_EACH output channels, its
 //          lane l the 2 by 2 outputs at rows 2 (l / 8) and columns 2 (l % 8): 32 sums
 //          in registers. Warps next to each other have neighbouring channels.
 // Order    fixed: slabs, channels and taps in order.
@@ -26,15 +26,15 @@ static_assert(CONV_ROWS == 8 && CONV_COLS == 16 && CONV_WIDE == CONV_EACH * CONV
 #define CONV_TILE_STRIDE 24 // of rows of the input tile
 #define CONV_AHEAD 4        // loads of a thread before it waits for the first
 
-// ConvTile is the place of a block: its tile of outputs and its WIDE channels. Of the
-// input tile 2 by 8 pairs of one warp's load lie in 32 different banks, and 16 planes
-// begin in 16 different ones. The weights' rows begin at quads, and of 16 that are 9 apart
-// no more than two begin in one bank.
+// ConvTile says which outputs a block computes: a tile of rows and columns, and WIDE
+// channels. In the input tile, the 2 by 8 pairs that a warp loads at once lie in 32
+// different banks, and 16 planes begin in 16 different banks. The rows of weights begin at
+// quads, and of 16 rows that are 9 apart no more than two begin in the same bank.
 template <int WIDE> struct ConvTile {
   enum {
     wide = WIDE,
     rows = CONV_ROWS * CONV_WIDE / WIDE,
-    threads = CONV_THREADS, // that fill it
+    threads = CONV_THREADS, // that fill the input tile
     together = 1,           // channels of a pixel side by side
     plane = (rows + 2) * CONV_TILE_STRIDE + 2,
     line = WIDE + 4,                       // stride of the weights' rows
@@ -51,7 +51,7 @@ template <int WIDE> struct ConvTile {
   __device__ static inline int lane_row() { return warp_row() + threadIdx.x % 32 / 8 * 2; }
   __device__ static inline int lane_col() { return threadIdx.x % 8 * 2; }
 
-  // busy says whether the warp has any of so many rows and channels.
+  // busy reports whether the warp has outputs, given the numbers of rows and channels of the whole output.
   __device__ inline bool busy(int rows, int channels) const { return row + warp_row() < rows && channel + warp_channel() < channels; }
 };
 
@@ -61,8 +61,8 @@ template <int WIDE> struct ConvTile {
 #define CONV_ROOM ConvTile<CONV_NARROW>::room
 static_assert(CONV_ROOM >= (int)ConvTile<CONV_WIDE>::room, "");
 
-// conv_place divides the grid: x over images times tiles (tiles innermost), y
-// over output channels.
+// conv_place returns the place of a block in the grid: x runs over images times tiles
+// (tiles innermost), y over output channels.
 template <int WIDE> __device__ inline ConvTile<WIDE> conv_place(int rows, int cols) {
   typedef ConvTile<WIDE> Tile;
   int down = (rows + Tile::rows - 1) / Tile::rows, across = (cols + CONV_COLS - 1) / CONV_COLS;
@@ -107,12 +107,13 @@ __device__ inline void conv_accumulate(const Tile &at, const float *tile, const 
   }
 }
 
-// A thread of the fills below has one plane, or filter, and walks along the rest, so that
-// it divides once, and neighbours read neighbours. Where a slab's number of planes does
-// not divide the threads, those left over do nothing.
+// In the functions below that fill shared memory, a thread takes one plane, or filter, and
+// walks along the other dimensions, so that it divides once, and neighbouring threads read
+// neighbouring elements. Where the number of planes of a slab does not divide the number of
+// threads, the threads left over do nothing.
 
 // conv_patch fills `planes` planes of a tile from an image, with zeros outside of
-// it and beyond the slab's channels; use maps each value, and 0 to 0.
+// it and beyond the slab's channels. use is applied to each value and maps 0 to 0.
 template <class Tile, class Use>
 __device__ inline void conv_patch(const Tile &at, int planes, int first, int slab, int height, int width,
                                   int channels, const float *image, float *tile, Use use) {
@@ -137,7 +138,7 @@ __device__ inline void conv_patch(const Tile &at, int planes, int first, int sla
   }
 }
 
-// conv_taps fills the weights of `planes` channels from the first on.
+// conv_taps fills the weights of `planes` channels from channel `first` on.
 template <class Tile, class Use>
 __device__ inline void conv_taps(const Tile &at, int planes, int first, int slab, int channels, int filters,
                                  const float *w, i64 w_stride, float *weights, Use use) {
@@ -152,8 +153,8 @@ __device__ inline void conv_taps(const Tile &at, int planes, int first, int slab
   }
 }
 
-// conv_unpool fills a tile with da, `planes` filters from the first on. The windows
-// reach one row and one column beyond the tile on each side.
+// conv_unpool fills a tile with da, for `planes` filters from filter `first` on. The
+// windows reach one row and one column beyond the tile on each side.
 template <class Tile, class Use>
 __device__ inline void conv_unpool(const Tile &at, int planes, int first, int slab, int height, int width,
                                    int filters, const float *grad, const u8 *which, float *tile, Use use) {
@@ -187,8 +188,8 @@ __device__ inline void conv_unpool(const Tile &at, int planes, int first, int sl
   }
 }
 
-// conv_turned_taps fills the weights of `planes` filters from the first on, the
-// taps turned around. Filters are innermost in w; channels come next, so that the 32
+// conv_turned_taps fills the weights of `planes` filters from filter `first` on, with the
+// taps in reverse order. Filters are innermost in w; channels come next, so that the 32
 // writes of a warp go to 16 banks.
 template <class Tile, class Use>
 __device__ inline void conv_turned_taps(const Tile &at, int planes, int first, int slab, int channels,
@@ -205,9 +206,9 @@ __device__ inline void conv_turned_taps(const Tile &at, int planes, int first, i
   }
 }
 
-// conv_store writes the first n of a thread's output channels, all of them at once where
-// they lie in whole sectors: one by one, the lanes of a warp would write to 32 sectors
-// each time.
+// conv_store writes the first n of a thread's output channels. It writes all of them at
+// once where they lie in whole sectors: one by one, the lanes of a warp would write to 32
+// sectors each time.
 __device__ inline void conv_store(const float v[CONV_EACH], int n, float *out) {
   if (n >= CONV_EACH && (u64)out % 16 == 0) {
     *(float4 *)out = make_float4(v[0], v[1], v[2], v[3]);

@@ -1,8 +1,8 @@
 package kernels
 
 const (
-	// gradParts bounds the blocks of a weight gradient's partial sums, gradBytes
-	// their size.
+	// gradParts bounds the number of groups of images that have partial sums of a weight gradient, gradBytes the bytes
+	// of all these sums.
 	gradParts = 256
 	gradBytes = 16 << 20
 )
@@ -15,8 +15,8 @@ func (m Image) args() []any {
 	return []any{int32(m.Height), int32(m.Width), int32(m.Channels), int32(m.Filters)}
 }
 
-// Conv computes the fused layer for N images: 3 by 3 convolution, bias, ReLU and
-// 2 by 2 maximum pooling. All of it is in device memory. Arg may be none.
+// Conv computes the fused layer for N images: 3 by 3 convolution, bias, ReLU and 2 by 2 maximum pooling. All operands
+// are in device memory. Arg may be the zero Matrix.
 type Conv struct {
 	Image
 	N      int
@@ -28,7 +28,7 @@ type Conv struct {
 	TF32 bool
 }
 
-// option is the name of a kernel or of the one that computes in TF32.
+// option returns the name of a kernel, or with tf32 the name of its variant that computes in TF32.
 func option(name string, tf32 bool) string {
 	if tf32 {
 		return name + "_tf32"
@@ -36,8 +36,7 @@ func option(name string, tf32 bool) string {
 	return name
 }
 
-// tiles is the number of blocks for n images of so many output rows, columns and
-// channels.
+// tiles returns the size of the grid for n images with the given numbers of output rows, columns and channels.
 func tiles(n, rows, cols, channels int, tf32 bool) (x, y int) {
 	down := convRows
 	if channels <= convNarrow && !tf32 {
@@ -46,15 +45,15 @@ func tiles(n, rows, cols, channels int, tf32 bool) (x, y int) {
 	return n * ceilDiv(rows, down) * ceilDiv(cols, convCols), ceilDiv(channels, convWide)
 }
 
-// Launches is the one launch.
+// Launches returns the one launch.
 func (c Conv) Launches() []Launch {
 	x, y := tiles(c.N, c.Height/2*2, c.Width/2*2, c.Filters, c.TF32)
 	return []Launch{launch(option("conv", c.TF32), x, y, threads(convThreads), 0,
 		append(c.args(), c.X, c.W, c.Bias, c.Y, c.Arg)...)}
 }
 
-// ConvGrad computes the gradients of the layer over N images, as
-// backend.Convolution defines them. DX may be none.
+// ConvGrad computes the gradients of the layer over N images, as backend.Convolution defines them. DX may be the zero
+// Matrix.
 type ConvGrad struct {
 	Image
 	N                     int
@@ -62,13 +61,13 @@ type ConvGrad struct {
 	DB                    Ptr
 	// Part is scratch of PartLen float32.
 	Part Ptr
-	// TF32 rounds the operands of the gradient in the input to TF32, for tensor
-	// cores. It needs compute capability 8.0.
+	// TF32 rounds the operands of the gradient with respect to the input to TF32, for tensor cores. It needs compute
+	// capability 8.0.
 	TF32 bool
 }
 
-// parts is the number of groups of images, the images of each, and the number
-// of classes of windows that conv_grad_weight keeps apart.
+// parts returns the number of groups of images, the number of images of each group, and the number of classes of
+// windows that conv_grad_weight sums apart.
 func (g ConvGrad) parts() (parts, each, split int) {
 	split = warpsPer / ceilDiv(min(g.Channels, convSlab), 2)
 	if g.N == 0 {
@@ -79,14 +78,14 @@ func (g ConvGrad) parts() (parts, each, split int) {
 	return ceilDiv(g.N, each), each, split
 }
 
-// PartLen is the number of float32 of scratch.
+// PartLen returns the number of float32 of scratch.
 func (g ConvGrad) PartLen() int {
 	parts, _, split := g.parts()
 	return parts * split * (9*g.Channels + 1) * g.Filters
 }
 
-// Launches are the gradient in the input, where it is wanted, and the two stages
-// of that in the weights.
+// Launches returns the launch of the gradient with respect to the input, where it is wanted, and the two launches of
+// the gradient with respect to the weights.
 func (g ConvGrad) Launches() []Launch {
 	var all []Launch
 	if g.DX.At != 0 {

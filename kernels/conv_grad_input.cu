@@ -1,10 +1,10 @@
-// conv_grad_input: gradient of a convolutional layer in its input. With da zero
-// except for da(the position that arg(i, j, f) names) = dy(i, j, f),
+// conv_grad_input: gradient of a convolutional layer with respect to its input. With da
+// zero except for da(the position that arg(i, j, f) names) = dy(i, j, f),
 //
 //   dx(i, j, c) = sum_{ky,kx,f} da(i-ky+1, j-kx+1, f) w(ky, kx, c, f),
 //
-// a convolution of da with the taps turned around; da is laid out in shared memory
-// alone.
+// a convolution of da with the taps in reverse order; da is laid out in shared memory
+// only.
 //
 // Shapes   as in conv.cu; dx: n by H W C.
 // Launch   grid: (n tiles, ceil(C / CONV_WIDE)), a tile being CONV_ROWS by CONV_COLS

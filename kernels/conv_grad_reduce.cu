@@ -5,11 +5,11 @@
 // Shapes   part: parts by (rows + 1) by F, contiguous. dw: rows by F, rows dw_stride
 //          apart. db: F. Zeros where parts is 0.
 // Launch   grid: ceil((rows + 1) F / GRAD_COLUMNS); block GRAD_COLUMNS GRAD_TURNS: thread
-//          GRAD_COLUMNS v + c has the v-th turn at element c of the block. With one input
+//          GRAD_COLUMNS v + c takes turn v at element c of the block. With one input
 //          channel there are few elements and 2,048 parts: narrow blocks spread them
 //          over more multiprocessors, and a thread waits once for AHEAD loads.
-// Order    fixed, in float64: turn v adds parts v, v + GRAD_TURNS, ..., and the first
-//          turn the sums of all in order.
+// Order    fixed, in float64: turn v adds parts v, v + GRAD_TURNS, ..., and turn 0 then
+//          adds the sums of all turns in order.
 // Traffic  part once; it is no larger than the second-level cache.
 #include "common.cuh"
 

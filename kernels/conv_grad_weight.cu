@@ -1,19 +1,19 @@
-// conv_grad_weight: partial sums of the gradient of a convolutional layer in its
-// weights and bias. With da as in conv_grad_input.cu,
+// conv_grad_weight: partial sums of the gradient of a convolutional layer with respect to
+// its weights and bias. With da as in conv_grad_input.cu,
 //
 //   dw(ky, kx, c, f) = sum over images and i, j of x(i+ky-1, j+kx-1, c) da(i, j, f)
 //   db_f             = sum over images and i, j of da(i, j, f)
 //
-// Shapes   as in conv.cu. part: parts split blocks of (9 C + 1) by F sums, rows as
-//          those of w and the last one db: block (p, s) is the sum over the images
-//          p each to (p + 1) each and every split-th window from s on. With warps =
-//          BLOCK / 32 and pairs = ceil(min(C, CONV_SLAB) / 2), split = warps / pairs.
-//          conv_grad_reduce adds the blocks.
+// Shapes   as in conv.cu. part: parts split blocks of (9 C + 1) by F sums, with the rows
+//          of w and, as the last row, db. Block (p, s) is the sum over the images p each
+//          to (p + 1) each - 1 and over every split-th window of a tile from s on. With
+//          warps = BLOCK / 32 and pairs = ceil(min(C, CONV_SLAB) / 2), split = warps /
+//          pairs. conv_grad_reduce adds the blocks.
 // Launch   grid: (parts, ceil(C / CONV_SLAB) ceil(F / CONV_WIDE)), the channels
-//          innermost; block BLOCK. Lane l has filter l of the block's; warp v has
+//          innermost; block BLOCK. Lane l takes filter l of the block's; warp v takes
 //          window class v / pairs and channels 2 (v % pairs) and the next: 18 sums per
 //          thread. 23.7 KB of static shared memory.
-// Order    fixed images, windows and order.
+// Order    fixed: each sum has the same images and windows in the same order.
 // Traffic  x once per CONV_WIDE filters, dy and arg once per CONV_SLAB channels, part
 //          once.
 //
@@ -23,7 +23,7 @@
 // side and are one load.
 #include "conv.cuh"
 
-#define GRAD_WINDOWS (CONV_ROWS / 2 * CONV_COLS / 2) // of a tile
+#define GRAD_WINDOWS (CONV_ROWS / 2 * CONV_COLS / 2) // windows of a tile
 static_assert(CONV_WIDE == 32 && BLOCK / 32 == CONV_COLS / 2, "a warp lays out a column of windows, a lane a filter");
 
 struct GradTile : ConvTile<CONV_WIDE> {
@@ -82,7 +82,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
           int from = inside ? ((row + i) * cols + col + warp) * filters + f0 + lane : 0;
           int place = inside ? which[from] : 4;
           uint2 window;
-          window.x = __float_as_uint(grad[from]) & (u32)((place - 4) >> 31); // a condition would have the load wait for that of place
+          window.x = __float_as_uint(grad[from]) & (u32)((place - 4) >> 31); // with a condition this load would wait for that of place
           window.y = (2 * i + place / 2 % 2) * CONV_TILE_STRIDE + 2 * warp + place % 2;
           windows[(i * CONV_COLS / 2 + warp) * CONV_WIDE + lane] = window;
         }

@@ -53,12 +53,12 @@ __device__ inline void tf32_product(float d[4], const float a[4], const float b[
 #endif
 }
 
-// conv_planes is a slab's number of planes, whole groups of eight.
+// conv_planes returns the number of planes of a slab, rounded up to whole groups of eight.
 __device__ inline int conv_planes(int slab) { return (slab + 7) / 8 * 8; }
 
-// conv_accumulate_tf32 adds the products of `planes` channels to the fragments of
-// a warp: sum[i][j] are row 2 warp + i and channels 8 j to 8 j + 7. Channels from
-// `wide` on are left out.
+// conv_accumulate_tf32 adds the products of `planes` channels to the fragments of a warp:
+// sum[i][j] holds row 2 warp + i and output channels 8 j to 8 j + 7. Groups of output
+// channels from `wide` on are left out.
 __device__ inline void conv_accumulate_tf32(const float *tile, const float *weights, int planes, int wide,
                                             float sum[2][4][4]) {
   int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4, row = threadIdx.x / 32 * 2;
@@ -84,9 +84,9 @@ __device__ inline void conv_accumulate_tf32(const float *tile, const float *weig
   }
 }
 
-// conv_rearrange hands the fragments of all warps over as the sums that
-// conv_accumulate leaves, by way of room, 128 rows CONV_WEIGHT_STRIDE apart. The block has
-// passed a barrier since room was last read, and calls it together.
+// conv_rearrange turns the fragments of all warps into the sums that conv_accumulate leaves,
+// by way of room, 128 rows CONV_WEIGHT_STRIDE apart. The whole block must call it, after a
+// barrier that follows the last read of room.
 __device__ inline void conv_rearrange(const float fragment[2][4][4], float *room, float sum[4][CONV_EACH]) {
   int lane = threadIdx.x % 32, warp = threadIdx.x / 32, g = lane / 4, t = lane % 4;
 #pragma unroll

@@ -8,8 +8,8 @@
 //          float64. out: vectors by rows float64, rows out_stride apart, in device
 //          memory. With n == 0 one empty chunk gives zeros.
 // Launch   dots: grid (chunks, groups of DOTS_ROWS rows times vectors, vectors
-//          innermost; fewer will do), block BLOCK: the rows of a group share a reading
-//          of x_j. dots_reduce: grid vectors times rows, block 32.
+//          innermost; a smaller grid takes turns), block BLOCK: the rows of a group share
+//          one read of x_j. dots_reduce: grid vectors times rows, block 32.
 // Order    fixed: products of float64, a thread's in order, lanes by butterfly,
 //          warps in order; then a lane's chunks in order, lanes by butterfly.
 // Traffic  a and x once from DRAM; a another vectors - 1 times from L2 and x another
@@ -23,7 +23,7 @@ __device__ inline void chunk_dots(int group, const A *a, i64 a_stride, int rows,
   const int first = group * DOTS_ROWS, live = min(DOTS_ROWS, rows - first);
   a += first * a_stride;
   double s[DOTS_ROWS] = {};
-#pragma unroll(sizeof(A) == 1 || sizeof(A) == 8 ? 2 : 4) // with four, these do not fit the registers of sm_120
+#pragma unroll(sizeof(A) == 1 || sizeof(A) == 8 ? 2 : 4) // unrolled by four, these types do not fit the registers of sm_120
   for (i64 j = lo + threadIdx.x; j < hi; j += BLOCK) {
     const double v = x[j];
 #pragma unroll

@@ -3,11 +3,11 @@
 //
 //   x_(i - lo, j) = scale pool[rows_i, j]
 //
-// Shapes   chunks: some of the table, those that have samples of lo to hi - 1 among
-//          them. x: hi - lo by d, rows x_stride apart.
-// Launch   grid: (chunks, as many as the rows of one are worth); block BLOCK, one warp
-//          per row. A large set has chunks of thousands of rows, of which a matrix
-//          product takes few at a time: one block each would leave the device idle.
+// Shapes   chunks: those of the table that have some of the samples lo to hi - 1. x:
+//          hi - lo by d, rows x_stride apart.
+// Launch   grid: (chunks, blocks for the rows of one chunk); block BLOCK, one warp per
+//          row. A large set has chunks of thousands of rows, and a matrix product takes
+//          few chunks at a time: one block for each would leave the device idle.
 // Order    no sums.
 // Traffic  every stored element once, 4 d bytes written per sample. A warp loads and
 //          stores whole lines, 512 columns at a time.

@@ -5,7 +5,7 @@
 // Shapes   a: rows by cols float64, rows a_stride apart. first: one uint64, in device
 //          memory, which must hold 2^64 - 1 before (a fill with 0xff).
 // Launch   grid: any number of blocks; block BLOCK, in strides of the grid.
-// Order    an integer minimum does not depend on it.
+// Order    any: an integer minimum does not depend on it.
 // Traffic  a once.
 #include "common.cuh"
 

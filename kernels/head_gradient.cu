@@ -1,5 +1,5 @@
-// head_gradient: gradient of a minibatch's squared loss in the heads, and the loss.
-// With the residuals r of head_residual,
+// head_gradient: gradient of a minibatch's squared loss with respect to the heads, and the
+// loss. With the residuals r of head_residual,
 //
 //   dw_t = scale sum_{i, c: task_i + c = t} r_ic z_i,  loss += sum_i,c r_ic^2
 //
@@ -8,9 +8,9 @@
 // Shapes   z: n by K. dw: tasks by K; it may be null, when the loss alone is wanted.
 //          Rows of each are its stride apart. task: n. r: n by outputs. loss: one float64.
 // Launch   grid: tasks + 1, or 1 without dw; block HEAD_BLOCK. The first block adds up
-//          the loss, block t + 1 has task t.
-// Order    fixed: sums over the samples in order; those of the loss by threads, lanes
-//          by butterfly, warps in order.
+//          the loss, block t + 1 computes dw_t.
+// Order    fixed: dw over the samples in order; the loss by threads, lanes by butterfly,
+//          warps in order.
 // Traffic  task once per block, from cache; z and dw once.
 #include "common.cuh"
 
@@ -30,7 +30,7 @@ extern "C" __global__ void __launch_bounds__(HEAD_BLOCK)
   __shared__ u32 mine[warps];
   int t = (int)blockIdx.x - 1;
   int column = threadIdx.x;
-  float own = 0; // the sum of this column; those of the columns behind HEAD_BLOCK are added up in dw
+  float own = 0; // the sum of this column; those of the columns from HEAD_BLOCK on are added up in dw
   for (int j = column + HEAD_BLOCK; j < k; j += HEAD_BLOCK) dw[t * dw_stride + j] = 0;
   for (i64 first = 0; first < n; first += HEAD_BLOCK) {
     __syncthreads();

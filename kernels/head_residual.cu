@@ -1,5 +1,5 @@
-// head_residual: residuals of a minibatch under the heads of its tasks, and the
-// gradient in its features.
+// head_residual: residuals of a minibatch under the heads of its tasks, and the gradient
+// with respect to its features.
 //
 //   r_ic = z_i'w_t - y_ic with t = task_i + c,  dz_i = scale sum_c r_ic w_t
 //
@@ -8,8 +8,8 @@
 // Shapes   z, dz: n by K; dz may be null. w: tasks by K. y: n by outputs. Rows of each
 //          are its stride apart. task: n. r: n by outputs float64.
 // Launch   grid: ceil(n / (BLOCK / 32)); block BLOCK, one warp per sample.
-// Order    fixed, in float64: lane l sums the products l, l + 32, ..., the lanes are
-//          added by a butterfly. dz in float32, in the order of the outputs.
+// Order    fixed: residuals in float64, lane l sums the products l, l + 32, ..., and the
+//          lanes are added by a butterfly; dz in float32, in the order of the outputs.
 // Traffic  z and dz once; w stays in cache.
 #include "common.cuh"
 

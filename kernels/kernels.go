@@ -27,14 +27,14 @@ type Source struct {
 	// Name is the file's name, such as "dots.cu".
 	Name string
 	Text string
-	// Define is a macro with its value, such as "GRADIENT_WIDTH=128"; empty for none.
-	// A file that several sources share has other entry points for each.
+	// Define is a macro with its value, such as "GRADIENT_WIDTH=128", or empty. Several sources may share a file: each
+	// defines other entry points by its macro.
 	Define string
 
 	entries []string
 }
 
-// Sources are the translation units, in order of name.
+// Sources returns the translation units, in order of name.
 func Sources() []Source {
 	var all []Source
 	for _, s := range read("*.cu") {
@@ -52,7 +52,7 @@ func Sources() []Source {
 	return all
 }
 
-// Headers are what the sources include, by name.
+// Headers returns the files that the sources include, in order of name.
 func Headers() []Source { return read("*.cuh") }
 
 func read(pattern string) []Source {
@@ -71,7 +71,7 @@ func read(pattern string) []Source {
 	return all
 }
 
-// several lists the files with other entry points than one of the file's name.
+// several lists the entry points of files that define other kernels than one with the name of the file.
 var several = map[string][]string{
 	"combine.cu":     {"combine_f32", "combine_f64"},
 	"copy_matrix.cu": {"copy_matrix_f32", "copy_matrix_f64"},
@@ -85,5 +85,5 @@ var several = map[string][]string{
 	"transpose.cu":     {"transpose_f32", "transpose_f64"},
 }
 
-// EntryPoints are the kernels that a source defines.
+// EntryPoints returns the names of the kernels that a source defines.
 func (s Source) EntryPoints() []string { return slices.Clone(s.entries) }

@@ -9,11 +9,11 @@ import (
 // Ptr is an address in device memory.
 type Ptr uint64
 
-// At is the address of element i of size bytes from p on.
+// At returns the address of element i of an array that begins at p, with elements of size bytes.
 func (p Ptr) At(i, size int) Ptr { return p + Ptr(i)*Ptr(size) }
 
-// Matrix is where a row-major matrix begins in device memory, with the elements from
-// one row to the next. The zero value is none.
+// Matrix is a row-major matrix in device memory: the address of its first element, and the number of elements from one
+// row to the next. The zero value is no matrix.
 type Matrix struct {
 	At     Ptr
 	Stride int
@@ -30,10 +30,10 @@ type Launch struct {
 	Args []byte
 }
 
-// Empty says that the launch has nothing to do and must be left out.
+// Empty reports whether the launch has no blocks and must be left out.
 func (l Launch) Empty() bool { return l.Grid[0] == 0 || l.Grid[1] == 0 || l.Grid[2] == 0 }
 
-// launch packs args with C's natural alignment: Ptr, Matrix (its address and stride),
+// launch returns a kernel launch with args packed in C's natural alignment: Ptr, Matrix (its address and stride),
 // int64, int32, float32 and float64.
 func launch(kernel string, gridX, gridY int, block [2]int, shared int, args ...any) Launch {
 	l := Launch{

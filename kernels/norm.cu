@@ -2,8 +2,8 @@
 //
 //   part = (sum (SCALE_UP x_j)^2 of the small, sum x_j^2 of the others, sum (SCALE_DOWN x_j)^2 of the large)
 //
-// over the elements of chunk c, and from their sums the root (Blue 1978; Anderson
-// 2017). A NaN is one of the others.
+// over the elements of chunk c, and the norm from the sums over the chunks (Blue 1978;
+// Anderson 2017). A NaN is one of the others.
 //
 // Shapes   x: n float64. Chunk c has the elements c span to (c + 1) span - 1. part: 3
 //          by chunks float64. out: one float64, in device memory.

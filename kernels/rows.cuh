@@ -3,7 +3,7 @@
 //   dst_j = scale row_j
 //
 // Shapes   row: d stored elements. dst: d float32.
-// Launch   one warp per row: four elements per lane at a time, four loads ahead of the
+// Launch   one warp per row: four elements per lane at a time, and four loads before the
 //          stores.
 // Order    no sums.
 // Traffic  every stored element once, 4 d bytes written, in whole lines.

@@ -15,10 +15,9 @@ const (
 	StoredFloat32
 )
 
-// PoolRows are the stored rows of a pool, as the kernels read them: feature j of
-// row i is Scale times element i Stride + j from Data on. Any alignment to whole
-// elements will do; the kernels are fastest where four elements of any row are
-// one aligned word.
+// PoolRows describes the stored rows of a pool, as the kernels read it: feature j of row i is Scale times element i
+// Stride + j from Data on. Any alignment to whole elements will do; the kernels are fastest where four elements of any
+// row are one aligned word.
 type PoolRows struct {
 	Data   Ptr
 	Stride int64
@@ -26,10 +25,9 @@ type PoolRows struct {
 	Type   Stored
 }
 
-// SampleSource is a source, as the kernels read it: where its stored rows and, among
-// the labels of all samples, its own begin. Each of its samples has one label for
-// each of Outputs outputs, in order; NaN is a missing one. Task is the first output's
-// number among those of all sources.
+// SampleSource describes a source, as the kernels read it: its pool, and the index of its first label among the labels
+// of all samples. Each of its samples has one label for each of Outputs outputs, in order; NaN marks a missing label.
+// Task is the number of its first output among the outputs of all sources.
 type SampleSource struct {
 	Pool          PoolRows
 	Labels        int64
@@ -42,8 +40,8 @@ type SampleChunk struct {
 	Pool              PoolRows
 	First, Labels     int64
 	Count, Task, Slot int32
-	// Outputs is 0 for a source of one output without missing labels, which has
-	// the sums of slot Slot. Otherwise output c has those of Slot + c Slots.
+	// Outputs is 0 for a source of one output without missing labels, whose sums are in slot Slot. Otherwise it is the
+	// number of outputs, and output c has its sums in slot Slot + c Slots.
 	Outputs, Slots int32
 	_              int32
 }
@@ -52,29 +50,27 @@ type SampleChunk struct {
 type Table struct {
 	// Chunks are in order of samples.
 	Chunks []SampleChunk
-	// Slots has an entry for each task and one more: task t has the sums of slots
-	// Slots[t] up to Slots[t+1].
+	// Slots has an entry for each task and one more: the sums of task t are in slots Slots[t] up to Slots[t+1].
 	Slots []int32
 	// MaxSlots is the largest number of slots of a task, Fused the number of chunks
 	// whose Outputs is not 0.
 	MaxSlots, Fused int
 }
 
-// NumSlots is the number of slots of all tasks.
+// NumSlots returns the number of slots of all tasks.
 func (t Table) NumSlots() int { return int(t.Slots[len(t.Slots)-1]) }
 
-// GradientRows is the number of samples that a chunk of a source with that number
-// of outputs has at most in a pass over n. There are about 320 chunks, as many as
-// large devices work on at a time, or more of 1,024 rows, and about 2,048 of the
-// largest sets, 16,384 slots; and none below 64 rows are cut, so that what chunks
-// write stays a small part of what they read.
+// GradientRows returns the largest size of a chunk in a pass over n samples, in samples, for a source with the given
+// number of outputs. That makes about 320 chunks, as many as large devices work on at a time; more where these would
+// exceed 1,024 samples, but no more than about 2,048 chunks and 16,384 slots. It is at least 64 samples, so that what
+// chunks write stays a small part of what they read.
 func GradientRows(n, outputs int) int {
 	return max(64, min(ceilDiv(n, 320), 1024), ceilDiv(n, 2048), ceilDiv(n*outputs, 16384))
 }
 
-// Divide cuts the samples of each source into equal chunks of at most limit(its
-// outputs). offsets has an entry for each source and one more: source m has samples
-// offsets[m] up to offsets[m+1]. missing says whether a source lacks labels.
+// Divide cuts the samples of each source into chunks of equal size, of at most limit(its outputs) samples. offsets has
+// an entry for each source and one more: source m has samples offsets[m] up to offsets[m+1]. missing reports for each
+// source whether it lacks labels.
 func Divide(offsets []int, limit func(outputs int) int, sources []SampleSource, missing []bool) Table {
 	t := Table{Slots: make([]int32, 1, len(sources)+1)}
 	for m, s := range sources {
@@ -111,8 +107,8 @@ func Fused(chunks []SampleChunk) (n int) {
 	return n
 }
 
-// Bytes are the elements as they lie in memory, for the tables that kernels
-// read: []SampleChunk, []SampleSource, []int32.
+// Bytes returns the elements as they lie in memory, for the tables that kernels read: []SampleChunk, []SampleSource,
+// []int32.
 func Bytes[E SampleChunk | SampleSource | int32](s []E) []byte {
 	if len(s) == 0 {
 		return nil
@@ -125,13 +121,13 @@ func Bytes[E SampleChunk | SampleSource | int32](s []E) []byte {
 //
 //	r_i = x_i'p_t + b_t - y_i,  q_t = sum_i r_i x_i,  loss_t = sum_i r_i^2,  total_t = sum_i r_i
 //
-// All of it is in device memory.
+// All operands are in device memory.
 type Gradient struct {
 	Tasks, Cols int
-	// Chunks and Slots are those of a [Table] with these numbers.
+	// Chunks and Slots point to the chunks and slots of a [Table], which the numbers describe.
 	Chunks, Slots                        Ptr
 	NumChunks, NumSlots, MaxSlots, Fused int
-	// Rows and Y are the samples' row indices (int32) and labels (float32).
+	// Rows and Y point to the samples' row indices (int32) and labels (float32).
 	Rows, Y Ptr
 	// P and Q are T by Cols float32. Offset is b, T float32, 0 for none. Loss and
 	// Total are T float64, Total 0 when it is not wanted.
@@ -146,17 +142,17 @@ type Gradient struct {
 	Part, PartSums Ptr
 }
 
-// PartLen is the number of float32 of scratch.
+// PartLen returns the number of float32 of scratch.
 func (g Gradient) PartLen() int { return g.NumSlots * ceilDiv(g.Cols, 4) * 4 }
 
-// gradientWidths are the widths of the kernels that keep a row in registers.
+// gradientWidths lists the widths of the kernels that keep a row in registers.
 var gradientWidths = []int{128, 256, 512, 768, 896, 1024, 2048, 4096, 8192}
 
-// Launches are the pass, over sources of one output and over others, and the sum
-// over the chunks of each task.
+// Launches returns the pass over sources of one output and over the others, and the sum over the chunks of each task.
 func (g Gradient) Launches() []Launch { return append(g.Pass(), g.Reduce()) }
 
-// Pass are the launches over the chunks, which may also be made for some after others.
+// Pass returns the launches over the chunks. A table may also be passed over in several runs of chunks, one after the
+// other.
 func (g Gradient) Pass() []Launch {
 	name, blockSize, shared := "task_gradient_any", block, 0
 	for _, w := range gradientWidths {
@@ -184,7 +180,7 @@ func (g Gradient) Pass() []Launch {
 	return all
 }
 
-// Reduce is the launch that adds up what the chunks of each task left.
+// Reduce returns the launch that adds up the sums that the chunks of each task left.
 func (g Gradient) Reduce() Launch {
 	const name = "task_gradient_reduce"
 	shape := threads(block)

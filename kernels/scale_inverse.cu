@@ -1,12 +1,12 @@
-// scale_inverse: a singular vector matrix divided by its singular values, those
-// under the cut-off counting as zero.
+// scale_inverse: divides a matrix of singular vectors by the singular values; vectors of
+// values up to the cut-off become zero.
 //
 //   keep_m = s_m > rcond s_0,  a_ij = keep_m ? a_ij / s_m : 0,  rank = number of keep_m
 //
 // with m = i where by_row is set, else m = j.
 //
-// Shapes   s: p float64, descending. a: rows by cols float64, rows a_stride apart, of
-//          which the one that m counts is p. rank: one int32, in device memory.
+// Shapes   s: p float64, descending. a: rows by cols float64, rows a_stride apart, with p
+//          rows where by_row is set, else p columns. rank: one int32, in device memory.
 // Launch   grid: max(1, ceil(rows cols / (EACH BLOCK))); block BLOCK, EACH elements per
 //          thread.
 // Order    a count alone.

@@ -6,12 +6,12 @@ import (
 	"strconv"
 )
 
-// Tile and block sizes, which sizes.cuh states for the kernels too.
+// The sizes of tiles and blocks, as sizes.cuh states them for the kernels.
 var (
 	sizes = defines("sizes.cuh")
 
 	block       = size("BLOCK")
-	perBlock    = block * size("EACH") // elements of an elementwise operation
+	perBlock    = block * size("EACH") // elements that a block of an elementwise operation takes
 	tileSide    = size("TILE")
 	tileBlock   = [2]int{tileSide, size("TILE_LINES")}
 	warpsPer    = block / warp
@@ -28,7 +28,7 @@ var (
 // warp is the number of threads of a warp on every device.
 const warp = 32
 
-// defines are the numbers that a header defines, by name.
+// defines returns the numbers that a header defines, by name.
 func defines(header string) map[string]int {
 	text, err := files.ReadFile(header)
 	if err != nil {
@@ -43,7 +43,7 @@ func defines(header string) map[string]int {
 	return all
 }
 
-// size is the number that sizes.cuh gives a name.
+// size returns the number that sizes.cuh defines for a name.
 func size(name string) int {
 	n, ok := sizes[name]
 	if !ok {
@@ -52,5 +52,5 @@ func size(name string) int {
 	return n
 }
 
-// threads is a block of one row.
+// threads returns the shape of a block of n threads in one row.
 func threads(n int) [2]int { return [2]int{n, 1} }

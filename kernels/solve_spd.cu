@@ -8,12 +8,12 @@
 //          k by r, overwritten with X. info: n int32, 0, or the order of the first
 //          leading minor of A_i that is not positive (a pivot that is not finite
 //          counts as such); then A_i and B_i are undefined.
-// Launch   grid: n, one block per system; block BLOCK. Where it fits in 48 KiB, L and
-//          a column for each warp lie in shared memory, 8 (k (k | 1) + k BLOCK / 32)
-//          bytes and in_shared set (k <= 74); else in a and b themselves.
+// Launch   grid: n, one block per system; block BLOCK. Where they fit in 48 KiB (k <= 74),
+//          in_shared is set, and L and a column for each warp lie in shared memory of
+//          8 (k (k | 1) + k BLOCK / 32) bytes; else they lie in a and b themselves.
 // Order    fixed: each element by columns, no sums across threads.
-// Traffic  a and b once in and out. A column costs two barriers: 50 orders take
-//          about 50 us whatever n up to the number of blocks that fit.
+// Traffic  a and b once in and out. A column costs two barriers: order 50 takes about
+//          50 us, whatever n is up to the number of blocks that fit on the device.
 #include "common.cuh"
 
 extern "C" __global__ void __launch_bounds__(BLOCK)
@@ -23,7 +23,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
   a += (i64)blockIdx.x * k * k;
   b += (i64)blockIdx.x * k * r;
   double *l = in_shared ? space : a;
-  const i64 stride = in_shared ? k | 1 : k; // odd: a column lies in all banks
+  const i64 stride = in_shared ? k | 1 : k; // odd in shared memory: a column lies in all banks
   if (in_shared) {
     for (int i = ty; i < k; i += BLOCK / 16) {
       for (int j = tx; j <= i; j += 16) l[i * stride + j] = a[(i64)i * k + j];

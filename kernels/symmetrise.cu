@@ -1,4 +1,4 @@
-// symmetrise: the other triangle of a symmetric matrix, after a routine that
+// symmetrise: fills the other triangle of a symmetric matrix, after a routine that
 // writes one.
 //
 //   a_ji = a_ij   for i > j (lower set) or i < j

@@ -4,7 +4,7 @@
 //
 // with the sums over the samples i of chunk s, x_i the stored row, t the task;
 // task_gradient_reduce adds the chunks of a task. Chunks of sources with several
-// outputs or missing labels are task_gradient_outputs'.
+// outputs or missing labels are left to task_gradient_outputs.
 //
 // Shapes   p: T by d float32, rows p_stride apart. offset: b, T float32, or null for
 //          zeros. part: a row of 4 ceil(d / 4) float32 for each chunk's slot, 16-byte
@@ -27,23 +27,23 @@
 // 5.3 instructions per element where an H200 has time for 6.2 at 4.8 TB/s).
 // Rows are requested ahead of use, the more the smaller they are: four of uint8,
 // two of float16, one of float32; with three blocks on a multiprocessor and
-// d = 784 that is 37 KB or more in flight on each, where 4.8 TB/s and 700 ns take
-// 25 KB. Whole rows of bytes and halves are summed two at a time: one half of the warp ends up
-// with either sum, for 6 shuffles in place of 10. Row indices and labels are fetched 32 at a
-// time, one tile ahead. All groups of warps take as many turns, the last ones of some with rows
-// that are others' or requested again and with residuals of 0: where the number of turns is one
-// warp's own, the compiler has each shuffle wait for the one before, and a pass over bytes takes
-// 1.6 times as long.
+// d = 784 that is 37 KB or more in flight on each, where 4.8 TB/s and 700 ns need
+// 25 KB. Whole rows of bytes and halves are summed two at a time: each half of the warp ends
+// up with one of the two sums, for 6 shuffles in place of 10. Row indices and labels are
+// fetched 32 at a time, one tile ahead. All groups of warps make the same number of turns;
+// some make their last turns with rows of other groups, or rows requested again, and with
+// residuals of 0. If each warp had a number of turns of its own, the compiler would have each
+// shuffle wait for the one before, and a pass over bytes would take 1.6 times as long.
 #include "common.cuh"
 
-// Row is a thread's part of a row: zero beyond column d, but of WHOLE rows of bytes. The first
-// FULL quads are within. WHOLE rows begin and end at quads.
+// Row is a thread's part of a row. Except in WHOLE rows of bytes it is zero beyond column d.
+// Its first FULL quads are within the row. WHOLE rows begin and end at quads.
 template <class T, int V, int FULL, int LANES, bool WHOLE> struct Row {
   Quad<T> quad[V];
 
-  // load requests a row. Of bytes, a quad beyond column d is the row's first, and has a weight of
-  // zero (with which an infinity of the other types would make NaN): registers that each row
-  // fills have no earlier value to be kept.
+  // load requests a row. In a WHOLE row of bytes, a quad beyond column d is loaded from the row's
+  // first quad and has a weight of zero (for the other types, zero times an infinity would be
+  // NaN): since every row then fills all registers, no earlier values have to be kept.
   __device__ inline void load(const PoolRows &pool, int i, bool aligned, int lane, int d) {
     const T *row = (const T *)pool.data + (i64)i * pool.stride + lane * 4;
 #pragma unroll
@@ -86,9 +86,9 @@ template <int ROWS> __device__ inline float rows_sum(const float *v, int in_warp
   return s;
 }
 
-// chunk_gradient is one block's work. GROUP warps share a row, of at least FULL and
-// at most V times GROUP * 128 elements; AHEAD is the number of rows requested before
-// they are needed, ROWS (1 or 2) that of those summed at a time. sums and losses are static
+// chunk_gradient computes one chunk on one block. GROUP warps share a row, of at least FULL
+// and at most V times GROUP * 128 elements; AHEAD is the number of rows requested before
+// they are needed, ROWS (1 or 2) the number of rows summed at a time. sums and totals are static
 // shared memory: two sets of ROWS for each warp of a group, and two doubles for each warp.
 // shift is the task's offset.
 template <class T, int V, int FULL, int WARPS, int GROUP, int AHEAD, int ROWS, bool WHOLE>
@@ -115,13 +115,13 @@ __device__ inline void chunk_gradient(const SampleChunk &c, const int *rows, con
   rows += c.first + lo;
   y += c.labels + lo;
   const bool aligned = quads_aligned<T>(c.pool);
-  const int mine = in_warp * ROWS / 32; // of the rows that are summed at a time
+  const int mine = in_warp * ROWS / 32; // which of the ROWS rows this lane has the sum of
   double2 total = make_double2(0, 0);
 
   Row<T, V, FULL, LANES, WHOLE> ahead[AHEAD] = {};
 #pragma unroll
   for (int k = 0; k < AHEAD; k++) ahead[k].load(c.pool, __ldg(rows + min(k, last)), aligned, lane, d);
-  // Of 32 samples at a time a lane has the label of one, and the row of the one AHEAD behind it.
+  // Of 32 samples at a time, a lane holds the label of one, and the row index of the one AHEAD places after it.
   float next_label = in_warp <= last ? __ldg(y + in_warp) : 0;
   int next_row = __ldg(rows + min(in_warp + AHEAD, last));
   for (int begin = 0; begin < turns; begin += 32) {
@@ -237,7 +237,7 @@ __device__ inline void any_dtype(const SampleChunk *chunks, const int *rows, con
   }
 }
 
-// TASK_GRADIENT is the kernel for rows of more than `above` elements, up to width. GROUP of the WARPS share a
+// TASK_GRADIENT defines the kernel for rows of more than `above` elements, up to width. GROUP of the WARPS share a
 // row; the compiler is asked for BLOCKS on a multiprocessor.
 #define TASK_GRADIENT(width, above, WARPS, GROUP, BLOCKS)                                                             \
   extern "C" __global__ void __launch_bounds__(32 * (WARPS), BLOCKS)                                                  \
@@ -253,7 +253,7 @@ __device__ inline void any_dtype(const SampleChunk *chunks, const int *rows, con
 #define NARROW(width, above, BLOCKS) TASK_GRADIENT(width, above, GRADIENT_NARROW_BLOCK / 32, 1, BLOCKS)
 #define WIDE(width, above, BLOCKS) TASK_GRADIENT(width, above, BLOCK / 32, BLOCK / 32, BLOCKS)
 
-// A compilation with GRADIENT_WIDTH makes that kernel alone: all of them take the compiler seconds.
+// With GRADIENT_WIDTH a compilation makes the kernel of that width alone: all of them take the compiler seconds.
 #ifdef GRADIENT_WIDTH
 #define WANTED(width) (GRADIENT_WIDTH == width)
 #else

@@ -1,14 +1,14 @@
-// task_gradient_any: task_gradient for rows wider than its widest.
+// task_gradient_any: task_gradient for rows wider than its widest kernel takes.
 //
 //   r_i = scale x_i'p_t + b_t - y_i,  part_s = scale sum_i r_i x_i,  part_sums_s = (sum_i r_i^2, sum_i r_i)
 //
 // Shapes   as in task_gradient.cu.
 // Launch   grid: one block per chunk; block BLOCK. No dynamic shared memory.
-// Order    fixed: a group of BLOCK / 32 rows after the other, in each the rows in
+// Order    fixed: one group of BLOCK / 32 rows after the other, in each the rows in
 //          order; products of a row by lane, lanes by butterfly; warps in order.
 // Traffic  BLOCK / 32 rows at a time, one per warp for the dot products, then all
-//          threads add them, column by column, to part. The second reading of a row
-//          and the sums find them in L2: eight rows of 8193 float32 are 256 KiB per
+//          threads add them, column by column, to part. The second read of the rows and
+//          the sums in part are found in L2: eight rows of 8193 float32 are 256 KiB per
 //          block. Stored elements come from DRAM once.
 #include "common.cuh"
 

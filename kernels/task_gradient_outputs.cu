@@ -8,21 +8,23 @@
 // Shapes   p, offset, part, part_sums: as in task_gradient.cu; output c of chunk s has
 //          the slot of the chunk + c slots. y: a label for each output, sample after
 //          sample.
-// Launch   grid: one block per chunk, of which those of task_gradient return at once;
+// Launch   grid: one block per chunk; blocks of chunks of task_gradient return at once;
 //          block BLOCK. No dynamic shared memory.
-// Order    fixed: OUTPUT_ROWS rows after the other. Products of a row by lane, lanes by
-//          butterfly; rows in order; of the sums, rows 4 apart by lane, warps in order.
+// Order    fixed: one run of OUTPUT_ROWS rows after the other. Products of a row by lane,
+//          lanes by butterfly; part by rows in order; part_sums by lane over rows GROUP
+//          BLOCK / 32 apart, lanes by butterfly, warps in order.
 // Traffic  stored elements come from DRAM once. OUTPUT_ROWS rows at a time, which stay
 //          in cache, and OUTPUT_TILE outputs: first the residuals, a warp per four rows,
 //          so that each conversion and each element of p serves OUTPUT_TILE and four
 //          products; then the sums, a thread per four columns.
 #include "common.cuh"
 
-// GROUP is the rows of a warp. The products of a tile are one per lane in the end.
+// GROUP is the number of rows that a warp takes at a time. In the end each lane has one of
+// the products of GROUP rows with OUTPUT_TILE outputs.
 #define GROUP 4
 static_assert(GROUP * OUTPUT_TILE == 32, "a product per lane");
 
-// columns_at returns elements j to j + 3 of a row of d, zero beyond: at once where whole says so.
+// columns_at returns elements j to j + 3 of a row of d elements, with zeros beyond. With whole it loads them at once.
 template <class T> __device__ inline float4 columns_at(const T *row, int j, int d, bool whole) {
   Quad<T> q;
   if (whole) {
@@ -44,8 +46,9 @@ __device__ inline void add_scaled(float4 &sum, float r, float4 x) {
   sum.w = fmaf(r, x.w, sum.w);
 }
 
-// fold lets half of the lanes keep half of twice HALF sums over the lanes. HALF is a
-// constant so that sums stay in registers.
+// fold leaves HALF of 2 HALF sums in each lane: the lanes with bit HALF set keep the upper
+// half of the sums and the others the lower half, each with that of the lane HALF away added.
+// HALF is a constant so that sums stay in registers.
 template <int HALF> __device__ inline void fold(float (&sum)[32], int lane) {
   const bool upper = lane & HALF;
 #pragma unroll
@@ -62,9 +65,9 @@ struct Shared {
   i64 row[OUTPUT_ROWS]; // where each begins in the pool
 };
 
-// residuals computes those of live rows for n outputs from output o on; labels are
-// those of the first row. Lane l ends with row l / OUTPUT_TILE of a group and output
-// o + l % OUTPUT_TILE.
+// residuals computes the residuals of live rows for n outputs from output o on; labels
+// points to those of the first row. Lane l ends with row l / OUTPUT_TILE of a group and
+// output o + l % OUTPUT_TILE.
 template <class T>
 __device__ inline void residuals(const SampleChunk &c, const float *labels, const float *p, i64 p_stride, const float *offset,
                                  int d, int live, int o, int n, Shared &shared) {
@@ -115,7 +118,7 @@ __device__ inline void residuals(const SampleChunk &c, const float *labels, cons
 }
 
 // add_rows adds residual times row, over live rows, to the sums of n outputs, which
-// are step floats apart; more says that there are sums already.
+// are step floats apart; without more it overwrites the sums.
 template <class T>
 __device__ inline void add_rows(const SampleChunk &c, int d, int live, int n, bool more, const Shared &shared, float *part,
                                 i64 step) {

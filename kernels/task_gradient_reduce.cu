@@ -10,7 +10,7 @@
 //          threads share a column.
 // Order    fixed for a shape of the block: a thread's slots in order, in float64,
 //          then the threads of a column in order.
-// Traffic  4 d bytes per slot, which the pass before left in L2, and 4 d per task.
+// Traffic  4 d bytes per slot, which the preceding pass left in L2, and 4 d per task.
 #include "common.cuh"
 
 #define GRADIENT_REDUCE_BLOCK (GRADIENT_REDUCE_COLUMNS * GRADIENT_REDUCE_THREADS)

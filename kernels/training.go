@@ -1,23 +1,22 @@
 package kernels
 
-// Heads computes the squared loss of a minibatch of N samples of up to Outputs labels
-// under the heads of their tasks, and its gradients, as backend.Training defines
-// them. All of it is in device memory.
+// Heads computes the squared loss of a minibatch of N samples of up to Outputs labels under the heads of their tasks,
+// and its gradients, as backend.Training defines them. All operands are in device memory.
 type Heads struct {
 	N, K, Tasks, Outputs int
 	Z, W, Y              Matrix
 	Task                 Ptr
 	Scale                float64
-	// DZ and DW are both none when the loss alone is wanted.
+	// DZ and DW are both the zero Matrix when the loss alone is wanted.
 	DZ, DW Matrix
-	// Loss is one float64 that is added to.
+	// Loss points to one float64, which is added to.
 	Loss Ptr
 	// Residual is scratch of N Outputs float64.
 	Residual Ptr
 }
 
-// Launches are the residuals with the gradient in the features, and then the loss
-// with the gradient in the heads.
+// Launches returns two launches: the residuals with the gradient with respect to the features, and then the loss with
+// the gradient with respect to the heads.
 func (h Heads) Launches() []Launch {
 	k, outputs, blocks := index32("head_residual", "columns", h.K), index32("head_residual", "outputs", h.Outputs), 1
 	if h.DW.At != 0 {
@@ -36,7 +35,7 @@ func (h Heads) Launches() []Launch {
 // rate * decay.
 const AdamRates = 8
 
-// Adam is one step over n elements, as backend.Training defines it.
+// Adam makes one step over n elements, as backend.Training defines it.
 func Adam(n int, rates, g, m, v, theta Ptr) Launch {
 	return launch("adam", ceilDiv(n, block), 1, threads(block), 0, int64(n), rates, g, m, v, theta)
 }

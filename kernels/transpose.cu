@@ -1,4 +1,4 @@
-// transpose: B = A', for a change between row-major and column-major.
+// transpose: B = A', to change between row-major and column-major.
 //
 // Shapes   a: rows by cols, rows a_stride apart. b: cols by rows, b_stride apart.
 // Launch   grid: ceil(rows / TILE) ceil(cols / TILE), one block per tile; block (TILE,

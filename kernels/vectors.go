@@ -57,13 +57,13 @@ func Convert(from Real, n int, src, dst Ptr) Launch {
 	return elementwise("convert_f64_f32", n, src, dst)
 }
 
-// maxChunks bounds the partial sums of a reduction, minSpan the work of one.
+// maxChunks is the largest number of partial sums of a reduction, minSpan the least length of a chunk.
 const (
 	maxChunks = 1024
 	minSpan   = 1024
 )
 
-// chunks divides n elements into chunks of span; there is always one.
+// chunks returns the number of chunks that n elements are divided into, at least one, and the length of a chunk.
 func chunks(n int) (count, span int) {
 	span = max(minSpan, ceilDiv(ceilDiv(n, maxChunks), block)*block)
 	return max(1, ceilDiv(n, span)), span
@@ -72,25 +72,25 @@ func chunks(n int) (count, span int) {
 // Dots computes out_ji = a_i'x_j for the rows a_i of the Rows by N matrix A and x_j of
 // the Vectors by N matrix X, as float64 in device memory.
 type Dots struct {
-	// Type is that of X, and of A where it is Float64. A is Stored otherwise.
+	// Type is the type of X. A has the same type if it is Float64, and else the type Stored.
 	Type             Real
 	Stored           Stored
 	Rows, Vectors, N int
 	A, X             Matrix
 	// Part is scratch of PartLen float64.
 	Part Ptr
-	// Out has its rows j OutStride apart.
+	// Out holds Vectors rows of Rows elements, OutStride apart.
 	Out       Ptr
 	OutStride int
 }
 
-// PartLen is the number of float64 of scratch.
+// PartLen returns the number of float64 of scratch.
 func (d Dots) PartLen() int {
 	count, _ := chunks(d.N)
 	return d.Vectors * d.Rows * count
 }
 
-// Launches are the two stages.
+// Launches returns the two stages.
 func (d Dots) Launches() []Launch {
 	count, span := chunks(d.N)
 	name := "dots" + d.Type.suffix()
@@ -105,8 +105,8 @@ func (d Dots) Launches() []Launch {
 	}
 }
 
-// Publish copies n 64-bit words to memory of the host that the device sees at to, and
-// sets the 32-bit word at flag, in such memory too, to 1 after them.
+// Publish copies n 64-bit words to host memory, which the device sees at address to, and then sets the 32-bit word at
+// flag, in host memory too, to 1.
 func Publish(from Ptr, n int, to, flag Ptr) Launch {
 	return launch("publish", 1, 1, threads(block), 0, from, int64(n), to, flag)
 }
@@ -120,13 +120,13 @@ type Norm struct {
 	Out  Ptr
 }
 
-// PartLen is the number of float64 of scratch.
+// PartLen returns the number of float64 of scratch.
 func (m Norm) PartLen() int {
 	count, _ := chunks(m.N)
 	return 3 * count
 }
 
-// Launches are the two stages.
+// Launches returns the two stages.
 func (m Norm) Launches() []Launch {
 	count, span := chunks(m.N)
 	return []Launch{
@@ -135,8 +135,8 @@ func (m Norm) Launches() []Launch {
 	}
 }
 
-// Combine computes y = sum_i coef_i a_i + beta y over the rows a_i of the rows by n
-// matrix a; coef are rows float64 in device memory.
+// Combine computes y = sum_i coef_i a_i + beta y over the rows a_i of the rows by n matrix a; coef holds rows float64
+// in device memory.
 func Combine(t Real, rows, n int, coef Ptr, a Matrix, beta float64, y Ptr) Launch {
 	name := "combine" + t.suffix()
 	columns := size("COMBINE_BLOCK")
