@@ -27,28 +27,28 @@ import (
 
 const (
 	convTargetSamples = 200
-	convRidge         = 0.1 // of the target's head, in units of the mean eigenvalue
+	convRidge         = 0.1 // ridge of the target's head, in units of the mean eigenvalue
 	convDigits        = 5_000
 )
 
-// convResult is a convolutional fit for each of several seeds.
+// convResult holds the results of convolutional fits, one for each seed.
 type convResult struct {
 	Name    string    `json:"-"`
 	Seconds []float64 `json:"seconds"` // of a pass
 	Busy    []float64 `json:"busy"`    // processor time of a pass, over all threads
-	Loss    []float64 `json:"loss"`    // mean squared residual on the way through the last pass
+	Loss    []float64 `json:"loss"`    // mean squared residual over the steps of the last pass
 	Errors  []float64 `json:"errors"`  // on the target's test rows
 	Version string    `json:"version"`
 	Failed  string    `json:"-"`
 }
 
-// convProblem are uniform samples of all tasks except the target, and the target's.
+// convProblem holds uniform samples of all tasks except the target, and the target's samples and test rows.
 type convProblem struct {
 	set                 *dataset.Set
 	train, target, test backend.SampleSet
 }
 
-// newConvProblem draws from a folder in the layout of MNIST-C, or from embedded digits where there is none.
+// newConvProblem draws from a folder in the layout of MNIST-C, or from the embedded digits if folder is empty.
 func newConvProblem(folder string) (*convProblem, error) {
 	var set *dataset.Set
 	var err error
@@ -73,7 +73,7 @@ func newConvProblem(folder string) (*convProblem, error) {
 	return p, nil
 }
 
-// leave writes the samples as float32 for the script.
+// leave writes the samples as float32 for the Python script.
 func (p *convProblem) leave(f compare.Folder) error {
 	return f.Leave(map[string]any{
 		"conv_x": compare.Gather(p.set.Pools, p.train), "conv_y": p.train.Y, "conv_offsets": compare.Offsets(p.train),
@@ -133,7 +133,7 @@ func compareConv(folder string, f compare.Folder, seeds, passes int) error {
 	return nil
 }
 
-// count is a number and what it counts.
+// count returns n and the noun it counts, in the plural unless n is 1.
 func count(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
@@ -141,14 +141,14 @@ func count(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// middle is the median, the upper one of two.
+// middle returns the median of v, of an even number the upper of the two in the middle.
 func middle(v []float64) float64 {
 	v = slices.Clone(v)
 	slices.Sort(v)
 	return v[len(v)/2]
 }
 
-// processorTime is what this process has used, in seconds.
+// processorTime returns the processor time that this process has used, in seconds.
 func processorTime() float64 {
 	var u unix.Rusage
 	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {
@@ -157,7 +157,7 @@ func processorTime() float64 {
 	return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e9
 }
 
-// fit trains with amtrl.
+// fit trains the network with amtrl, once for each seed.
 func (p *convProblem) fit(c pipeline.Conv, seeds int) (r convResult, err error) {
 	q, err := openCPU()
 	if err != nil {
@@ -225,7 +225,7 @@ func (p *convProblem) targetError(q backend.Queue, net *pipeline.Network, target
 	return float64(wrong) / float64(test.Len()), nil
 }
 
-// features are those of samples, a row for each.
+// features returns the features of the samples, one row for each.
 func features(q backend.Queue, net *pipeline.Network, s backend.Samples) (*mat.Dense, error) {
 	tmp := backend.NewScope(q)
 	defer tmp.Close()

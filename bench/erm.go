@@ -11,13 +11,13 @@ import (
 	"github.com/amtrl/amtrl/bench/internal/compare"
 )
 
-// ermResult is how long it took to come within 1e-3 of the best objective.
+// ermResult says how long one program took to come within 1e-3 of the best objective.
 type ermResult struct {
 	compare.Fitted
 	Name, Failed string
 }
 
-// compareERM times the whole minimisation to one objective.
+// compareERM times the whole minimisation, to the same objective for all programs.
 func compareERM(p *problem, f compare.Folder) error {
 	q, err := openCPU()
 	if err != nil {

@@ -1,20 +1,18 @@
 //go:build linux
 
-// Command bench times the CPU backend beside what a user would pick instead,
-// in one run on one machine, and prints every figure as a ratio too:
+// Command bench times the CPU backend beside what a user would pick instead, in one run on one machine, and prints
+// every figure as a ratio too:
 //
-//   - the fused gradient pass against NumPy doing the same two passes, and with
-//     the gradients of B and W against PyTorch's autograd on (X B) w;
+//   - the fused gradient pass against NumPy doing the same two passes, and with the gradients of B and W against
+//     PyTorch's autograd on (X B) w;
 //   - a pass over samples of ten outputs against ten passes over the samples of one;
-//   - a whole linear ERM to one objective against NumPy with SciPy's L-BFGS and
-//     against the obvious PyTorch;
-//   - the training of a convolutional representation against the obvious PyTorch,
-//     the same network on the same samples;
+//   - a whole linear ERM to one objective against NumPy with SciPy's L-BFGS and against the obvious PyTorch;
+//   - the training of a convolutional representation against the obvious PyTorch, the same network on the same samples;
 //   - predictions for rows in memory against scikit-learn and PyTorch with the same model;
 //   - the pass against merely reading the same bytes, in the same run.
 //
-// Python is taken from AMTRL_PYTHON, or python3; PyTorch from the first of
-// AMTRL_TORCH_PYTHON, AMTRL_PYTHON, python3 and /usr/bin/python3 that has it.
+// Python is taken from AMTRL_PYTHON, or python3; for PyTorch, from the first of AMTRL_TORCH_PYTHON, AMTRL_PYTHON,
+// python3 and /usr/bin/python3 that has it.
 package main
 
 import (
@@ -66,7 +64,7 @@ func run(repeats int, linear, erm, predict bool, conv, passes int, data string) 
 	return compareConv(data, f, conv, passes)
 }
 
-// compareLinear times the linear class.
+// compareLinear times the passes of the linear class and, with erm, a whole ERM.
 func compareLinear(f compare.Folder, repeats int, erm bool) error {
 	p := newProblem()
 	if err := f.LeaveProblem(p.pools, p.samples, p.theta); err != nil {

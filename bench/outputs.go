@@ -15,8 +15,8 @@ import (
 // outputs is the number of labels of each sample in compareOutputs.
 const outputs = 10
 
-// compareOutputs times one pass over samples of several outputs beside as many
-// passes over the same samples with one label each.
+// compareOutputs times one pass over samples of several outputs, and as many passes over the same samples with one
+// label each.
 func compareOutputs(p *problem, repeats int) error {
 	t := compare.NewTable(fmt.Sprintf("%d outputs", outputs), "one pass, ms", fmt.Sprintf("%d single passes, ms", outputs), "times as fast")
 	for _, cols := range []int{inputs, 384} {
@@ -34,7 +34,8 @@ func compareOutputs(p *problem, repeats int) error {
 	return nil
 }
 
-// timeOutputs times both over the first cols inputs, with a source for each pool.
+// timeOutputs returns the seconds of the one pass and of the single passes, over the first cols inputs, with a source
+// for each pool.
 func timeOutputs(p *problem, dtype backend.DType, cols, repeats int) (together, apart float64, err error) {
 	q, err := openCPU()
 	if err != nil {

@@ -20,12 +20,12 @@ type timing struct {
 	Name    string
 	Seconds float64
 	Bytes   float64
-	// Read is the GB/s at which as many bytes can be read.
+	// Read is the rate in GB/s at which the same number of bytes can be read.
 	Read   float64
 	Failed string
 }
 
-// median times f.
+// median returns the median seconds of f over the given number of calls, after two to warm up.
 func median(repeats int, f func() error) (float64, error) {
 	times := make([]float64, repeats)
 	for i := -2; i < repeats; i++ { // two to warm up
@@ -95,7 +95,7 @@ func timePass(p *problem, dtype backend.DType, repeats int) ([]timing, error) {
 }
 
 // hotRead returns the GB/s at which all threads together sum that number of bytes in order, over and over, from huge
-// pages: the pass has the caches and huge pages on its side too.
+// pages, since the pass gains from the caches and from huge pages too.
 func hotRead(bytes, repeats int) (float64, error) {
 	raw, err := unix.Mmap(-1, 0, bytes, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
 	if err != nil {
@@ -121,7 +121,7 @@ func hotRead(bytes, repeats int) (float64, error) {
 	return float64(8*len(data)) / seconds / 1e9, err
 }
 
-// sum adds in eight chains, one cache line per step, so that loads and not additions set the pace.
+// sum adds up x in eight chains, one cache line per step, so that loads and not additions set the pace.
 func sum(x []uint64) uint64 {
 	var a, b, c, d, e, f, g, h uint64
 	for len(x) >= 8 {

@@ -15,7 +15,7 @@ import (
 	"github.com/amtrl/amtrl/pipeline"
 )
 
-// What is predicted: rows of a linear model, and images of a network of the default's layers.
+// The sizes of the predictions: rows for a linear model, and images for a network with the layers of the default.
 const (
 	predictRows    = 100_000
 	predictWidth   = 384
@@ -79,7 +79,8 @@ func comparePredict(f compare.Folder, repeats int) error {
 	return nil
 }
 
-// timePredict times the predictions for all rows, in batches as a file gives them.
+// timePredict returns the median seconds of the predictions for all rows, in batches of the size in which a file is
+// read, and the predictions.
 func timePredict(tensors []pipeline.Tensor, side int, rows *dataset.Pool, repeats int) (seconds float64, y []float32, err error) {
 	q, err := openCPU()
 	if err != nil {
@@ -114,7 +115,7 @@ func timePredict(tensors []pipeline.Tensor, side int, rows *dataset.Pool, repeat
 	return seconds, y, err
 }
 
-// randomRows are standard normal, or bytes.
+// randomRows returns rows of standard normal values, or of random bytes for uint8.
 func randomRows(rng *rand.Rand, rows, cols int, dtype string) *dataset.Pool {
 	p := &dataset.Pool{Rows: rows, Cols: cols, Scale: 1}
 	for range rows * cols {
@@ -130,7 +131,7 @@ func randomRows(rng *rand.Rand, rows, cols int, dtype string) *dataset.Pool {
 	return p
 }
 
-// tensor is one of random numbers.
+// tensor returns a tensor of n Gaussians of standard deviation 1 / sqrt(n / shape[0]).
 func tensor(rng *rand.Rand, name string, shape ...int) pipeline.Tensor {
 	n := 1
 	for _, d := range shape {

@@ -37,7 +37,7 @@ func newProblem() *problem {
 		p.pools = append(p.pools, &dataset.Pool{Rows: poolLen, Cols: inputs, U8: make([]uint8, poolLen*inputs), Scale: 1. / 255})
 	}
 	for r := range pools * poolLen {
-		// A blurred stroke: neighbouring pixels go together, most are dark.
+		// A blurred stroke: neighbouring pixels are correlated, and most are dark.
 		row, x, y := p.pools[r/poolLen].U8[r%poolLen*inputs:][:inputs], 14.0, 14.0
 		for range 40 {
 			x, y = x+rng.NormFloat64(), y+rng.NormFloat64()
@@ -74,7 +74,7 @@ func newProblem() *problem {
 	return p
 }
 
-// place uploads the pools in one of the storage types and the samples.
+// place uploads the pools as elements of t, and the samples. bytes is the size of the samples' stored rows.
 func (p *problem) place(tmp *backend.Scope, t backend.DType) (s backend.Samples, bytes float64, err error) {
 	set := p.samples
 	set.Pools = compare.Upload(tmp, t, p.pools)

@@ -17,7 +17,8 @@ const (
 	torchPass = "PyTorch, autograd on (X B) w"
 )
 
-// rival runs one of the scripts, which takes its folder and the number of threads first.
+// rival runs one of the scripts, with its folder and the number of threads as the first arguments, and decodes its
+// output into out.
 func rival(f compare.Folder, python, script string, out any, args ...string) error {
 	return f.Run(python, out, script, append([]string{f.Dir, fmt.Sprint(compare.Threads())}, args...)...)
 }

@@ -18,14 +18,15 @@ import (
 	"time"
 )
 
-// runApart carries out each measurement in a process of its own, which ends in time: what one loses, the others
-// keep. The report in o.out grows by each, and by what one had measured that was ended.
+// runApart carries out each measurement in a process of its own with a time limit, so that one that hangs or crashes
+// takes nothing from the others. Each measurement adds to the report in o.out; one that is ended adds what it had
+// measured.
 func runApart(o options) error {
 	self, err := os.Executable()
 	if err != nil {
 		return err
 	}
-	own, err := os.MkdirTemp("", "amtrl-bench") // also what those that are ended leave behind
+	own, err := os.MkdirTemp("", "amtrl-bench") // temporary files, also of processes that are ended
 	if err != nil {
 		return err
 	}
@@ -38,7 +39,7 @@ func runApart(o options) error {
 		o.out = logs
 	}
 	ends := []os.Signal{os.Interrupt, syscall.SIGTERM}
-	if !signal.Ignored(syscall.SIGHUP) { // as nohup has it
+	if !signal.Ignored(syscall.SIGHUP) { // as it is under nohup
 		ends = append(ends, syscall.SIGHUP)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), ends...)
@@ -73,8 +74,8 @@ func runApart(o options) error {
 	return errors.Join(append(failed, err)...)
 }
 
-// child runs one measurement, whose messages go to a log as well. However it ends, nothing that it started is left:
-// PyTorch, say, would keep memory of the device and its time from the next one.
+// child runs one measurement, whose messages go to a log as well. However it ends, every process that it started is
+// killed: PyTorch, say, would hold memory of the device and computing time that the next measurement needs.
 func child(ctx context.Context, self string, o options, name, log, temporary string) error {
 	f, err := os.Create(log)
 	if err != nil {
@@ -87,7 +88,7 @@ func child(ctx context.Context, self string, o options, name, log, temporary str
 	cmd.Env = append(os.Environ(), "TMPDIR="+temporary)
 	cmd.WaitDelay = 5 * time.Second
 	cmd.Stdout, cmd.Stderr = f, io.MultiWriter(f, os.Stderr)
-	// Should this process be killed, so is that one, by the death of the thread that starts it.
+	// If this process is killed, so is the child, by a signal on the death of the thread that started it.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
@@ -105,7 +106,7 @@ func child(ctx context.Context, self string, o options, name, log, temporary str
 	return nil
 }
 
-// args are the flags of a process for one measurement.
+// args returns the flags of the process for one measurement.
 func (o options) args(name string) []string {
 	return []string{
 		"-limit=0", "-only=" + name, "-backend=" + o.backend, fmt.Sprint("-device=", o.device), "-python=" + o.python, "-rival-device=" + o.rival,

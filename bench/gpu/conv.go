@@ -50,8 +50,8 @@ func (w *bench) conv() error {
 	return w.convRival(p, c, section, seconds, least)
 }
 
-// trainingWork is that of a step's products for one image: of each layer the forward one and the gradients in weights
-// and, except for the first, in inputs.
+// trainingWork returns the work of the products of a training step for one image: for each layer the forward product,
+// the gradient with respect to the weights and, except in the first layer, the gradient with respect to the inputs.
 func trainingWork(height, width int, channels []int, k int) work {
 	operations, in := 0., 1
 	products := 2.

@@ -11,7 +11,7 @@ import (
 	"github.com/amtrl/amtrl/dataset"
 )
 
-// digitSet is the embedded digits and their corruptions, made once.
+// digitSet returns the embedded digits and their corruptions, which it makes once.
 func (w *bench) digitSet() (*dataset.Set, error) {
 	if w.set != nil {
 		return w.set, nil
@@ -90,7 +90,7 @@ func (w *bench) linearRival(p *problem, section string, goal, ours float64) erro
 	return nil
 }
 
-// problem are samples of the sources of one target and a starting point.
+// problem holds samples of the sources of one target and a starting point.
 type problem struct {
 	set     *dataset.Set
 	samples backend.SampleSet // without the pools

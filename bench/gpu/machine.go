@@ -12,26 +12,26 @@ import (
 	"github.com/amtrl/amtrl/cuda"
 )
 
-// machine is what a CUDA device is and how fast it can be.
+// machine describes a CUDA device, its driver and libraries, and its peak rates.
 type machine struct {
 	cuda.DeviceInfo
 	Driver string `json:"driver"`
-	// DriverVersion is what nvidia-smi says, where it is.
+	// DriverVersion is the version that nvidia-smi reports, or empty where it reports none.
 	DriverVersion string             `json:"driver_version,omitempty"`
 	Libraries     []cuda.LibraryInfo `json:"libraries"`
 	Peak          peak               `json:"peak"`
 }
 
-// peak is the roof: what the device's clocks and widths allow at most, without tensor cores. A figure that is not
-// known is 0.
+// peak is the roofline: the rates, per second, that the device's clocks and widths allow at most, without tensor cores.
+// A rate that is not known is 0.
 type peak struct {
 	BytesPerSecond float64 `json:"bytes_per_second,omitempty"`
 	Float32        float64 `json:"float32_flops,omitempty"`
 	Float64        float64 `json:"float64_flops,omitempty"`
 }
 
-// units are the float32 and float64 units of a multiprocessor, by compute capability; a fused multiply-add of each
-// per cycle (CUDA C++ Programming Guide, "Throughput of Native Arithmetic Instructions").
+// units holds the numbers of float32 and float64 units of a multiprocessor, by compute capability; each unit does a
+// fused multiply-add per cycle (CUDA C++ Programming Guide, "Throughput of Native Arithmetic Instructions").
 var units = map[string][2]float64{
 	"8.0": {64, 32}, "8.6": {128, 2}, "8.9": {128, 2}, "9.0": {128, 64},
 	"10.0": {128, 64}, "10.3": {128, 2}, "12.0": {128, 2}, "12.1": {128, 2},
@@ -46,7 +46,7 @@ func peakOf(d cuda.DeviceInfo) peak {
 	}
 }
 
-// work is what a repetition does at the least: the bytes that it reads and writes, and its operations.
+// work is the least that one repetition must do: the bytes that it reads and writes, and its floating-point operations.
 type work struct {
 	Bytes   float64 `json:"bytes,omitempty"`
 	Float32 float64 `json:"float32_operations,omitempty"`
@@ -55,7 +55,7 @@ type work struct {
 
 func (w work) times(n float64) work { return work{n * w.Bytes, n * w.Float32, n * w.Float64} }
 
-// seconds is the time under the roof, 0 where that is not known.
+// seconds returns the least time for w at the peak rates, or 0 where a rate that it needs is not known.
 func (p peak) seconds(w work) float64 {
 	if w.Bytes > 0 && p.BytesPerSecond == 0 || w.Float32 > 0 && p.Float32 == 0 || w.Float64 > 0 && p.Float64 == 0 {
 		return 0
@@ -83,7 +83,7 @@ func describe(ordinal int) (*machine, error) {
 	return m, nil
 }
 
-// clocks are what nvidia-smi says of a device at one time.
+// clocks holds what nvidia-smi reports about a device at one time.
 type clocks struct {
 	Driver      string `json:"driver"`
 	SM          string `json:"sm"`
@@ -95,7 +95,7 @@ type clocks struct {
 	Throttled   string `json:"throttle_reasons"`
 }
 
-// readClocks asks nvidia-smi, where it is, about the device of a UUID.
+// readClocks asks nvidia-smi about the device with the given UUID. It returns an error where there is no nvidia-smi.
 func readClocks(uuid string) (*clocks, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()

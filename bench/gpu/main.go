@@ -12,9 +12,9 @@
 //   - a pass of training the convolutional representation against PyTorch, eager
 //     and with its step as a CUDA graph.
 //
-// Every time is of many repetitions between two synchronisations, and the median of five such batches, but those of
-// ERMs and training are the median of three fits, and sweeps are timed once. Each measurement has a process of its own,
-// which is ended after -limit with all that it started, and the files in -out grow by each: -only continues them.
+// A time is the median of five batches, each of many repetitions between two synchronisations; ERMs and training are
+// timed as the median of three fits, and sweeps once. Each measurement has a process of its own, which is ended after
+// -limit with all that it started. Each adds to the files in -out, so that a later call with -only continues them.
 // PyTorch and CuPy are taken from the interpreter that -python names; where they are missing, their rows say so. With
 // -small everything runs in seconds, on any backend, to show that nothing is broken.
 package main
@@ -43,7 +43,7 @@ import (
 //go:embed *.py
 var scripts embed.FS
 
-// options are the flags.
+// options holds the flags.
 type options struct {
 	backend, python, rival, out, logs, only string
 	device, jobs, rivals                    int
@@ -51,7 +51,8 @@ type options struct {
 	limit                                   time.Duration
 }
 
-// file is that of the report, empty where none is asked for. A small run has its own.
+// file returns the path of the report with the given extension, or nothing where no report is asked for. A small run
+// has a report of its own.
 func (o options) file(ext string) string {
 	if o.out == "" {
 		return ""
@@ -88,18 +89,18 @@ func main() {
 	}
 }
 
-// bench is what the measurements share.
+// bench holds what the measurements share.
 type bench struct {
 	options
 	sizes
 	q      backend.Queue
 	folder compare.Folder
 	report *report
-	part   part // of the report, in the making
+	part   part // the part of the report that is being measured
 	set    *dataset.Set
 }
 
-// measurements are the parts, in the order in which they are carried out.
+// measurements lists the parts of the report, in the order in which they are carried out.
 var measurements = []string{"copy", "pass", "erm", "pinv", "conv", "sweep"}
 
 func run(o options) error {
@@ -148,7 +149,7 @@ func run(o options) error {
 	return errs
 }
 
-// soFar leaves the table with the rows that there are, for the case that this process is ended.
+// soFar writes the report with the rows that there are so far, in case this process is ended.
 func (w *bench) soFar() {
 	m := w.part
 	m.Failed = notFinished
@@ -158,7 +159,7 @@ func (w *bench) soFar() {
 	}
 }
 
-// measure carries out one measurement and writes what there is then.
+// measure carries out one measurement, enters it in the report and writes the report.
 func (w *bench) measure(name string, measure func() error) error {
 	start := time.Now()
 	w.part = part{Name: name, Date: start.UTC().Format(time.RFC3339), Before: w.clocks()}
@@ -179,7 +180,7 @@ func (w *bench) measure(name string, measure func() error) error {
 	return errors.Join(err, w.report.write(w.options))
 }
 
-// clocks are those of the device, nil where there is nobody to ask.
+// clocks returns the clocks of the device, or nil where they cannot be read.
 func (w *bench) clocks() *clocks {
 	if w.report.Machine == nil {
 		return nil
@@ -194,7 +195,7 @@ func (w *bench) clocks() *clocks {
 
 func rendered(t table.Writer) string { return t.Render() }
 
-// open opens what -backend and -device name.
+// open opens the device that -backend and -device name.
 func open(o options) (backend.Device, error) {
 	switch o.backend {
 	case "cpu":

@@ -76,14 +76,14 @@ func (w *bench) pass(n int, dtype backend.DType) error {
 	return err
 }
 
-// passWork is that of the task gradient over n samples: every stored element once, and for each a multiplication
-// and an addition for the dot product and two for the sum.
+// passWork returns the work of the task gradient over n samples: one read of every stored element, and for each element
+// a multiplication and an addition for the dot product and another two for the sum.
 func passWork(n int, dtype backend.DType) work {
 	elements := float64(n * inputs)
 	return work{Bytes: elements * float64(dtype.Size()), Float32: 4 * elements}
 }
 
-// poolOf makes random rows once and returns what uploads a copy of them, and their scale.
+// poolOf makes random rows once, and returns a function that uploads a copy of them, and their scale.
 func poolOf(rng *rand.Rand, dtype backend.DType, rows int) (upload func(*backend.Scope) backend.Buffer, scale float32) {
 	raw := make([]uint8, rows*inputs)
 	for i := range raw {

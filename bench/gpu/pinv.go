@@ -10,8 +10,8 @@ import (
 	"github.com/amtrl/amtrl/backend"
 )
 
-// graded is how many powers of ten the singular values of an ill-conditioned matrix span, about: far beyond what the
-// normal equations stand for.
+// graded is the number of powers of ten, about, that the singular values of an ill-conditioned matrix span: far more
+// than the normal equations tolerate.
 const graded = 6
 
 // pinv times the pseudo-inverse of random float64 matrices, well conditioned and not.
@@ -46,8 +46,8 @@ func (w *bench) pinv() error {
 	return nil
 }
 
-// inverseWork is that of a pseudo-inverse by the Cholesky factor of the smaller Gram matrix, the least that any way
-// takes: the Gram matrix (half of it), its factor, two triangular solves.
+// inverseWork returns the work of a pseudo-inverse by the Cholesky factor of the smaller Gram matrix, the least that
+// any method takes: the Gram matrix (half of it), its factor, two triangular solves.
 func inverseWork(m, n int) work {
 	p, rows := float64(min(m, n)), float64(max(m, n))
 	return work{Bytes: 16 * p * rows, Float64: p*p*rows + p*p*p/3 + 2*p*p*rows}
@@ -69,8 +69,9 @@ func (w *bench) pinvOf(m, n, decades int) (float64, error) {
 	})
 }
 
-// inverted is a matrix G (m by n) of Gaussians, or, where its singular values are to span decades, D G + u v' / sqrt(m n)
-// with the rows of G scaled from 1 down by D and u, v of Gaussians, so that rows do not show the scale.
+// inverted returns an m by n matrix: G, of Gaussians, or, where the singular values are to span decades, D G + u v' /
+// sqrt(m n), where the diagonal D scales the rows of G from 1 down, and u and v are of Gaussians, so that the rows do
+// not show the scale.
 func inverted(m, n, decades int) []float64 {
 	rng := rand.New(rand.NewPCG(1, uint64(m)))
 	a := make([]float64, m*n)

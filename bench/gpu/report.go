@@ -25,18 +25,17 @@ type row struct {
 	Section string  `json:"section"`
 	Name    string  `json:"name"`
 	Seconds float64 `json:"seconds,omitempty"`
-	// Work is what one repetition does.
+	// Work is the work of one repetition.
 	Work work `json:"work"`
-	// GBs is Work's bytes per second in units of 10^9, Share that as a fraction of
-	// what copying reaches on the same device, Roof the time that the device's peak
-	// allows over the one that it took.
+	// GBs is the rate of Work.Bytes in GB/s, Share this rate as a fraction of the rate of copying on the same device,
+	// Roof the time that the device's peak rates allow divided by Seconds.
 	GBs   float64 `json:"gb_per_s,omitempty"`
 	Share float64 `json:"share_of_copy,omitempty"`
 	Roof  float64 `json:"share_of_roofline,omitempty"`
-	// Ratio is Seconds over those of amtrl's row of the section.
+	// Ratio is Seconds divided by the seconds of amtrl's row in the section.
 	Ratio       float64 `json:"time_over_amtrl,omitempty"`
 	Evaluations float64 `json:"evaluations,omitempty"`
-	// Note says how, Failed why there are no figures.
+	// Note says how the row was measured, Failed why there are no figures.
 	Note   string `json:"note,omitempty"`
 	Failed string `json:"failed,omitempty"`
 }
@@ -46,15 +45,15 @@ type part struct {
 	Name    string  `json:"name"`
 	Date    string  `json:"date"`
 	Seconds float64 `json:"seconds"`
-	// Before and After are the clocks, where nvidia-smi tells them.
+	// Before and After are the clocks, where nvidia-smi reports them.
 	Before *clocks `json:"clocks_before,omitempty"`
 	After  *clocks `json:"clocks_after,omitempty"`
-	// Graphs is what became of recorded programs, on a CUDA device.
+	// Graphs counts the graphs of recorded programs, on a CUDA device.
 	Graphs *cuda.Graphs `json:"graphs,omitempty"`
 	Rows   []row        `json:"rows,omitempty"`
-	// Failed says why it did not come to its end; the rows before that stay.
+	// Failed says why the measurement did not finish; the rows before the failure stay.
 	Failed string `json:"failed,omitempty"`
-	// Repeat is a later attempt that did not come to its end, in place of which the rows of this one stay.
+	// Repeat is a later attempt that did not finish, so that the rows of this one were kept.
 	Repeat *repeat `json:"repeat,omitempty"`
 }
 
@@ -63,22 +62,22 @@ type repeat struct {
 	Failed string `json:"failed"`
 }
 
-// notFinished stands for a failure until there is one.
+// notFinished is what Failed says while a measurement is under way.
 const notFinished = "not finished"
 
-// report is the table and what it was measured on.
+// report is the table, and what it was measured on.
 type report struct {
 	Device  backend.Info `json:"device"`
 	Machine *machine     `json:"machine,omitempty"` // of a CUDA device
 	Threads int          `json:"threads"`
 	Small   bool         `json:"small,omitempty"`
-	// Bandwidth is what copying reaches, in bytes per second.
+	// Bandwidth is the rate of copying on the device, in bytes per second.
 	Bandwidth float64 `json:"copy_bytes_per_s,omitempty"`
 	Parts     []part  `json:"parts"` // in the order of measurements
 }
 
-// put enters a measurement, in place of an earlier one of its name. Where it failed, one that is complete stays, and so
-// does any that has rows where it has none.
+// put enters a measurement in place of an earlier one of the same name. If the new one failed, an earlier one that is
+// complete is kept, and so is one that has rows where the new one has none.
 func (p *report) put(m part) {
 	if old := p.find(m.Name); old != nil && m.Failed != "" && len(old.Rows) > 0 && (old.Failed == "" || len(m.Rows) == 0) {
 		old.Repeat = &repeat{m.Date, m.Failed}
@@ -98,8 +97,9 @@ func (p *report) find(name string) *part {
 	return nil
 }
 
-// ended says why a process ended that was to carry out a measurement, of which there was what before is. The table
-// is left alone where that process never came to measure: it may be of another device.
+// ended records why a process ended that was to carry out a measurement; before is the part of that name in the report
+// before the process started. It changes nothing, and returns false, where the process never came to measure, since the
+// report may be of another device, and where the process recorded a failure itself.
 func (p *report) ended(name string, before *part, cause error, seconds float64) (changed bool) {
 	m := p.find(name)
 	switch {
@@ -109,16 +109,16 @@ func (p *report) ended(name string, before *part, cause error, seconds float64) 
 		m.Repeat.Failed = cause.Error()
 	case m.Repeat == nil && (m.Failed == notFinished || m.Failed == ""):
 		m.Failed, m.Seconds = cause.Error(), seconds
-	default: // it said so itself
+	default: // the process recorded its failure itself
 		return false
 	}
 	return true
 }
 
-// maxReport bounds a report that is read.
+// maxReport bounds the size of a report that is read, in bytes.
 const maxReport = 16 << 20
 
-// readReport returns what a file holds, nil where there is none.
+// readReport returns the report in a file, or nil where there is no file.
 func readReport(path string) (*report, error) {
 	if path == "" {
 		return nil, nil
@@ -131,8 +131,8 @@ func readReport(path string) (*report, error) {
 	return p, err
 }
 
-// follow takes over what earlier processes measured on the same device by the same driver. A report of another one, or
-// that cannot be read, is set aside.
+// follow takes over what earlier processes measured on the same device with the same driver. A report of another device
+// or driver, or one that cannot be read, is set aside.
 func (p *report) follow(o options) error {
 	path := o.file(".json")
 	old, err := readReport(path)
@@ -159,7 +159,7 @@ func (p *report) follow(o options) error {
 	return err
 }
 
-// setAside renames the report to the first name with a number that is free.
+// setAside renames the report to the first numbered name that is free.
 func setAside(o options) (to string, err error) {
 	stem := strings.TrimSuffix(o.file(".json"), ".json")
 	for n := 1; ; n++ {
@@ -177,8 +177,8 @@ func setAside(o options) (to string, err error) {
 	}
 }
 
-// same says whether reports are of one device and driver. A version that is not known, as nvidia-smi fails at times, may
-// be any that has the same CUDA.
+// same reports whether two reports are of one device and driver. A version that is not known, since nvidia-smi fails at
+// times, matches any version for the same CUDA.
 func (p *report) same(o *report) bool {
 	a, b := p.Machine, o.Machine
 	if p.name() != o.name() || (a == nil) != (b == nil) {
@@ -188,7 +188,7 @@ func (p *report) same(o *report) bool {
 		(a.DriverVersion == b.DriverVersion || a.DriverVersion == "" || b.DriverVersion == "")
 }
 
-// identity names what tells a report from one of another device or driver.
+// identity names the device and driver of a report, by which it differs from others.
 func (p *report) identity() string {
 	s := p.name()
 	if m := p.Machine; m != nil {
@@ -197,7 +197,7 @@ func (p *report) identity() string {
 	return s
 }
 
-// name says what a report is of.
+// name names the device of a report, and says whether it is small.
 func (p *report) name() string {
 	size := ""
 	if p.Small {
@@ -206,7 +206,7 @@ func (p *report) name() string {
 	return fmt.Sprintf("%s (%s, %s%s)", p.Device.Device, p.Device.Backend, p.Device.Detail, size)
 }
 
-// write leaves the report as JSON and as Markdown, where a folder is given.
+// write writes the report as JSON and as Markdown, where a folder is given.
 func (p *report) write(o options) error {
 	if o.out == "" {
 		return nil
@@ -217,7 +217,7 @@ func (p *report) write(o options) error {
 	return atomicfile.Write(o.file(".md"), []byte(p.text(table.Writer.RenderMarkdown)))
 }
 
-// add appends a row with the figures that follow from the others.
+// add adds a row to the current part, with the figures that follow from its seconds and work, and writes the report.
 func (w *bench) add(r row) {
 	if r.Seconds > 0 {
 		r.GBs = r.Work.Bytes / r.Seconds / 1e9
@@ -232,7 +232,7 @@ func (w *bench) add(r row) {
 	w.soFar()
 }
 
-// text is the report as a table with a heading.
+// text returns the report as a table with a heading.
 func (p *report) text(render func(table.Writer) string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s, %s, %d threads\n", p.name(), p.Device.Precision, p.Threads)

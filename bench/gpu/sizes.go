@@ -2,25 +2,27 @@
 
 package main
 
-// sizes are how much is timed.
+// sizes holds the sizes of the measurements.
 type sizes struct {
-	// least is the seconds that a timing takes, warming up apart.
+	// least is the approximate duration of a timing in seconds, not counting the warm-up.
 	least float64
 	// copied is the number of float32 elements of the copy.
 	copied int
-	// passes are the numbers of samples of the task gradient, recorded is how often a program repeats it.
+	// passes lists the numbers of samples of the task gradient; recorded is the number of times that a program repeats
+	// it.
 	passes   []int
 	recorded int
-	// digits is the number of base images of ERM and sweep, samples that of the
-	// ERM's samples, width its K, iterations those that set its goal.
+	// digits is the number of base images of ERM and sweep, samples the number of samples of the ERM, width its K, and
+	// iterations the number of iterations that set its goal.
 	digits, samples, width, iterations int
-	// targets of the sweep, epochs and floor of its schedule, fixed L-BFGS iterations
-	// per epoch, labelled target samples.
+	// targets is the number of targets of the sweep, epochs and floor are of its schedule, fixed is the number of
+	// L-BFGS iterations per epoch, and labelled the number of labelled target samples.
 	targets, epochs, floor, fixed, labelled int
-	// trained are the passes of the convolutional training, in batches of batch, with channels of its layers.
+	// trained is the number of passes of the convolutional training, batch the size of its batches, and channels the
+	// channels of its layers.
 	trained, batch int
 	channels       []int
-	// inverted are the shapes of the pseudo-inverses.
+	// inverted lists the shapes of the matrices to invert.
 	inverted [][2]int
 }
 

@@ -57,7 +57,7 @@ func (w *bench) sweep() error {
 		some = append(some, targets[i*len(targets)/n])
 	}
 	section = fmt.Sprintf("sweep, %d L-BFGS iterations per epoch, minimum-norm relevance; per target", w.fixed)
-	ours := 0. // that of one at a time, as PyTorch's are
+	ours := 0. // seconds per target of one target at a time, as PyTorch takes them
 	for _, way := range []struct {
 		targets []int
 		what    string
@@ -85,15 +85,15 @@ func (w *bench) sweep() error {
 	return w.sweepRival(set, some, fixed, section, ours)
 }
 
-// What the minimisers have in common and what they differ in, beside each other's figures.
+// Notes on how the minimisers differ, beside their figures.
 const (
 	ourSearch  = "L-BFGS of 10 pairs, weak Wolfe search of at most 30 trials"
 	itsLBFGS   = "torch.optim.LBFGS of 10 pairs, strong Wolfe search of at most 25 trials"
 	sameSearch = ourSearch + ", the same steps"
 )
 
-// swept times a sweep from the upload of the pools to the last result, with jobs targets at a time. Its work is that of
-// the passes over samples alone.
+// swept times a sweep from the upload of the pools to the last result, with jobs targets at a time. The work of its row
+// counts the passes over samples alone.
 func (w *bench) swept(set *dataset.Set, targets []int, cfg pipeline.Config, jobs int) (line row, err error) {
 	dir, err := os.MkdirTemp(w.folder.Dir, "sweep")
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/amtrl/amtrl/backend"
 )
 
-// timed returns the median seconds of f over five batches of repetitions, each
-// between two synchronisations, that together last about least seconds.
+// timed returns the median seconds of f over five batches of repetitions, each batch between two synchronisations. The
+// batches together last about least seconds.
 func timed(q backend.Queue, least float64, f func() error) (float64, error) {
 	batch := func(n int) (float64, error) {
 		if err := q.Synchronize(); err != nil {

@@ -17,15 +17,15 @@ import (
 	"github.com/amtrl/amtrl/pipeline"
 )
 
-// Lambda is the ridge of the linear ERM.
+// Lambda is the penalty of the linear ERM.
 const Lambda = 3e-4
 
-// Start is a random starting point of the linear ERM: B' (k by d) and W' (tasks by k).
+// Start returns a random starting point of the linear ERM: B' (k by d) and W' (tasks by k).
 func Start(rng *rand.Rand, k, d, tasks int) []float32 {
 	return append(Gaussians(rng, k*d, 1/math.Sqrt(float64(d))), Gaussians(rng, tasks*k, 1/math.Sqrt(float64(k)))...)
 }
 
-// Gaussians are n numbers of mean 0 and standard deviation sd.
+// Gaussians returns n random numbers of mean 0 and standard deviation sd.
 func Gaussians(rng *rand.Rand, n int, sd float64) []float32 {
 	v := make([]float32, n)
 	for i := range v {
@@ -34,15 +34,15 @@ func Gaussians(rng *rand.Rand, n int, sd float64) []float32 {
 	return v
 }
 
-// Fitted is how a minimisation went.
+// Fitted holds the result of one minimisation.
 type Fitted struct {
 	Seconds     float64 `json:"seconds"`
 	Objective   float64 `json:"objective"`
 	Evaluations int     `json:"evaluations"`
 }
 
-// ERM times the linear ERM from theta to one objective: the best that the iterations reach over
-// pools of uint8, plus 0.1 %. For each type of pools it returns the median of three, after one to warm up.
+// ERM times the linear ERM from theta to one objective, goal: the objective that the given number of iterations reaches
+// over pools of uint8, plus 0.1 %. For each type of pools it returns the median run of three, after one to warm up.
 func ERM(q backend.Queue, pools []*dataset.Pool, set backend.SampleSet, theta []float32, k, iterations int,
 	types ...backend.DType) (goal float64, runs []Fitted, err error) {
 	fit := func(dtype backend.DType) (Fitted, error) {
@@ -73,7 +73,7 @@ func ERM(q backend.Queue, pools []*dataset.Pool, set backend.SampleSet, theta []
 	return goal, runs, nil
 }
 
-// MedianOfThree runs f four times and returns the run in the middle by seconds, the first left out.
+// MedianOfThree runs f four times, leaves out the first run, and returns the run of the median seconds.
 func MedianOfThree[R any](seconds func(R) float64, f func() (R, error)) (R, error) {
 	var runs []R
 	for range 4 {
@@ -87,7 +87,7 @@ func MedianOfThree[R any](seconds func(R) float64, f func() (R, error)) (R, erro
 	return runs[2], nil
 }
 
-// NewTable is a table on standard output.
+// NewTable returns a table that is rendered to standard output.
 func NewTable(header ...any) table.Writer {
 	t := table.NewWriter()
 	t.SetOutputMirror(os.Stdout)

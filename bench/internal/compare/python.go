@@ -1,5 +1,5 @@
-// Package compare holds what the benchmarks share: samples to fit, the Python programs that fit the same ones,
-// and tables.
+// Package compare holds what the benchmarks share: samples to fit, Python programs that fit the same samples, and
+// tables.
 package compare
 
 import (
@@ -26,7 +26,8 @@ var shared embed.FS
 // Folder is where Python programs and their data lie.
 type Folder struct{ Dir string }
 
-// NewFolder makes a temporary folder with the programs of scripts in it and what they share. The caller removes it.
+// NewFolder makes a temporary folder with the programs in scripts and the module that they share. The caller removes
+// it.
 func NewFolder(scripts embed.FS) (Folder, error) {
 	dir, err := os.MkdirTemp("", "amtrl-bench")
 	if err != nil {
@@ -54,13 +55,14 @@ func (f Folder) Leave(data map[string]any) error {
 	return nil
 }
 
-// LeaveProblem gathers samples of pools of uint8 into one float32 matrix, and leaves it with their labels and
-// offsets and a starting point.
+// LeaveProblem gathers samples from pools of uint8 into one float32 matrix, and leaves it with the labels, the offsets
+// and a starting point.
 func (f Folder) LeaveProblem(pools []*dataset.Pool, s backend.SampleSet, theta []float32) error {
 	return f.Leave(map[string]any{"x": Gather(pools, s), "y": s.Y, "offsets": Offsets(s), "theta": theta})
 }
 
-// Run runs one of the programs and decodes the JSON that it prints. The error of a program that fails is its last line.
+// Run runs one of the programs and decodes the JSON that it prints into out. If the program fails, the error is the
+// last line of its messages.
 func (f Folder) Run(python string, out any, script string, args ...string) error {
 	threads := fmt.Sprint(Threads())
 	cmd := exec.Command(python, append([]string{filepath.Join(f.Dir, script)}, args...)...)
@@ -78,10 +80,10 @@ func (f Folder) Run(python string, out any, script string, args ...string) error
 	return json.Unmarshal(answer.Bytes(), out)
 }
 
-// Threads is the number of threads that both sides have.
+// Threads returns the number of threads that amtrl and the Python programs have.
 func Threads() int { return runtime.GOMAXPROCS(0) }
 
-// Python is the interpreter that one of the variables names, in their order, or python3.
+// Python returns the interpreter that the first of the environment variables that is set names, or python3.
 func Python(variables ...string) string {
 	for _, v := range variables {
 		if p := os.Getenv(v); p != "" {
@@ -91,8 +93,8 @@ func Python(variables ...string) string {
 	return "python3"
 }
 
-// TorchPython is the first of the environment's interpreters and the system's that has PyTorch, or else what
-// the environment names.
+// TorchPython returns the first of the environment's interpreters and the system's that has PyTorch, or else the one
+// that the environment names.
 func TorchPython() string {
 	named := Python("AMTRL_TORCH_PYTHON", "AMTRL_PYTHON")
 	for _, p := range []string{named, Python("AMTRL_PYTHON"), "python3", "/usr/bin/python3"} {
@@ -103,7 +105,7 @@ func TorchPython() string {
 	return named
 }
 
-// Has says whether an interpreter can import a module.
+// Has reports whether an interpreter can import a module.
 func Has(python, module string) bool {
 	return exec.Command(python, "-c", "import "+module).Run() == nil
 }

@@ -9,11 +9,11 @@ import (
 	"github.com/amtrl/amtrl/dataset"
 )
 
-// Target is the task that samples of the others are drawn for.
+// Target is the target task; samples are drawn from the other tasks.
 const Target = "glass_blur_2"
 
-// Uniform draws n samples, equally many of each task of the set except the target, and leaves out Pools. at is
-// the target.
+// Uniform draws n samples, equally many of each task of the set except the target. It leaves out Pools; at is the index
+// of the target.
 func Uniform(set *dataset.Set, target string, n int, rng *rand.Rand) (s backend.SampleSet, at int, err error) {
 	at, err = set.TaskIndex(target)
 	if err != nil {
@@ -30,7 +30,7 @@ func Uniform(set *dataset.Set, target string, n int, rng *rand.Rand) (s backend.
 	return s, at, nil
 }
 
-// Add adds rows of a task, as a task of its own.
+// Add adds rows of a task to s, as a source of their own.
 func Add(s *backend.SampleSet, task dataset.Task, rows []int32) {
 	if s.Offsets == nil {
 		s.Offsets = []int{0}
@@ -51,7 +51,7 @@ func Some(rows []int32, n int, rng *rand.Rand) []int32 {
 	return drawn
 }
 
-// Counts are the numbers of samples of each task.
+// Counts returns the number of samples of each task.
 func Counts(s backend.SampleSet) []int {
 	counts := make([]int, len(s.SourcePool))
 	for t := range counts {
@@ -74,7 +74,7 @@ func Gather(pools []*dataset.Pool, s backend.SampleSet) []float32 {
 	return x
 }
 
-// Offsets are those of the samples, as the Python programs read them.
+// Offsets returns the offsets of the samples as the Python programs read them.
 func Offsets(s backend.SampleSet) []int64 {
 	out := make([]int64, len(s.Offsets))
 	for i, o := range s.Offsets {
@@ -93,7 +93,8 @@ func Upload(tmp *backend.Scope, dtype backend.DType, pools []*dataset.Pool) []ba
 	return all
 }
 
-// Stored converts features of uint8 to dtype once, and returns what uploads them and their scale then.
+// Stored converts features of uint8 to dtype once, and returns a function that uploads them, and the scale that they
+// have then.
 func Stored(dtype backend.DType, raw []uint8, scale float32) (upload func(*backend.Scope) backend.Buffer, after float32) {
 	switch dtype {
 	case backend.Uint8:

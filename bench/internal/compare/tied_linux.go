@@ -6,7 +6,7 @@ import (
 	"syscall"
 )
 
-// tied runs a program that is killed should this process die, however it does.
+// tied runs a program that is killed if this process dies, in whatever way.
 func tied(cmd *exec.Cmd) error {
 	// The signal comes with the death of the thread that starts the program.
 	runtime.LockOSThread()

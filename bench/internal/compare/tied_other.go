@@ -4,5 +4,5 @@ package compare
 
 import "os/exec"
 
-// tied runs a program, which may outlive this process where that is killed.
+// tied runs a program, which may outlive this process if this is killed.
 func tied(cmd *exec.Cmd) error { return cmd.Run() }
