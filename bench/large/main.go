@@ -1,8 +1,8 @@
 //go:build linux
 
-// Command large measures what somebody with a large Parquet file waits for and how much memory
-// it takes: import, run, predict. pyarrow makes the file, of the interpreter that AMTRL_PYTHON
-// names, or python3. Everything is in one folder, which is removed at the end.
+// Command large measures how long import, run and predict take with a large Parquet file, and how much memory. pyarrow
+// makes the file, in the interpreter that AMTRL_PYTHON names, or python3. Everything is in one folder, which is removed
+// at the end.
 package main
 
 import (
@@ -86,13 +86,13 @@ func run(rows, width int, in string) error {
 	return nil
 }
 
-// show runs a command whose messages are the user's.
+// show runs a command whose messages are shown to the user.
 func show(c *exec.Cmd) error {
 	c.Stderr = os.Stderr
 	return c.Run()
 }
 
-// measure runs a command and returns the most bytes that it had in memory, those of its own and those with the pages of
+// measure runs a command and returns the most memory that it had, in bytes: own is without and all is with the pages of
 // mapped files, which the system takes back where it needs memory.
 func measure(c *exec.Cmd) (own, all int64, err error) {
 	c.Stderr = os.Stderr
@@ -113,7 +113,7 @@ func measure(c *exec.Cmd) (own, all int64, err error) {
 	}
 }
 
-// field is a number of kibibytes in /proc/PID/status, in bytes.
+// field returns, in bytes, the number of kibibytes called name in the text of /proc/PID/status.
 func field(raw []byte, name string) int64 {
 	_, rest, _ := strings.Cut(string(raw), name)
 	words := strings.Fields(rest)

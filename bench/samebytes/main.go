@@ -20,7 +20,7 @@ import (
 	"strings"
 )
 
-// scenario is a few commands of amtrl in an empty folder, and where they leave what is compared.
+// scenario is a few commands of amtrl that run in an empty folder, and the folders that are compared afterwards.
 type scenario struct {
 	name     string
 	commands []string
@@ -109,8 +109,8 @@ func compare(base, only string) (differences int, err error) {
 	return differences, nil
 }
 
-// build makes the programs before and after. Without a version from the
-// repository in them, identities and checkpoints compare too.
+// build builds the programs before and after. They have no version of the repository in them, so that identities and
+// checkpoints can be compared too.
 func build(base, tmp string) error {
 	tree := filepath.Join(tmp, "tree")
 	if err := command("", "git", "worktree", "add", "--quiet", "--detach", tree, base); err != nil {
@@ -129,8 +129,8 @@ func command(dir string, argv ...string) error {
 	return cmd.Run()
 }
 
-// carryOut runs the commands with a program in dir, which it makes, and returns
-// the files that they leave and what each printed.
+// carryOut makes the folder dir, runs the commands in it with a program, and returns the files that they leave and what
+// each command printed.
 func (s scenario) carryOut(program, dir string) (map[string][]byte, error) {
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		return nil, err
@@ -166,10 +166,10 @@ func (s scenario) carryOut(program, dir string) (map[string][]byte, error) {
 	return files, nil
 }
 
-// hashes is the list of files with their hashes in a result, which is its last field, indented or not.
+// hashes matches the last field of a result, the list of files with their hashes, indented or not.
 var hashes = regexp.MustCompile(`,\s*"files":\s*\{[^{}]*\}`)
 
-// difference names the files that are not the same on both sides.
+// difference returns a line for each file that is not the same on both sides.
 func difference(before, after map[string][]byte) []string {
 	var lines []string
 	for name := range before {

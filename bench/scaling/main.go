@@ -1,5 +1,6 @@
-// Command scaling compares what features can be measured in (--scaling) on generated tables and embeddings:
-// how unlike the features are, what auto takes, and the error of each method of preset default.
+// Command scaling compares the units that features can be measured in (--scaling) on generated tables and
+// embeddings: it prints how unlike the features are, what auto takes, and the error of each method of preset
+// default.
 //
 //	go run ./bench/scaling [-seeds N]
 package main
@@ -27,12 +28,12 @@ import (
 const (
 	sources = 12
 	rows    = 900 // of a source or the target
-	held    = 500 // of the target, for its error
-	latent  = 3   // directions that the heads of all sources lie in
+	held    = 500 // rows held out, for the error on the target
+	latent  = 3   // dimension of the space of all heads
 )
 
-// kind are data of one kind. For each of its problems feature returns what makes a row: the features, and their parts
-// in the labels, which are all of about one size.
+// kind is a kind of data. For each of its problems feature returns a function that draws a row: x are its features, and
+// part the terms, all of about one size, of which the label's score is a linear function.
 type kind struct {
 	name    string
 	feature func(rng *rand.Rand) func() (x, part []float64)
@@ -48,7 +49,7 @@ var kinds = []kind{
 	{"300 words, counted", words},
 }
 
-// columns are n normal features, each in a unit of its own.
+// columns draws n normal features, each in a unit of its own.
 func columns(rng *rand.Rand, n int, powers float64) func() (x, part []float64) {
 	unit, mean := make([]float64, n), make([]float64, n)
 	for j := range unit {
@@ -64,7 +65,7 @@ func columns(rng *rand.Rand, n int, powers float64) func() (x, part []float64) {
 	}
 }
 
-// people have numbers in units of their own and belong to one of 5 and one of 20 categories.
+// people draws numbers in units of their own, and one of 5 and one of 20 categories.
 func people(rng *rand.Rand) func() (x, part []float64) {
 	return func() (x, part []float64) {
 		age, income, visits := rng.NormFloat64(), rng.NormFloat64(), 0.0
@@ -79,8 +80,8 @@ func people(rng *rand.Rand) func() (x, part []float64) {
 	}
 }
 
-// embeddings are of length 1, with a spectrum that falls as 1/i; more is how many lengths of texts come with them. What
-// labels depend on are the first directions, as they do in the embeddings of texts.
+// embeddings draws vectors of length 1, with a spectrum that falls as 1/i, and adds more lengths of texts to them.
+// Labels depend on the first directions, as they do with the embeddings of texts.
 func embeddings(rng *rand.Rand, more int) func() (x, part []float64) {
 	const d, parts = 384, 40
 	basis := compare.Gaussians(rng, d*d, 1/math.Sqrt(d))
@@ -110,7 +111,7 @@ func embeddings(rng *rand.Rand, more int) func() (x, part []float64) {
 	}
 }
 
-// words are counts, of which most are rare.
+// words draws counts of words, most of which are rare.
 func words(rng *rand.Rand) func() (x, part []float64) {
 	return func() (x, part []float64) {
 		x = make([]float64, 300)
@@ -123,7 +124,7 @@ func words(rng *rand.Rand) func() (x, part []float64) {
 	}
 }
 
-// newSet makes a target, the last pool, and sources of which a third has nearly its head.
+// newSet makes a target, the last pool, and sources, a third of which have nearly the target's head.
 func newSet(k kind, seed uint64) *dataset.Set {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	next := k.feature(rng)
@@ -174,8 +175,8 @@ func newSet(k kind, seed uint64) *dataset.Set {
 	return set
 }
 
-// unlike is how unlike the features of a set are, by their ranges and by their standard deviations: the root mean square over
-// what a quarter of the features do not reach. Constant features are left out.
+// unlike returns how unlike the features of a set are, by their ranges and by their standard deviations: the root mean
+// square divided by the lower quartile. Constant features are left out.
 func unlike(set *dataset.Set) (ranges, deviations float64) {
 	var spans, spreads []float64
 	for j := range set.Pools[0].Cols {
@@ -196,7 +197,7 @@ func unlike(set *dataset.Set) (ranges, deviations float64) {
 	return ratio(spans), ratio(spreads)
 }
 
-// span is the least and the largest of v.
+// span formats the least and the largest of v.
 func span(v []float64) string {
 	return fmt.Sprintf("%.2g to %.2g", slices.Min(v), slices.Max(v))
 }
@@ -255,7 +256,7 @@ func run(seeds int) error {
 	return nil
 }
 
-// learn adds the errors of the methods on the target of a set.
+// learn adds the error of each method on the target of a set to errs.
 func learn(device backend.Device, set *dataset.Set, scaling string, errs map[string]float64) error {
 	cfg, err := pipeline.NewConfig(pipeline.PresetDefault)
 	if err != nil {
