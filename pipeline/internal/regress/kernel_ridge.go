@@ -131,7 +131,7 @@ func (k *Kernels) Of(y *mat.Dense) *KernelRidge {
 // LeastPower is the exponent of the least lambda or mu that a search tries, 10^LeastPower.
 const LeastPower = -6
 
-// Chosen, given as a lambda, stands for the one that minimises [KernelRidge.criterion].
+// Chosen stands, as a lambda, for the one that minimises [KernelRidge.criterion].
 const Chosen = -1
 
 // MaxRho is the rho of an intercept about which nothing is known.
