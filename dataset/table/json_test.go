@@ -41,6 +41,24 @@ func TestListOfObjects(t *testing.T) {
 	}
 }
 
+// The kind of a column follows from the first values that are not null, in whichever row they are.
+func TestKindsAfterNulls(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "rows.jsonl")
+	for values, want := range map[string]Kind{
+		`null null`: Text, `null "a"`: Text, `null 1`: Text, `null [1]`: Vector, `null null [1,2]`: Vector, `null {"b":1}`: Other,
+		`null ["a"]`: Other, `{"b":1} null`: Other, `[1] null`: Vector, `"a" [1]`: Vector, `"a" {"b":1}`: Text,
+	} {
+		lines := ""
+		for i, v := range strings.Fields(values) {
+			lines += fmt.Sprintf(`{"id": %d, "v": %s}`+"\n", i, v)
+		}
+		must.Do(t, os.WriteFile(path, []byte(lines), 0o644))
+		tab := must.Get(Open(path, FormatOf(path)))(t)
+		must.Equal(t, tab.Columns()[1].Kind, want, "the kind of %s", values)
+		must.Do(t, tab.Close())
+	}
+}
+
 // A fault in a list is at a row, counted from 0 as in all formats without lines.
 func TestListOfObjectsRefuses(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "rows.json")

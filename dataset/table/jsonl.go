@@ -18,15 +18,16 @@ import (
 type jsonlTable struct {
 	base
 	list bool
-	// seen maps each key to the index of its column.
-	seen map[string]int
+	// seen maps each key to the index of its column, and known holds the keys of which some value was not null.
+	seen  map[string]int
+	known map[string]bool
 }
 
 // keyRows is the number of rows that are read first to find the names of the columns.
 const keyRows = 1000
 
 func openJSONL(b base) (*jsonlTable, error) {
-	t := &jsonlTable{base: b, seen: map[string]int{}}
+	t := &jsonlTable{base: b, seen: map[string]int{}, known: map[string]bool{}}
 	rows, err := t.findKeys(keyRows, nil)
 	return t, cmp.Or(err, t.turned(rows))
 }
@@ -77,8 +78,8 @@ func (t *jsonlTable) unseen(key string) bool {
 	return !seen
 }
 
-// addKey adds a column for a new key, whose kind follows from this first value. A column of text, which nulls are too, becomes one of
-// vectors at the first list of numbers.
+// addKey adds a column for a new key, whose kind follows from the first value that is not null. A column of text becomes one of vectors
+// at the first list of numbers.
 func (t *jsonlTable) addKey(line int, key string, value json.RawMessage) error {
 	const most = 1 << 16
 	kind := Text
@@ -96,10 +97,13 @@ func (t *jsonlTable) addKey(line int, key string, value json.RawMessage) error {
 		}
 		t.seen[key] = len(t.columns)
 		t.columns = append(t.columns, Column{Name: key, Kind: kind})
-		return nil
+		at = len(t.columns) - 1
 	}
-	if kind == Vector && t.columns[at].Kind == Text {
-		t.columns[at].Kind = Vector // such as one that was null so far
+	if string(value) != "null" {
+		if kind == Vector && t.columns[at].Kind == Text || !t.known[key] {
+			t.columns[at].Kind = kind
+		}
+		t.known[key] = true
 	}
 	return nil
 }
