@@ -29,6 +29,8 @@ type nestedFit struct {
 	phi   *mat.Dense // of all samples, followed by a constant; nil where heads do not use it
 	// pooled holds the regressions on the rows of all sources, fitted with all samples.
 	pooled []pooledColumn
+	// novel reports whether classes of a column of some of the samples are new, see helpers. It is nil where nothing is mixed.
+	novel func(in Labelled, group []int) bool
 	// join returns the helps of [Learner.mix] for a fit to some of the samples. It is nil where nothing is mixed.
 	join func(fit *headFit, in Labelled, by helpers) helpsOf
 }
@@ -111,6 +113,7 @@ func (l *Learner) without(ctx context.Context, folds *sampleFolds, out *foldOut,
 			}
 			return helps, err
 		},
+		novel: func(group []int) bool { return by.novel != nil && by.novel(some, group) },
 	}))
 	return of, err
 }

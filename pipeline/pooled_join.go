@@ -40,6 +40,12 @@ func (l *Learner) join(ctx context.Context, fit *headFit, in Round) error {
 	}
 	var first helps // of the first column
 	alone := sync.OnceValues(func() ([]prediction, error) { return l.ownNumbers(in.Target, u) })
+	fit.by.novel = func(target Labelled, group []int) bool {
+		some := in
+		some.Target = target
+		sampled, novel := l.problem.countNovel(some, group)
+		return l.problem.Config.Representation == ClassLinear && sampled > 1 && 2*novel >= sampled
+	}
 	all := l.helpsJoined(fit, in.Target, helpers{
 		pooled: func(group []int) ([][]prediction, error) {
 			of, err := l.pooledOf(ctx, in, group, u)
@@ -49,10 +55,7 @@ func (l *Learner) join(ctx context.Context, fit *headFit, in Round) error {
 			fit.by.pooled = append(fit.by.pooled, pooledColumn{group: group, found: of})
 			return of.helps(l.problem.Config.Representation), nil
 		},
-		novel: func(group []int) bool {
-			sampled, novel := l.problem.countNovel(in, group)
-			return l.problem.Config.Representation == ClassLinear && sampled > 1 && 2*novel >= sampled
-		},
+		novel: func(group []int) bool { return fit.by.novel(in.Target, group) },
 		relevant: func(group []int) (_ [][]prediction, err error) {
 			column := &fit.by.pooled[len(fit.by.pooled)-1] // the column whose pooled was found just before
 			column.relevant, err = l.pooledRelevant(ctx, in, group, column.found, u)

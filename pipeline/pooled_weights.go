@@ -16,7 +16,7 @@ const (
 	// handicapOfF is the handicap of f, in nats, against what the left-out samples show: one for each of kappa, r, whether the head is drawn
 	// towards the mean of the sources' heads and how far, none of which g has (after Akaike 1974).
 	handicapOfF = 4
-	// fewSamples is the number of samples of several classes that show this about as well as the rule of lessPlain does, see
+	// fewSamples is the number of samples of several classes that show this about as well as the rule of handicapOfF does, see
 	// [Learner.handicapOfClasses].
 	fewSamples = 50
 )
@@ -35,7 +35,7 @@ func (l *Learner) handicapOfClasses(in Labelled, group []int, found helps, n flo
 	return handicapOfF * math.Max(0, 1-n/fewSamples)
 }
 
-// handicapOfNumbers returns the handicap for numbers y: lessPlain, but no more than the nats by which the best g on the rows of all sources
+// handicapOfNumbers returns the handicap for numbers y: handicapOfF, but no more than the nats by which the best g on the rows of all sources
 // makes y, left out, likelier than the mean of the other samples does. A g that knows nothing about y is not preferred for having no
 // freedom. losses holds the squared residuals of the candidates.
 func (h helps) handicapOfNumbers(y []float64, groups regress.Groups, losses [][]float64) float64 {
