@@ -14,12 +14,12 @@ func zeroPool(name string, rows int) *Pool {
 	return &Pool{Name: name, Rows: rows, Cols: 1, F32: make([]float32, rows), Scale: 1}
 }
 
-// Each row with a label of a column is in Train or, where it is among those for tests, in Test, of each task of the column, and
-// has 1 in that of its class alone.
+// Each labelled row is in Train of every task of its column, or in Test where it is listed for tests, and has label 1 in the task of its
+// class alone.
 func TestAddClasses(t *testing.T) {
 	rng := testrand.New(t)
 	set, moods := &Set{Name: "own"}, []string{"", "bad", "fair", "good"}
-	truth := map[string][]string{} // by column and pool
+	truth := map[string][]string{} // labels, keyed by column and pool
 	for p := range 3 {
 		pool := zeroPool(fmt.Sprint("pool", p), 30)
 		test := []int32{7, int32(8 + rng.IntN(20)), 3}
@@ -28,7 +28,7 @@ func TestAddClasses(t *testing.T) {
 			for i := range labels {
 				labels[i] = moods[rng.IntN(len(moods))]
 			}
-			copy(labels[20:], []string{"bad", "fair", "good", ""}) // outside of what is held out, or in
+			copy(labels[20:], []string{"bad", "fair", "good", ""}) // all classes and no label, in rows that may be held out or not
 			labels[0], labels[1], labels[2] = "good", "bad", "fair"
 			must.Do(t, set.AddClasses(pool, column, labels, test))
 			truth[fmt.Sprint(column, p)] = labels
@@ -53,7 +53,7 @@ func TestAddClasses(t *testing.T) {
 	must.Hold(t, len(set.Pools) == 3 && set.Binary, "%d pools", len(set.Pools))
 }
 
-// Numbers are as they are, and NaN for none; a pool without any has no task.
+// Numbers are kept as they are. A row with NaN is in neither Train nor Test, and a pool with NaN alone has no task.
 func TestAddNumbers(t *testing.T) {
 	set, none := &Set{Name: "own"}, float32(math.NaN())
 	pool := zeroPool("machine", 4)
@@ -69,7 +69,7 @@ func TestAddNumbers(t *testing.T) {
 	must.Hold(t, len(set.Pools) == 2 && !set.Binary, "%d pools", len(set.Pools))
 }
 
-// What is refused leaves the set as it was.
+// A refused call leaves the set as it was.
 func TestAddRefuses(t *testing.T) {
 	pool, many := zeroPool("a", 2), make([]string, maxClasses+1)
 	for i := range many {

@@ -8,16 +8,16 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// A feature that rows have with their label is named, by the check and by a run, also where some rows have one without the other. One that
-// is rare is not, nor one that a source lacks which has few labels, nor any where all rows are labelled, or none is.
+// A feature that is known only where the label is known is named, by the check and by a run, even if a few rows have one without the other.
+// A rare feature is not named, nor is a feature that is missing in a source with few labels, nor any feature where all rows have labels.
 func TestComesWithLabel(t *testing.T) {
 	rng := testrand.New(t)
 	for turn := range 40 {
 		const filled = 0.25
 		rows, labelled := 60+rng.IntN(300), []float64{0.1, 0.5, 0.9, 1}[turn%4]
-		rate := []float64{0, 0.02}[turn/4%2] // of rows that have the value and no label, or a label and no value
+		rate := []float64{0, 0.02}[turn/4%2] // share of the rows that have the value but no label, or the label but no value
 		if labelled > 0.5 {
-			rate = 0 // of few rows without a label
+			rate = 0 // too few rows have no label
 		}
 		set := &Set{Name: "s", Columns: &Columns{Features: []string{"plain", "rare", "dead", "late"}}}
 		without := 0
@@ -29,7 +29,8 @@ func TestComesWithLabel(t *testing.T) {
 			p := &Pool{Name: string(rune('a' + pool)), Rows: rows, Cols: 4, Scale: 1}
 			task := Task{Name: p.Name, Pool: pool, Labels: make([]float32, rows), Output: Output{Name: "y"}}
 			for r := range rows {
-				// Each source has a few rows of either kind, the dead one hardly any labels.
+				// Each source has four labelled rows or more, and one without a label unless all rows have one. All other rows of the dead
+				// source have none.
 				has := labelled == 1 || r < 4 || r > 4 && !dead && rng.Float64() < labelled
 				y, x := rng.NormFloat64(), [4]float64{rng.NormFloat64(), 0, rng.NormFloat64(), filled}
 				if rng.Float64() < 0.03 {

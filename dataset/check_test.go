@@ -9,7 +9,7 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// Each thing that is odd is found where it is, and nothing else.
+// A set with one odd thing has one oddity, which names the source and what was found. A set without has none.
 func TestOddities(t *testing.T) {
 	const rows, cols = 40, 5
 	rng := testrand.New(t)
@@ -51,7 +51,7 @@ func TestOddities(t *testing.T) {
 		"few values": {func(s *Set) {
 			for _, p := range s.Pools {
 				for j := range p.F32 {
-					p.F32[j] = float32(j / cols % 3 * (j%cols + 1)) // rows of one kind have both labels
+					p.F32[j] = float32(j / cols % 3 * (j%cols + 1)) // equal rows occur with both labels
 				}
 			}
 		}, "", "111 of 120 rows have the features of a row before; labels differ in "},
@@ -82,7 +82,7 @@ func TestOddities(t *testing.T) {
 	}
 }
 
-// numberRows gives a column what number has of each row of a pool.
+// numberRows sets a column of each pool to number(row) / 20.
 func numberRows(s *Set, column int, number func(row int) int) {
 	for _, p := range s.Pools {
 		for r := range p.Rows {
@@ -99,7 +99,7 @@ func setColumn(s *Set, column int, to float32) {
 	}
 }
 
-// fewRows are 40 more outputs of the target.
+// fewRows returns 40 more tasks of the target, each with an output of its own.
 func fewRows(s *Set) []Task {
 	more := make([]Task, s.Pools[2].Rows)
 	for i := range more {

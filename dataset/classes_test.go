@@ -10,7 +10,7 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// The classes that a target lacks are those that a list of its rows does not have and a training row of a source has.
+// UnseenClasses returns the classes that training rows of the sources have and none of the listed rows of the target has.
 func TestUnseenClasses(t *testing.T) {
 	rng := testrand.New(t)
 	const rows = 12
@@ -62,7 +62,7 @@ func TestUnseenClasses(t *testing.T) {
 	}
 }
 
-// Lists of names have an end.
+// Lists of names are cut off: the message quotes the first names and counts the others.
 func TestAlike(t *testing.T) {
 	set := &Set{Columns: &Columns{Labels: []LabelColumn{{Name: "y"}, {Name: "z", Classes: []string{"a b", "ab", "c"}}}}}
 	for i := range 20 {

@@ -6,7 +6,7 @@ import (
 	"github.com/amtrl/amtrl/internal/must"
 )
 
-// A copy is named also where other sources have some of its rows before it.
+// A copy is recognised although earlier sources have some of its rows too.
 func TestCopiesAmongOthers(t *testing.T) {
 	const n = 100
 	c := newCopies(4 * n)

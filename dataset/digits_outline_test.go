@@ -11,7 +11,7 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// loop is a closed polygon as a glyph's segments, in font units.
+// loop returns a closed polygon as the segments of a glyph, in font units.
 func loop(points ...[2]int) sfnt.Segments {
 	var s sfnt.Segments
 	for i, p := range points {
@@ -24,8 +24,7 @@ func loop(points ...[2]int) sfnt.Segments {
 	return s
 }
 
-// A frame has a distance in closed form: the outer square has side 1 in glyph
-// units and the hole side 1/2.
+// The distance to a frame has a closed form. In glyph units the outer square has side 1 and the hole side 1/2.
 func TestOutlineOfFrame(t *testing.T) {
 	rng := testrand.New(t)
 	outer := loop([2]int{100, 200}, [2]int{900, 200}, [2]int{900, 1000}, [2]int{100, 1000})
@@ -35,7 +34,7 @@ func TestOutlineOfFrame(t *testing.T) {
 	if len(o.edges) != 8 || o.width != 1 {
 		t.Fatalf("found %d edges and width %v, expected 8 and 1", len(o.edges), o.width)
 	}
-	// Area 3/4 and length 6.
+	// The frame has area 3/4, and its outline has length 6.
 	must.Hold(t, math.Abs(o.stroke-0.25) <= 1e-12, "stroke is %v, expected 0.25", o.stroke)
 	square := func(p point, half float64) float64 {
 		dx, dy := math.Abs(p.x)-half, math.Abs(p.y)-half
@@ -50,7 +49,7 @@ func TestOutlineOfFrame(t *testing.T) {
 	}
 }
 
-// Both kinds of curve are followed closely: four of them make a circle.
+// Both kinds of curve are followed closely: a circle of radius 1,000 made of cubic or quadratic curves stays within 5 of its radius.
 func TestFlattenCurves(t *testing.T) {
 	at := func(x, y float64) fixed.Point26_6 {
 		return fixed.Point26_6{X: fixed.Int26_6(math.Round(64 * x)), Y: fixed.Int26_6(math.Round(64 * y))}
@@ -92,7 +91,7 @@ func TestFlattenCurves(t *testing.T) {
 	}
 }
 
-// The faces are there for variety: no two may have the same outline of a digit.
+// No two faces may have the same outline of a digit: they are there for variety.
 func TestFacesDiffer(t *testing.T) {
 	for digit := range 10 {
 		seen := map[float64]int{}
@@ -130,8 +129,7 @@ func TestGlyphInterpolatesDistance(t *testing.T) {
 			}
 			for range 100 {
 				p := point{(o.width + 0.3) * (rng.Float64() - 0.5), 1.3 * (rng.Float64() - 0.5)}
-				// The distance has slope 1 and a ridge, so interpolation is off by
-				// less than a cell's half diagonal.
+				// The distance has slope 1 and ridges, so that interpolation is off by less than half the diagonal of a cell.
 				if got, want := g.at(p), o.distance(p); math.Abs(got-want) > math.Sqrt2/2/glyphCells {
 					t.Fatalf("face %d, digit %d: distance at %v is %v, expected %v", f, digit, p, got, want)
 				}

@@ -44,7 +44,7 @@ func TestBendDeviation(t *testing.T) {
 			sum += p.x*p.x + p.y*p.y
 		}
 	}
-	// At the mean over a cell the squared weights sum to 151/315 a direction.
+	// Averaged over a cell, the squared weights along one direction sum to 151/315.
 	want := 151. / 315
 	if got := math.Sqrt(sum / (2 * draws * digitPixels)); math.Abs(got-want) > 0.05*want {
 		t.Errorf("the field has deviation %v, expected %v", got, want)
@@ -61,8 +61,8 @@ func TestCentroid(t *testing.T) {
 	}
 }
 
-// Without bend, rotation and shear a digit keeps its outline: the pixels agree
-// with the area of each pixel square that the grown outline covers.
+// Without bend, rotation and shear a digit keeps its outline: the grey level of each pixel is the share of its square that the grown
+// outline covers.
 func TestPaintCoversOutline(t *testing.T) {
 	rng := testrand.New(t)
 	outlines := must.Get(loadOutlines(digitFaces()[0]))(t)
@@ -88,14 +88,14 @@ func TestPaintCoversOutline(t *testing.T) {
 			area += want
 			off += math.Abs(float64(v) - want)
 		}
-		// The distance stands in for the area, which is worst where strokes are
-		// thinner than a pixel; half a pixel of shift would be 20 % and more.
+		// The distance stands in for the covered area, which is least accurate where strokes are thinner than a pixel. A shift of half a
+		// pixel would give 20 % and more.
 		must.Hold(t, off <= 0.14*area, "digit %d: pixels are off by %.1f %% of the ink", digit, 100*off/area)
 	}
 }
 
-// The linear map of a style is the inverse of rotation * shear * scaling, so a
-// glyph unit becomes scale pixels as a mean over directions.
+// The linear map of a style is the inverse of rotation * shear * scaling, so that one glyph unit is scale pixels long, as a mean over
+// directions.
 func TestStyleScale(t *testing.T) {
 	rng := testrand.New(t)
 	glyphs := must.Get(digitGlyphs())(t)

@@ -7,15 +7,14 @@ import (
 	"github.com/amtrl/amtrl/dataset"
 )
 
-// review is what somebody knows of a text: its shop, two features, and how it sounds, or "" where nobody has said.
+// review is a text as a user knows it: its shop, two features, and its mood, which is empty where nobody has labelled it.
 type review struct {
 	shop     string
 	features [2]float32
 	mood     string
 }
 
-// A set from rows of one's own, some of them without a label: a pool for each shop, which is a source, and in it a task for each
-// class.
+// A set made of a program's own rows, some of which have no label. Each shop is a pool, and so a source, with a task for each class.
 func ExampleSet() {
 	reviews := []review{
 		{"books", [2]float32{0.1, 2}, "bad"}, {"books", [2]float32{1.2, 1}, "good"}, {"books", [2]float32{1.1, 3}, ""},

@@ -10,7 +10,7 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// measured makes a table of three columns in units of their own and labels that are numbers.
+// measured returns a set of two sources and a target, with three columns in units of their own and numeric labels.
 func measured(rng *rand.Rand) *Set {
 	const rows, cols = 60, 3
 	set := &Set{Columns: &Columns{Features: []string{"ph", "flow", "heat"}, Centre: []float64{7, 1e5, -2}, Spread: []float64{1, 3e4, 1e-3}}}
@@ -30,7 +30,7 @@ func measured(rng *rand.Rand) *Set {
 	return set
 }
 
-// A cell and a label that are far from all others are found with their place, and nothing else is far.
+// A cell or a label that is far from all others is found, with its row, and nothing else is.
 func TestFar(t *testing.T) {
 	rng := testrand.New(t)
 	for name, c := range map[string]struct {
@@ -66,7 +66,7 @@ func TestFar(t *testing.T) {
 	}
 }
 
-// The list of columns has an end.
+// The list of columns is cut off: after five columns it counts the others.
 func TestFarColumns(t *testing.T) {
 	set := measured(testrand.New(t))
 	const cols = 9
@@ -90,7 +90,8 @@ func TestFarColumns(t *testing.T) {
 	must.Equal(t, found, 6, "oddities")
 }
 
-// Where most values are the same, others are far only where they are so from all but a few.
+// Where most values are equal, another value is far only if all but a few values are far from it. Among fewer than farLeast values none is
+// far.
 func TestUsualOf(t *testing.T) {
 	for name, c := range map[string]struct {
 		value    func(i int) float64
@@ -119,7 +120,7 @@ func b2i(b bool) int {
 	return 0
 }
 
-// Features that are the same in all rows go by the names of their columns where these have names.
+// Features that are the same in all rows are named by their columns where these have names.
 func TestConstantColumn(t *testing.T) {
 	set := measured(testrand.New(t))
 	setColumn(set, 1, 2)
@@ -127,7 +128,7 @@ func TestConstantColumn(t *testing.T) {
 	list := set.Oddities()
 	must.Hold(t, len(list) == 1 && list[0].Found == "2 of 3 features are the same in all rows, the first in column flow" &&
 		list[0].Advice == "leave them out of columns: features", "%+v", list)
-	// The elements of vectors are no columns, which could be left out.
+	// The elements of a vector are not columns that could be left out.
 	for what, columns := range map[string]*Columns{"a program's": nil, "a list column": {Features: []string{"embedding"}}} {
 		set.Columns = columns
 		for i, p := range set.Pools {

@@ -82,7 +82,7 @@ func TestFewLabels(t *testing.T) {
 	}
 }
 
-// ones are 1 where y is 0, and 0 elsewhere.
+// ones returns 1 - y: 1 where y is 0, and 0 where y is 1.
 func ones(y []float32) []float32 {
 	out := make([]float32, len(y))
 	for i, v := range y {

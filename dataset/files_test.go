@@ -11,7 +11,7 @@ import (
 	"github.com/amtrl/amtrl/internal/must"
 )
 
-// realData is the folder of real data beside the repository.
+// realData returns the folder of real data beside the repository, and skips the test where there is none.
 func realData(t testing.TB) string {
 	dir := must.Get(os.Getwd())(t)
 	for {
@@ -37,7 +37,7 @@ func writeFile(t testing.TB, path string, content ...[]byte) string {
 	return path
 }
 
-// elements are the bytes of a slice of fixed-size values.
+// elements returns the little-endian bytes of a slice of fixed-size values.
 func elements(v any) []byte {
 	b, err := binary.Append(nil, binary.LittleEndian, v)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// twoPools are a source and a target of 40 rows each, of which those of test are for tests.
+// twoPools returns a set of a source and a target of 40 rows each. test lists the rows of the target that are for tests.
 func twoPools(t *testing.T, group func(pool, row int) int32, test []int32) *Set {
 	t.Helper()
 	rng, set := testrand.New(t), &Set{Name: "set"}
@@ -28,7 +28,7 @@ func twoPools(t *testing.T, group func(pool, row int) int32, test []int32) *Set 
 	return set
 }
 
-// What is odd about groups is said of the target, and nothing where they are as they should be.
+// Each fault of the groups is reported, and nothing where the groups are in order.
 func TestOddGroups(t *testing.T) {
 	own := func(pool, row int) int32 { return int32(100*pool + row/4) }
 	for name, c := range map[string]struct {
@@ -58,7 +58,8 @@ func TestOddGroups(t *testing.T) {
 	}
 }
 
-// The hash tells which rows belong together, whatever the numbers, and rows without groups keep theirs.
+// The hash depends on which rows share a group, but not on the numbers of the groups. Without groups it is that of a set that never had
+// any.
 func TestHashOfGroups(t *testing.T) {
 	set := twoPools(t, nil, nil)
 	plain, seen := set.Hash(), map[string]string{}
@@ -90,7 +91,7 @@ func TestHashOfGroups(t *testing.T) {
 	must.Equal(t, set.Hash(), plain, "the hash without groups")
 }
 
-// Validation rows are of other groups than the rows that stay.
+// Validation holds out whole groups: no row that stays is of the group of a held-out row.
 func TestValidationOfGroups(t *testing.T) {
 	set := twoPools(t, func(pool, row int) int32 { return int32(row%13) - 1 }, nil)
 	v := must.Get(set.Validation())(t)

@@ -18,7 +18,7 @@ import (
 	"github.com/amtrl/amtrl/internal/npy"
 )
 
-// within fails the test where f does not return in time: it waits for a pipe.
+// within fails the test if f does not return in ten seconds: it then waits for a pipe.
 func within(t *testing.T, what string, f func()) {
 	t.Helper()
 	done := make(chan struct{})
@@ -57,8 +57,7 @@ func TestFilesAreRegular(t *testing.T) {
 	}
 }
 
-// A small file whose header and size promise much is refused before memory is
-// taken for it: holes in a file cost nothing to make.
+// A small file with holes that promises much data is refused before memory is allocated for it: holes cost nothing to make.
 func TestSparseFilesAreRefused(t *testing.T) {
 	const rows = 1 << 20
 	path := filepath.Join(t.TempDir(), "a", "test_images.npy")
@@ -95,7 +94,7 @@ func TestSparseFilesAreRefused(t *testing.T) {
 	must.Do(t, must.Err(ReadLayout(dir))) // a small file with holes
 }
 
-// A compressed file may become a hundred times as large, or small.
+// A compressed file may expand to at most a hundred times its size, or 16 MiB if that is more.
 func TestCompressedFilesAreBounded(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "images.gz")
 	f := must.Get(os.Create(path))(t)
@@ -151,7 +150,7 @@ func TestNamesArePrintable(t *testing.T) {
 	}
 }
 
-// Features whose squares do not fit a float32 are refused where they stand.
+// Features beyond 1e18 in magnitude are refused, with their row and column, so that squares fit a float32.
 func TestFeaturesAreBounded(t *testing.T) {
 	for _, x := range []float32{1e19, -1e19, 2e18, math.MaxFloat32} {
 		dir := t.TempDir()

@@ -13,7 +13,7 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// makeIDX is an IDX array of unsigned bytes.
+// makeIDX returns an IDX array of unsigned bytes.
 func makeIDX(data []uint8, dims ...uint32) []byte {
 	b := []byte{0, 0, 8, byte(len(dims))}
 	for _, d := range dims {
@@ -34,7 +34,7 @@ func TestReadIDX(t *testing.T) {
 	checkNoLeak(t)
 	rng := testrand.New(t)
 	path := filepath.Join(t.TempDir(), "idx")
-	// More than the first allocation, so that memory grows; and small ones.
+	// The first array is larger than the first allocation, so that memory must grow. The others are small.
 	for _, dims := range [][3]uint32{{1500, 28, 29}, {1, 1, 1}, {1 + rng.Uint32N(9), 1 + rng.Uint32N(9), 1 + rng.Uint32N(9)}} {
 		want := make([]uint8, dims[0]*dims[1]*dims[2])
 		for i := range want {
@@ -61,7 +61,7 @@ func TestReadIDX(t *testing.T) {
 	}
 }
 
-// Blank images compress as well as anything can, and are no bomb.
+// Blank images compress as much as anything can, but are no compression bomb: they are read.
 func TestReadIDXBlankImages(t *testing.T) {
 	blank := make([]uint8, 1<<22)
 	path := writeFile(t, filepath.Join(t.TempDir(), "blank"), zip(t, makeIDX(blank, 4, 1<<10, 1<<10)))
@@ -121,7 +121,7 @@ func TestReadIDXRefuses(t *testing.T) {
 	wantFault(t, "missing", err, path+"x", "no such file")
 }
 
-// What a header promises must not be allocated before bytes of it arrive.
+// Memory that a header promises must not be allocated before its bytes arrive.
 func TestReadIDXMemoryIsBounded(t *testing.T) {
 	dir := t.TempDir()
 	zeros, noise := make([]byte, 64<<20), make([]byte, 17<<10)

@@ -10,7 +10,7 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// bent makes a table of labels and two columns, of which the first has cells of |x - k| for each of its knots.
+// bent returns a set of a source and a target with the columns x and other, and a feature |x - k| for each knot k of x.
 func bent(t *testing.T, knots []float64, rows int, cell func(row int) (x, other, y float64)) *Set {
 	t.Helper()
 	columns := []string{"x", "other"}
@@ -31,11 +31,11 @@ func bent(t *testing.T, knots []float64, rows int, cell func(row int) (x, other,
 	return set
 }
 
-// What is odd is said of columns, not of what knots add to them; and it is said however many knots there are.
+// Oddities name columns, not the features that knots add to them, however many knots there are.
 func TestOdditiesOfKnots(t *testing.T) {
 	rng := testrand.New(t)
 	seen := map[float32]bool{}
-	normal := func() float64 { // no two rows are alike by chance
+	normal := func() float64 { // no two rows are equal by chance
 		v := rng.NormFloat64()
 		for ; seen[float32(v)]; v = rng.NormFloat64() {
 		}
@@ -85,7 +85,7 @@ func TestOdditiesOfKnots(t *testing.T) {
 	}
 }
 
-// Knots that cannot be of the features are refused.
+// Knots that do not fit the features are refused.
 func TestValidateKnots(t *testing.T) {
 	for want, change := range map[string]func(*Columns){
 		"knots of x: expected finite numbers that ascend, found [NaN 1]": func(c *Columns) { c.Knots[0][0] = math.NaN() },

@@ -10,7 +10,7 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// stores are sources whose labels are of a size of their own.
+// stores returns a set with a source for each size, the last one the target. Labels are drawn by label(size).
 func stores(rng *rand.Rand, sizes []float64, label func(size float64) float64) *Set {
 	const rows = 40
 	set := &Set{}
@@ -27,7 +27,7 @@ func stores(rng *rand.Rand, sizes []float64, label func(size float64) float64) *
 	return set
 }
 
-// A source whose labels are in another unit is named, once, and sources of several sizes are not.
+// A source whose labels are in another unit is named once. Sources that differ in size are not named.
 func TestLabelUnits(t *testing.T) {
 	positive := func(rng *rand.Rand) func(float64) float64 {
 		return func(size float64) float64 { return size * math.Exp(2+0.4*rng.NormFloat64()) }
@@ -77,7 +77,7 @@ func TestLabelUnits(t *testing.T) {
 	}
 }
 
-// noisier are labels of one size of which those of the second source spread more.
+// noisier returns a function that draws labels of one size for each source in turn. Those of the second source spread more.
 func noisier(rng *rand.Rand) func(float64) float64 {
 	n := 0
 	return func(float64) float64 {

@@ -16,7 +16,7 @@ import (
 	"github.com/amtrl/amtrl/internal/must"
 )
 
-// npyio is an implementation of the format that shares nothing with ours.
+// npyio, an implementation of the format that shares nothing with ours, reads what is written here.
 func TestNPYAgreesWithNpyio(t *testing.T) {
 	dir := t.TempDir()
 	pixels := make([]uint8, 2*784)

@@ -16,12 +16,12 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// npyFile is the content of an NPY file; v is a slice of fixed-size values.
+// npyFile returns the content of an NPY file. v is a slice of fixed-size values.
 func npyFile(descr string, v any, shape ...int) []byte {
 	return append(npy.FormatHeader(descr, shape...), elements(v)...)
 }
 
-// imageSet writes aligned pools of n random images to a folder.
+// imageSet writes a pool of n random images for each name to a folder, all with the same labels, and returns what it wrote.
 func imageSet(t *testing.T, seed uint64, n int, names ...string) (dir string, images [][]uint8, labels []uint8) {
 	rng := rand.New(rand.NewPCG(seed, 7))
 	labels = make([]uint8, n)
@@ -40,7 +40,7 @@ func imageSet(t *testing.T, seed uint64, n int, names ...string) (dir string, im
 	return dir, images, labels
 }
 
-// What is written and read again is the set made in memory.
+// A set that is written and read again equals the set made in memory.
 func TestLayoutRoundTrip(t *testing.T) {
 	checkNoLeak(t)
 	seed := testrand.New(t).Uint64()
@@ -91,7 +91,7 @@ func TestReadLayoutRealData(t *testing.T) {
 	must.Do(t, err)
 	must.Hold(t, bytes.Equal(pixels, s.Pools[0].U8), "identity is not the IDX images")
 	must.Equal(t, must.Get(ReadLayout(filepath.Join(root, "mnist_c")))(t).Hash(), s.Hash(), "the hash when read twice")
-	// The published bytes, not only the published values.
+	// The header must have the published bytes, not only the published values.
 	header := must.Get(os.ReadFile(filepath.Join(root, "mnist_c", "fog", "test_images.npy")))(t)
 	if want := npy.FormatHeader("|u1", 5000, 28, 28, 1); !bytes.HasPrefix(header, want) {
 		t.Error("the header differs from the published one")
@@ -117,7 +117,7 @@ func TestReadLayoutOrder(t *testing.T) {
 	}
 }
 
-// Embeddings with values to predict: one regression task a folder.
+// Where labels are floats, as of embeddings with numbers to predict, each folder makes one regression task.
 func TestReadLayoutRegression(t *testing.T) {
 	dir := t.TempDir()
 	writeFile(t, filepath.Join(dir, "b", "test_images.npy"), npyFile("<f8", []float64{1, 2, 3, 4, 5, 6}, 2, 3))
@@ -139,7 +139,7 @@ func TestReadLayoutRegression(t *testing.T) {
 	}
 }
 
-// Train and test files make one pool, and classes are found over all folders.
+// Train and test files of a folder make one pool, and classes are collected over all folders.
 func TestReadLayoutTrainAndTest(t *testing.T) {
 	dir := t.TempDir()
 	for i, folder := range []string{"a", "b"} {

@@ -35,7 +35,7 @@ func TestWriteLayoutWritesNothingOver(t *testing.T) {
 	if err := WriteLayout(dir, []string{"a", "b"}, images, labels); err != nil || snapshot() != before {
 		t.Errorf("writing the same again: %v", err)
 	}
-	// The first pool is new, so that something would be written before the fault.
+	// The first pool is new: without the check of all files it would be written before the fault in the second.
 	other := bytes.Clone(images[1])
 	other[len(other)-1]++
 	err := WriteLayout(dir, []string{"0", "b"}, [][]uint8{images[0], other}, labels)
@@ -49,7 +49,7 @@ func TestWriteLayoutWritesNothingOver(t *testing.T) {
 	writeFile(t, longer, original, []byte("x"))
 	wantFault(t, "longer file", WriteLayout(dir, []string{"a"}, images[:1], labels), longer, "found another")
 	writeFile(t, longer, original)
-	// What an interrupted call left out is filled in.
+	// Files that an interrupted call did not write are added.
 	must.Do(t, os.Remove(filepath.Join(dir, "b", "test_images.npy")))
 	must.Do(t, WriteLayout(dir, []string{"a", "b"}, images, labels))
 	must.EqualSlices(t, must.Get(ReadLayout(dir))(t).Pools[1].U8, images[1], "after filling in")

@@ -12,7 +12,7 @@ import (
 	"github.com/amtrl/amtrl/internal/must"
 )
 
-// smallSet is a valid set with a pool of each storage type.
+// smallSet returns a valid set with a pool of each storage type.
 func smallSet() *Set {
 	labels := []float32{0, 1, 1, 0, 1, 0}
 	train, test := []int32{0, 2, 3, 5}, []int32{1, 4}
@@ -37,7 +37,7 @@ func smallSet() *Set {
 	return s
 }
 
-// faults are changes that make smallSet invalid, with a part of the error.
+// faults lists changes that make smallSet invalid, each with a part of the error.
 var faults = []struct {
 	want  string
 	spoil func(s *Set)
@@ -113,7 +113,7 @@ func TestValidate(t *testing.T) {
 	must.Do(t, s.Validate())
 	s = smallSet()
 	for i := range s.Tasks {
-		s.Tasks[i].Labels = nil // to be asked for
+		s.Tasks[i].Labels = nil // yet to be asked for
 		s.Tasks[i].Output = Output{"kind", fmt.Sprint(i % 2)}
 	}
 	must.Do(t, s.Validate())
@@ -134,7 +134,7 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-// Rows are held against the pool of the task, whatever the sizes of others.
+// Rows are checked against the size of the task's own pool, whatever the sizes of the others.
 func TestValidatePoolsOfDifferentSizes(t *testing.T) {
 	s := &Set{Name: "sizes"}
 	for i, rows := range []int{3, 7, 2, 9} {
@@ -149,8 +149,7 @@ func TestValidatePoolsOfDifferentSizes(t *testing.T) {
 	must.Fail(t, "a row of another pool", s.Validate(), `task "2": test row 0 of 1: expected 0 to 1, found 2`)
 }
 
-// Every field that belongs to the data must change the hash; copying slices,
-// the set's name and the model must not.
+// Every field that belongs to the data changes the hash. Copies of slices, the set's name and the model do not.
 func TestHash(t *testing.T) {
 	want := smallSet().Hash()
 	// Results carry the hash, so it must stay what it is from version to version.
@@ -217,7 +216,7 @@ func TestHash(t *testing.T) {
 	}
 }
 
-// Every name, class and unit changes the hash of columns; what the order of the files changes of their units does not.
+// Every name, class and unit changes the hash of columns. Rounding errors of the units, which depend on the order of the files, do not.
 func TestHashOfColumns(t *testing.T) {
 	some := func() *Columns {
 		return &Columns{ID: "id", Features: []string{"a", "bc"}, Centre: []float64{1.7e9, 0}, Spread: []float64{100, 1},
@@ -260,7 +259,7 @@ func TestHashOfColumns(t *testing.T) {
 	}
 }
 
-// bigSet has the size of the real data: 16 pools of 5000 by 784.
+// bigSet returns a set of the size of the real data: 16 pools of 5,000 rows by 784 columns.
 func bigSet(t testing.TB) *Set {
 	rng := rand.New(rand.NewPCG(3, 3))
 	labels := make([]uint8, 5000)

@@ -8,7 +8,7 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// Columns that the target alone has in another unit, or not at all, are named, and no others.
+// Columns that in the target alone are in another unit or constant are named, and no others.
 func TestShifted(t *testing.T) {
 	rng := testrand.New(t)
 	for name, c := range map[string]struct {
@@ -39,7 +39,7 @@ func TestShifted(t *testing.T) {
 		}, "1 feature is the same in all rows, though not in the sources: flow"},
 	} {
 		set := measured(rng)
-		for _, p := range set.Pools[:2] { // ph is nearly always -1, and flow 7 in half of all rows
+		for _, p := range set.Pools[:2] { // flags: ph is -1 in all rows but the first, and flow is 7 in half of the rows
 			for i := 0; i < len(p.F32) && name != "as they are"; i += 3 {
 				if i > 0 && strings.Contains(name, "flag") {
 					p.F32[i] = -1

@@ -11,7 +11,7 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// somewhere are numbers of sources of all sizes, each at a place of its own.
+// somewhere returns the numbers of sources of various sizes: draw returns their differences from a centre that each source has of its own.
 func somewhere(rng *rand.Rand, draw func() float64) (numbers [][]float64) {
 	for range 3 + rng.IntN(8) {
 		of, centre := make([]float64, 10+rng.IntN(300)), 50*rng.NormFloat64()
@@ -23,7 +23,7 @@ func somewhere(rng *rand.Rand, draw func() float64) (numbers [][]float64) {
 	return numbers
 }
 
-// A few numbers of which a point was lost are found with their places, and nothing is among normal ones, in whatever unit.
+// A number that is far off, as where a decimal point was lost, is found with its place in any unit. Normal numbers have no slips.
 func TestSlips(t *testing.T) {
 	rng := testrand.New(t)
 	missed := 0
@@ -48,7 +48,7 @@ func TestSlips(t *testing.T) {
 			}
 		}
 		for i, of := range Slips(numbers, nil) {
-			if of == nil && want[i] != nil { // beside a normal number that is far out by chance
+			if of == nil && want[i] != nil { // a normal number may be far out too, by chance
 				missed++
 				continue
 			}
@@ -58,7 +58,8 @@ func TestSlips(t *testing.T) {
 	must.Hold(t, missed <= 6, "%d slips of 100 sets are not found", missed)
 }
 
-// A tail is none: the further out, the fewer there are. By chance one number of a set is so far from the next that it looks like a slip.
+// A heavy tail has no slips: the further out, the fewer numbers there are. In some sets one number is so far from the next by chance that
+// it looks like a slip.
 func TestTailsAreNoSlips(t *testing.T) {
 	rng := testrand.New(t)
 	for name, c := range map[string]struct {
@@ -86,7 +87,7 @@ func TestTailsAreNoSlips(t *testing.T) {
 	must.Hold(t, Slips([][]float64{few}, nil)[0] == nil, "numbers that are too few to tell")
 }
 
-// What a source has otherwise than others are no slips: its level where it has few numbers, its spread, two modes of them, or events.
+// Properties of a single source are no slips: its level where it has few numbers, its spread, its two modes, or events.
 func TestOtherSourcesAreNoSlips(t *testing.T) {
 	rng := testrand.New(t)
 	normals := func(n int, centre, spread float64) []float64 {
@@ -117,8 +118,8 @@ func TestOtherSourcesAreNoSlips(t *testing.T) {
 	}
 }
 
-// All labels of a source are found whose points somebody writes elsewhere, however many of them and however near to each other, and none
-// of sources as they are.
+// All labels of a source whose decimal points are misplaced are found, however many there are and however close together they lie. Sources
+// without misplaced points have no slips.
 func TestDecimalSlips(t *testing.T) {
 	rng := testrand.New(t)
 	missed := 0
@@ -148,7 +149,7 @@ func TestDecimalSlips(t *testing.T) {
 		}
 		for i, of := range Slips(numbers, nil) {
 			if i == sloppy && of == nil {
-				missed++ // by chance they are not spread as the others
+				missed++ // by chance their spread is unlike that of the others
 			} else if i == sloppy {
 				must.Hold(t, slices.Equal(of, want), "times %g, of %d numbers %v are slips, expected %v", by, n, of, want)
 			} else {
@@ -159,7 +160,7 @@ func TestDecimalSlips(t *testing.T) {
 	must.Hold(t, missed <= 10, "%d of 100 sets have slips that are not found", missed)
 }
 
-// What lies about a tenth or a hundredth of the others is no slip where it has a place or a spread of its own.
+// Numbers at about a tenth or a hundredth of the others are no slips where they have a level or a spread of their own.
 func TestModesAreNoDecimalSlips(t *testing.T) {
 	rng := testrand.New(t)
 	for what, draw := range map[string]func(odd bool) float64{
@@ -207,7 +208,7 @@ func TestModesAreNoDecimalSlips(t *testing.T) {
 	}
 }
 
-// A label of the target with its point lost is named by data check and by run, and is no tail.
+// A label of the target with a lost decimal point is named by data check and by run, and does not count as a heavy tail.
 func TestSlipOfTheTarget(t *testing.T) {
 	set := measured(testrand.New(t))
 	must.Hold(t, len(set.Warnings(true)) == 0, "of labels as they are: %v", set.Warnings(true))

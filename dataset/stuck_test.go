@@ -10,8 +10,8 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// A column that one of several sources has one value of is named with the source; not one of two values, nor one that is of the source in
-// several, nor where chance gives it.
+// A column that is constant in one of several sources is named with the source. A column of two values is not, nor a column that describes
+// its source and so is constant in several, nor a column that may be constant by chance.
 func TestStuck(t *testing.T) {
 	rng := testrand.New(t)
 	const sources, rows, cols = 12, 40, 4
@@ -45,7 +45,7 @@ func TestStuck(t *testing.T) {
 		return found
 	}
 	must.Equal(t, len(stuck()), 0, "sources with values")
-	for i, p := range set.Pools { // a word that hardly any row has, and source 2 not at all
+	for i, p := range set.Pools { // flow becomes a word that few rows have, and no row of source 2
 		for r := range rows {
 			p.F32[r*cols+1] = 0
 			if n := rng.IntN(20); i != 2 && n < 2 {

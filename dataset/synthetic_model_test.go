@@ -112,7 +112,7 @@ func TestExcessRiskAgainstSamples(t *testing.T) {
 	}
 }
 
-// The paper's example: the heads by its formula, and nu* = e_M.
+// SparseNu gives the paper's example: the heads of its formula, and nu* = e_M.
 func TestSparseNuExample(t *testing.T) {
 	for _, shape := range [][2]int{{2, 2}, {2, 9}, {3, 3}, {5, 50}, {6, 8}} {
 		k, sources := shape[0], shape[1]
@@ -164,7 +164,7 @@ func TestNuIsTheShortestSolution(t *testing.T) {
 				sources = append(sources, task)
 			}
 		}
-		// A head that is there twice, over k or more that differ.
+		// The last source has the head of the first. The others, at least k, have different heads.
 		for e := range k {
 			m.W[e*m.Tasks+sources[n-1]] = m.W[e*m.Tasks+sources[0]]
 		}
@@ -197,8 +197,7 @@ func TestNuIsTheShortestSolution(t *testing.T) {
 	}
 }
 
-// nullVector projects a random vector onto the null space of the sources'
-// heads by Gram-Schmidt over the rows of W.
+// nullVector returns a random vector projected onto the null space of the sources' heads, by Gram-Schmidt over the rows of W.
 func nullVector(normal func() float64, m *LinearModel, sources []int) []float64 {
 	var basis [][]float64
 	project := func(v []float64) {
@@ -256,7 +255,7 @@ func TestNuBadArguments(t *testing.T) {
 		nu, err := m.Nu(c.target, c.sources)
 		must.Fail(t, fmt.Sprintf("Nu(%d, %v) is %v with", c.target, c.sources, nu), err, c.want)
 	}
-	// Rank-deficient sources do where they span the target all the same.
+	// Sources of deficient rank are enough where they span the target.
 	nu, err := m.Nu(0, []int{0, 1})
 	if err != nil || math.Abs(nu[0]-0.2) > 1e-14 || math.Abs(nu[1]-0.4) > 1e-14 {
 		t.Errorf("nu is %v, expected [0.2 0.4] (error %v)", nu, err)

@@ -16,7 +16,7 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// truth is x'B w_t by the definition.
+// truth returns x'B w_t by the definition.
 func truth(m *LinearModel, x []float32, task int) float64 {
 	var sum float64
 	for k := range m.K {
@@ -29,7 +29,7 @@ func truth(m *LinearModel, x []float32, task int) float64 {
 	return sum
 }
 
-// mean and its standard error.
+// meanOf returns the mean of v and its standard error.
 func meanOf(v []float64) (mean, deviation float64) {
 	for _, x := range v {
 		mean += x / float64(len(v))
@@ -83,8 +83,8 @@ func TestSyntheticRowsAreGaussian(t *testing.T) {
 	}
 }
 
-// What the true predictor leaves is noise: of variance sigma^2, and independent
-// between tasks on one row, between rows, and of the row.
+// The labels less the true predictions are noise of variance sigma^2, independent between the tasks of one row, between rows, and of the
+// features.
 func TestSyntheticNoise(t *testing.T) {
 	rng := testrand.New(t)
 	const d, rows, tasks = 6, 20000, 4
@@ -170,8 +170,7 @@ func TestSyntheticLayout(t *testing.T) {
 	}
 }
 
-// The result is a function of the seed alone, and rows that are there already
-// stay as they are when a problem grows.
+// The result depends on the seed alone, and the rows of a smaller problem are the first rows of a larger one.
 func TestSyntheticIsReproducible(t *testing.T) {
 	seed := testrand.New(t).Uint64()
 	generate := func(rows int, seed uint64) *Set {

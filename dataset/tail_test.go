@@ -11,7 +11,7 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// Labels of which the largest have most of the squared deviations are said to, once for a column, and others are not.
+// A column whose largest labels make up most of the squared deviations is named, once. Others are not.
 func TestTailedLabels(t *testing.T) {
 	const rows = 2000
 	for name, c := range map[string]struct {
@@ -59,7 +59,7 @@ func TestTailedLabels(t *testing.T) {
 			must.Hold(t, strings.Contains(found[0].Advice, "logarithm"), "%+v", found)
 		}
 	}
-	// A number that stands for none is far from the others and no tail.
+	// A number that stands for a missing label is far from the others, but makes no heavy tail.
 	set := measured(testrand.New(t))
 	set.Tasks[0].Labels[0] = 1e9
 	for _, o := range set.Oddities() {

@@ -97,8 +97,7 @@ func TestFromImagesRefuses(t *testing.T) {
 	}
 }
 
-// A few bytes of labels cannot ask for gigabytes of tasks: by many classes of
-// many rows, or by many pools of many classes.
+// A few bytes of labels cannot ask for gigabytes of tasks, be it by many classes of many rows or by many pools of many classes.
 func TestLabelsThatAskForTooMuch(t *testing.T) {
 	const rows, classes = 200_000, 500
 	labels := make([]int32, rows)
@@ -125,7 +124,7 @@ func TestLabelsThatAskForTooMuch(t *testing.T) {
 	wantFault(t, "many pools", err, "made", "at most 1048576 tasks", "found 1049 pools and 1000 classes")
 	must.Equal(t, len(must.Get(newSet("made", pools[:2]))(t).Tasks), 2*maxClasses, "tasks of two pools of %d classes", maxClasses)
 
-	// Wide pools may have as many labels as they have bytes.
+	// The labels of a wide pool may take as many bytes as its elements.
 	wide := labelled{pool: &Pool{Rows: rows, Cols: 4 * classes, U8: make([]uint8, 4*classes*rows)}, classes: make([]int64, rows)}
 	must.Do(t, checkTasks([]labelled{wide}, classes))
 	must.Fail(t, "labels larger than their pool", checkTasks([]labelled{wide}, classes+1))

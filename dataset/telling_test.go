@@ -9,8 +9,8 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// A feature that is the label in another unit, or lies on one side for a class, is named; one that nearly does is not, nor are features
-// that tell few rows apart.
+// A feature that is the label in another unit, or that separates a class from the others, is named. A feature that nearly does so is not,
+// nor is any feature of few rows.
 func TestTellingFeatures(t *testing.T) {
 	rng := testrand.New(t)
 	for _, classes := range []bool{true, false} {
@@ -52,7 +52,7 @@ func TestTellingFeatures(t *testing.T) {
 	}
 }
 
-// What numbers nearly are is named by the check and not by a run, and a good feature of them is not.
+// A feature that numeric labels nearly equal is named by the check and not by a run. A feature that merely predicts them well is not named.
 func TestNearLeak(t *testing.T) {
 	rng := testrand.New(t)
 	for turn := range 12 {
@@ -79,7 +79,7 @@ func TestNearLeak(t *testing.T) {
 		must.Equal(t, len(found), b2i(noise < 0.1), "noise of %g: %v", noise, found)
 		const want = "the feature in column revenue has a squared correlation of 0.99"
 		must.Hold(t, len(found) == 0 || strings.HasPrefix(found[0], want), "%v", found)
-		for i, p := range set.Pools { // the size of a source, which goes with its labels
+		for i, p := range set.Pools { // one value per source, such as its size, that goes with its labels
 			for r := range rows {
 				p.F32[2*r+1], set.Tasks[i].Labels[r] = float32(10*i*i), float32(float64(10*i*i)+rng.NormFloat64())
 			}
@@ -91,8 +91,8 @@ func TestNearLeak(t *testing.T) {
 	}
 }
 
-// What somebody else says of a class is named where it agrees in nearly all rows, of numbers and of words alike, and not where it agrees in
-// most, or where few rows are of the class.
+// A two-valued feature such as somebody else's opinion on a class is named where it agrees in nearly all rows, whichever value stands for
+// the class. It is not where more rows disagree, or where few rows are of the class.
 func TestOpinions(t *testing.T) {
 	rng := testrand.New(t)
 	for turn := range 20 {
@@ -106,7 +106,7 @@ func TestOpinions(t *testing.T) {
 			task := Task{Name: p.Name, Pool: pool, Labels: make([]float32, rows), Output: Output{Name: "y", Class: "c"}}
 			for r := range rows {
 				says := rng.Float64() < class
-				is := says != (rng.Float64() < rate || r < 2) // two rows at least, or it tells the class alone
+				is := says != (rng.Float64() < rate || r < 2) // at least two rows disagree, or the feature would tell the class alone
 				if agree += 1; is != says {
 					agree--
 				}
@@ -137,8 +137,8 @@ func TestOpinions(t *testing.T) {
 	}
 }
 
-// Of several classes the one is named that a feature nearly tells, and what agrees in all but a few of very many rows is not said to do so
-// in all.
+// Of several classes, the one that a feature nearly tells is named. Where all but a few of very many rows agree, the message does not claim
+// that all do.
 func TestOpinionOfOneClass(t *testing.T) {
 	rng := testrand.New(t)
 	const rows = 8000

@@ -9,7 +9,7 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// A source that is another one again, in another order and with rows of its own, is named; the same rows with other labels are not.
+// A source that repeats the rows of another, in another order and with rows of its own, is named. The same rows with other labels are not.
 func TestCopiesOfSources(t *testing.T) {
 	rng := testrand.New(t)
 	copied := func(change func(set *Set)) (found []string) {
@@ -46,7 +46,7 @@ func TestCopiesOfSources(t *testing.T) {
 	must.Equal(t, len(copied(func(set *Set) { copy(set.Pools[1].F32, slices.Repeat([]float32{1}, 30*3)) })), 0, "of a quarter")
 }
 
-// Rows of the target in a source are said by the check and before a run, with labels or without, and not where rows are alike because
+// Rows of the target in a source are named by the check and before a run, with labels or without. They are not where rows are equal because
 // features have few values.
 func TestTargetCopies(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -90,7 +90,7 @@ func TestTargetCopies(t *testing.T) {
 	}
 }
 
-// Where features have few values and the target alone has labels, as when a study begins, one line says that rows are often alike.
+// Where features have few values and only the target has labels, as when a study begins, one line says that rows are often alike.
 func TestFewValuesWithoutLabels(t *testing.T) {
 	set := measured(testrand.New(t))
 	fewOfAll(set)
@@ -104,7 +104,7 @@ func TestFewValuesWithoutLabels(t *testing.T) {
 	must.EqualSlices(t, found, []string{" take out copies alone: features of few values are often alike"}, "rows that are alike")
 }
 
-// fewOfAll gives all features few values.
+// fewOfAll gives every feature only a few values.
 func fewOfAll(set *Set) {
 	for _, p := range set.Pools {
 		for i := range p.F32 {

@@ -32,7 +32,7 @@ func TestValidation(t *testing.T) {
 		}
 	}
 
-	// Other train rows are divided by the same base items.
+	// A task with other train rows is divided by the same base items.
 	set.Tasks[1].Train = slices.Clone(old.Train[:len(old.Train)/2])
 	val = must.Get(set.Validation())(t)
 	for _, r := range val.Tasks[1].Test {
@@ -42,7 +42,7 @@ func TestValidation(t *testing.T) {
 	}
 }
 
-// A source needs no validation rows, and keeps its rows where they are few; the target needs both.
+// A source needs no validation rows, and keeps its rows where they are few. The target needs rows of both kinds.
 func TestValidationOfSmallSources(t *testing.T) {
 	few := func(train ...int32) *Set {
 		set := &Set{Name: "few"}
