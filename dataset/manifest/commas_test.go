@@ -7,7 +7,7 @@ import (
 	"github.com/amtrl/amtrl/internal/must"
 )
 
-// Commas in numbers are told to be decimal signs or between thousands, and what to do about them.
+// The message says whether the commas in numbers are decimal signs or stand between thousands, and what to do about them.
 func TestLookAtCommas(t *testing.T) {
 	of := func(words ...string) func(int) string { return func(i int) string { return words[i%len(words)] } }
 	file := filepath.Join(t.TempDir(), "rows.csv")

@@ -16,7 +16,7 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// Booleans, as pandas.get_dummies makes them, are features like numbers, and no sources.
+// Booleans, as pandas.get_dummies makes them, are features like numbers, and are never the source.
 func TestLookAtBooleans(t *testing.T) {
 	rng := testrand.New(t)
 	of := func(words ...string) func(int) string { return func(int) string { return words[rng.IntN(len(words))] } }
@@ -44,7 +44,7 @@ func TestLookAtSlashes(t *testing.T) {
 	must.Hold(t, len(g.Others) == 0, "columns that are not used: %q", g.Others)
 }
 
-// Lists of texts are no vectors.
+// Lists of texts are not vectors.
 func TestLookAtLists(t *testing.T) {
 	dir := t.TempDir()
 	csv, jsonl := filepath.Join(dir, "rows.csv"), filepath.Join(dir, "rows.jsonl")
@@ -66,7 +66,7 @@ func TestLookAtLists(t *testing.T) {
 	}
 }
 
-// What pandas and Parquet keep beside the data is no feature: the index of the rows, dates and times.
+// What pandas and Parquet store beside the data is no feature: the index of the rows, dates and times.
 func TestLookAtDatesAndIndexes(t *testing.T) {
 	type row struct {
 		Index int64     `parquet:"__index_level_0__"`
@@ -111,7 +111,7 @@ func TestLookAtDatesAndIndexes(t *testing.T) {
 	}
 }
 
-// Ids are no features, though they are numbers and some repeat, and measurements are no ids.
+// Ids are no features, even if they are numbers and some repeat. Measurements are no ids.
 func TestLookAtIDs(t *testing.T) {
 	rng := testrand.New(t)
 	number := func(int) string { return fmt.Sprint(rng.NormFloat64()) }
@@ -145,7 +145,7 @@ func TestLookAtIDs(t *testing.T) {
 	must.EqualSlices(t, g.Others, []string{"old_id (ids beside the id)"}, "columns that are not used")
 }
 
-// The name of a column is no pattern, though it has brackets or a star in it: it takes no other column, not even one before it.
+// The name of a column is not read as a pattern, even with brackets or a star in it: it selects no other column, not even an earlier one.
 func TestFeatureColumnsByName(t *testing.T) {
 	columns := []table.Column{{Name: "tempC"}, {Name: "temp[C]"}, {Name: "Tmax"}, {Name: "T*"}}
 	for _, c := range []struct{ features, want []string }{
@@ -160,8 +160,8 @@ func TestFeatureColumnsByName(t *testing.T) {
 	}
 }
 
-// A manifest that was guessed takes the columns that it names, though one of them reads as a pattern of another, and says of
-// the other why not.
+// A guessed manifest selects the columns that it names, although one of the names, read as a pattern, matches another column. The reason
+// why that column is not used is given.
 func TestLookAtNamesLikePatterns(t *testing.T) {
 	rng := testrand.New(t)
 	number := func(int) string { return fmt.Sprint(rng.NormFloat64()) }
@@ -176,8 +176,8 @@ func TestLookAtNamesLikePatterns(t *testing.T) {
 	must.EqualSlices(t, must.Get(m.FeatureColumns(file, columns))(t), []string{"flow", "temp[C]"}, "features")
 }
 
-// A column whose rows may belong together is named, with the flag that says so, and taken where that is given; one of values that are there
-// once, or of measurements, is not.
+// A column whose rows may belong together is named with the flag that says so, and is the group where the flag is given. A column whose
+// values occur once each, or whose name is not that of a group, is not named.
 func TestPerhapsGroup(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "rows.csv")
 	for _, c := range []struct {

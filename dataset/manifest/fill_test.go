@@ -10,7 +10,7 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// Columns of which few cells are missing are filled, others left out unless they are said.
+// Columns that have at least half of their cells are filled. Others are left out unless the user names them.
 func TestLookFills(t *testing.T) {
 	rng := testrand.New(t)
 	file := filepath.Join(t.TempDir(), "rows.csv")
@@ -42,7 +42,7 @@ func TestLookFills(t *testing.T) {
 	must.Hold(t, g.Fill == "" && !strings.Contains(g.Text(), "fill"), "no cell is missing: %s", g.Text())
 }
 
-// A cell that is missing behind the rows that are looked at for what a column is has its column filled too.
+// A column is filled too where its missing cells come after the rows that show what the columns are.
 func TestLookFindsGapsInAllRows(t *testing.T) {
 	rng := testrand.New(t)
 	of := func(words ...string) func(int) string { return func(i int) string { return words[i%len(words)] } }
@@ -62,7 +62,7 @@ func TestLookFindsGapsInAllRows(t *testing.T) {
 	must.Equal(t, g.Fill, FillMean, "fill")
 }
 
-// A column has a feature of what is missing from five rows on, and one in a hundred, unless all lack it.
+// A column has a missing indicator if it is missing in at least five rows and in one of a hundred, but not in all.
 func TestIndicates(t *testing.T) {
 	for _, c := range []struct {
 		missing, rows int64

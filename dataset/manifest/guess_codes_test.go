@@ -11,8 +11,8 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// Numbers of nines far from all others, which several rows have, stand for none in features and in labels that are numbers, as they are
-// written; other numbers do not.
+// A number of nines that is far from all others and that several rows have stands for a missing value, in features and in numeric labels,
+// where it is kept as it is written. Other numbers do not, nor do those in the elements of a vector.
 func TestLookFindsCodes(t *testing.T) {
 	rng := testrand.New(t)
 	number := func(code string, each int) func(int) string {

@@ -11,8 +11,8 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// A few values that are no costs among many that are do not make all labels cost the same: they are refused by line. Where most are none,
-// or rows of a source have several, the column is no cost, and where features are said it is what they say.
+// A few values that are no costs among many costs do not make all labels cost the same: they are refused by line. Where most values are no
+// costs, or the rows of a source have several, the column is not the cost. Nor is it where the user names the features.
 func TestLookAtCostsThatAreNone(t *testing.T) {
 	rng := testrand.New(t)
 	const rows = 200
@@ -37,7 +37,7 @@ func TestLookAtCostsThatAreNone(t *testing.T) {
 		must.Fail(t, bad, err, fmt.Sprintf("%s: line %d, column %s: expected what a label costs, a number from 1e-06 to 1e+06, as in %d of %d "+
 			"rows, found %q", file, first+2, name, rows-few, rows, bad), "leave the cell empty", "--features")
 	}
-	// A source whose labels are free is refused too, and empty cells are not.
+	// A source whose labels are free is refused too. Empty cells are not.
 	_, err := look(Known{}, "0", func(i int) bool { return i%4 == 3 }, fixed)
 	must.Fail(t, "a source of no cost", err, ": line 5, column "+name, "as in 150 of 200 rows")
 	must.Equal(t, must.Get(look(Known{}, "", func(i int) bool { return i%4 == 3 }, fixed))(t).Cost, name, "the cost, of which cells are empty")

@@ -11,8 +11,8 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// Numbers of orders and of customers are no features, whatever they are: those that are there once are ids, and those that are there
-// several times may say which rows belong together. Few kinds of customers are categories, and amounts are features, each different or not.
+// Numbers of orders and of customers are no features: where each occurs once they are ids, and where they repeat they may say which rows
+// belong together. Few kinds of customers are categories. Amounts are features, whether they repeat or not.
 func TestLookForIDs(t *testing.T) {
 	rng := testrand.New(t)
 	const rows = 300
@@ -39,10 +39,10 @@ func TestLookForIDs(t *testing.T) {
 		{"views_num", once, true, ""},
 		{"population_number", once, true, ""},
 		{"number", once, true, ""},
-		{"index", func(i int) string { return fmt.Sprint(i * 7 % 90) }, true, ""}, // of something that was counted
+		{"index", func(i int) string { return fmt.Sprint(i * 7 % 90) }, true, ""}, // index of something that was counted, not of the rows
 		{"Invoice No", once, false, ""},
 		{"customernumber", once, false, ""},
-		{"order", func(i int) string { return fmt.Sprint(i % 7) }, true, ""}, // such as a place in a list
+		{"order", func(i int) string { return fmt.Sprint(i % 7) }, true, ""}, // such as the position in a list
 		{"policy_no", func(i int) string { return fmt.Sprintf("%.1f", rng.NormFloat64()) }, true, ""},
 	} {
 		file := filepath.Join(t.TempDir(), "rows.csv")
@@ -65,7 +65,7 @@ func TestLookForIDs(t *testing.T) {
 	}
 }
 
-// The price of a label that is the same in all rows of a source is what a row costs.
+// A price of a label that is the same in all rows of a source is what a row costs.
 func TestLookForPriceOfLabels(t *testing.T) {
 	rng := testrand.New(t)
 	for _, name := range []string{"label_price", "price_per_label", "Price per label"} {
@@ -78,8 +78,8 @@ func TestLookForPriceOfLabels(t *testing.T) {
 	}
 }
 
-// Words that are numbered alike, each there once, are the id, and a running number of rows is no feature where some rows are there again;
-// numbers that are there again in other rows, as a place in time is, are one.
+// Words that begin alike and end in a number are the id where each occurs once. A running number of rows is no feature where some rows are
+// copies of others. Numbers that occur again in other rows, as points in time do, are a feature.
 func TestLookForSerials(t *testing.T) {
 	rng := testrand.New(t)
 	number := func(int) string { return fmt.Sprint(rng.NormFloat64()) }
@@ -118,7 +118,7 @@ func TestLookForSerials(t *testing.T) {
 	for again, want := range map[string][]string{"copies": {"x"}, "other": {"x", "respondent"}} {
 		all := rows + 1 + rng.IntN(rows/3)
 		var xs, labels []string
-		for i := range all { // the last rows are the first ones again
+		for i := range all { // among copies, the last rows repeat the first ones
 			xs, labels = append(xs, number(i)), append(labels, label.cell(i))
 			if i >= rows && again == "copies" {
 				xs[i], labels[i] = xs[i-rows], labels[i-rows]

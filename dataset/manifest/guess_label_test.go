@@ -11,7 +11,8 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// Of labels that are numbers in few values the manifest says what else they can be, and of no others.
+// Where the classes of a label, three or more, are all numbers, the manifest says that the label could be a number. It does not for other
+// labels.
 func TestLookAtRatings(t *testing.T) {
 	rng := testrand.New(t)
 	for cells, ordered := range map[string]bool{"1,2,3,4,5": true, "1.0,2.0,5.0": true, "0,1": false, "a,b,c": false, "1,2,many": false} {
@@ -26,7 +27,8 @@ func TestLookAtRatings(t *testing.T) {
 	}
 }
 
-// Whole numbers of which hardly any is there twice are no classes, however few rows have them; classes with numbers for names are.
+// Whole numbers of which many occur once are not classes, however few rows have a label. Classes with numbers for names, each of which
+// occurs several times, are.
 func TestLookAtCounts(t *testing.T) {
 	rng, told := testrand.New(t), 0
 	for _, c := range []struct {
@@ -35,7 +37,7 @@ func TestLookAtCounts(t *testing.T) {
 		cell     func() string
 	}{
 		{Number, 24, func() string { return fmt.Sprint(rng.IntN(60)) }},
-		{Number, 120, func() string { // twelve values are there once
+		{Number, 120, func() string { // twelve values occur once
 			if told++; told%10 == 0 {
 				return fmt.Sprint(2 + told/10)
 			}
@@ -61,8 +63,8 @@ func TestLookAtCounts(t *testing.T) {
 	}
 }
 
-// A name that features have too makes a column the label where it lacks values or comes last, else one that lacks values does, and the last
-// column is said to be another guess.
+// A column with a name that features have too is the label if it lacks values or comes last. Otherwise a column that lacks values is the
+// label. The last column is named as another guess.
 func TestLookForLabels(t *testing.T) {
 	rng := testrand.New(t)
 	words := func(of ...string) func(int) string { return func(int) string { return of[rng.IntN(len(of))] } }
@@ -89,7 +91,7 @@ func TestLookForLabels(t *testing.T) {
 	}
 }
 
-// A label that few rows have, all of them at the end, is of numbers or classes by these.
+// The type of a label that few rows have, all of them at the end of the file, follows from these rows.
 func TestTypeOfRareLabels(t *testing.T) {
 	const rows, labelled = 12_000, 40
 	at := func(label func(i int) string) func(int) string {
@@ -114,13 +116,13 @@ func TestTypeOfRareLabels(t *testing.T) {
 	}
 }
 
-// What is one value in each source, as the cost of a label, is no label, though its name is like one; of columns that lack values the label
-// is the one that lacks most in one source, and up to four others that lack half as much are named.
+// A column with one value in each source, such as the cost of a label, is not the label even if it has the name of one. Among the columns
+// that lack values the label is the one that lacks most in one source. Up to four others that lack at least half as much are named.
 func TestLookForLabelsBySource(t *testing.T) {
 	rng := testrand.New(t)
 	of := func(words ...string) func(int) string { return func(int) string { return words[rng.IntN(len(words))] } }
 	each := func(words ...string) func(int) string { return func(i int) string { return words[i%len(words)] } }
-	few := func(gaps float64) func(int) string { // so many in site b
+	few := func(gaps float64) func(int) string { // gaps is the share of the cells of site b that are missing
 		return func(i int) string {
 			if i%4 == 1 && rng.Float64() < gaps {
 				return ""
@@ -142,7 +144,7 @@ func TestLookForLabelsBySource(t *testing.T) {
 		"topic [q2 q1]":           {x, topic, {"q1", few(0.7)}, {"q2", few(0.7)}, gaps, site},
 		"topic [q4 q3 q2 q1]":     append(others, site),
 		"risk_class [cost_class]": {site, x, {"risk_class", of("p", "q")}, {"cost_class", of("p", "q")}, fee, {"last", of("a", "b")}},
-		"class []":                {site, x, {"class", each("p", "q")}, topic}, // no other column has the name of one alone
+		"class []":                {site, x, {"class", each("p", "q")}, topic}, // a sure name, even with one value per site
 	} {
 		file := filepath.Join(t.TempDir(), "rows.csv")
 		writeTable(t, file, 1200, columns...)

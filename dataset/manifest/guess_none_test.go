@@ -10,7 +10,7 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// A word for none that is a class, or the name of a source, stays what it is; the label is the column that lacks most; and numbers that
+// A word for none stays what it is where it is a class or the name of a source. The label is the column that lacks most, and numbers that
 // are the same in all rows are no features.
 func TestLookAtWordsForNone(t *testing.T) {
 	rng := testrand.New(t)
@@ -26,7 +26,7 @@ func TestLookAtWordsForNone(t *testing.T) {
 	must.Hold(t, g.Labels[0].Type == Classes && g.Classes[0]["none"] > 0 && g.Missing[0]["unknown"] > 0, "classes %v, missing %v", g.Classes,
 		g.Missing)
 
-	// Among words none is one, and among numbers, days, true and false there is none.
+	// The word none is a value in a column of words, and a missing cell among numbers, days and booleans.
 	writeTable(t, file, 900, columnOf{"site", of("s", "t")}, columnOf{"label", of("p", "q")}, columnOf{"light", of("none", "None", "lit", "")},
 		columnOf{"smoker", of("yes", "n/a", "NA", "null", "nan", "unknown")}, columnOf{"half", of("NONE", "NONE", "on", "n/a")},
 		columnOf{"a", number}, columnOf{"b", func(i int) string { return []string{number(i), "none"}[b2i(i%5 == 0)] }},
@@ -39,7 +39,7 @@ func TestLookAtWordsForNone(t *testing.T) {
 	must.Hold(t, len(g.Others) == 2 && strings.HasPrefix(g.Others[0], "smoker (text of 1 value, ") &&
 		strings.HasPrefix(g.Others[1], "day (dates"), "columns that are not used: %q", g.Others)
 
-	// Among labels that are numbers none is no label.
+	// Among labels that are numbers, the word none stands for no label.
 	writeTable(t, file, 900, columnOf{"site", of("s", "t")}, columnOf{"a", number},
 		columnOf{"price", func(i int) string { return []string{number(i), "None"}[b2i(i%5 == 0)] }})
 	g = must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{Labels: []string{"price"}}))(t)
@@ -48,7 +48,7 @@ func TestLookAtWordsForNone(t *testing.T) {
 	_, err := Look(t.Context(), "m.yaml", []string{file}, Known{})
 	must.Hold(t, err != nil && strings.HasSuffix(err.Error(), "with --label, such as price"), "%v", err)
 
-	// Of two columns that could be the source the other one is a category.
+	// Of two columns that could be the source, the one that is not taken is a category.
 	writeTable(t, file, 900, columnOf{"label", of("p", "q")}, columnOf{"quarter", of("north", "south")}, columnOf{"kind", of("x", "y", "z")},
 		columnOf{"city", of("Ulm", "Bonn")}, columnOf{"shop", of("s", "t")}, columnOf{"a", number})
 	for target, want := range map[string][]string{"": {"quarter", "kind", "city"}, "Bonn": {"quarter", "kind", "shop"}} {

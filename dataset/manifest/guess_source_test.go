@@ -8,8 +8,8 @@ import (
 	"github.com/amtrl/amtrl/internal/must"
 )
 
-// Files of several sources each are told by the column that names these, also where the first file has one alone; a file for each source by
-// its own name.
+// Where files hold several sources each, the source is the column that names them, even if the first file holds only one. Where each file
+// is a source, it is the name of the file.
 func TestLookWithinFiles(t *testing.T) {
 	dir := t.TempDir()
 	var files []string

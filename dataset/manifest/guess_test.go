@@ -19,7 +19,7 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// columnOf makes the cells of a column.
+// columnOf is a column: its name, and a function that returns the cell of each row.
 type columnOf struct {
 	name string
 	cell func(row int) string
@@ -86,13 +86,13 @@ func TestLook(t *testing.T) {
 			Manifest{ID: "no", Source: "owner", Features: []string{"v"},
 				Labels: []Label{{Column: "spam", Type: Binary, Missing: []string{""}}}, Target: Target{Source: "2"}},
 		},
-		"numbered with gaps": { // f1 and f2x are not features, and a pattern would take them
+		"numbered with gaps": { // f1 and f2x are not among the features, though a pattern would match them
 			[]columnOf{{"id", row}, {"site", shop}, {"y", number}, {"f0", number}, {"f1", words("1.5", "", "")}, {"f2x", words("a", "b")},
 				{"f3", number}, {"f12", number}}, Known{Target: "shop 0"},
 			Manifest{ID: "id", Source: "site", Features: []string{"f0", "f3", "f12"}, Categories: []string{"f2x"}, Knots: 5,
 				Labels: []Label{{Column: "y", Type: Number, Missing: []string{""}}}, Target: Target{Source: "shop 0"}},
 		},
-		"prices": { // those of a source are its cost only where they are one
+		"prices": { // a price is the cost only where each source has one price
 			[]columnOf{{"id", row}, {"domain", shop}, {"label", fewest}, {"price", words("1", "2", "")}, {"embedding", vector}}, Known{},
 			Manifest{ID: "id", Source: "domain", Features: []string{"embedding"}, Labels: []Label{{Column: "label", Type: Classes,
 				Missing: []string{"", "unknown"}}}, Target: Target{Source: "shop 3"}},
@@ -123,7 +123,7 @@ func TestLook(t *testing.T) {
 		g := must.Get(Look(t.Context(), filepath.Join(dir, "m.yaml"), []string{file}, c.known))(t)
 		c.want.Path, c.want.Files = filepath.Join(dir, "m.yaml"), []string{"in/rows.csv"}
 		if name == "numbered" {
-			c.want.Target = g.Target // all have the same number of labels, or nearly
+			c.want.Target = g.Target // every source has about the same number of labels
 		}
 		if !reflect.DeepEqual(*g.Manifest, c.want) {
 			t.Errorf("%s: %+v\nwant %+v", name, *g.Manifest, c.want)
@@ -166,7 +166,7 @@ func TestLookAtFolders(t *testing.T) {
 	must.Hold(t, g.Source == FromFolder && g.Split == FromFile, "source %s, split %q", g.Source, g.Split)
 }
 
-// Files of arrays beside others are those of the features.
+// Files of arrays beside other files hold the features.
 func TestLookAtVectors(t *testing.T) {
 	dir, rng := t.TempDir(), testrand.New(t)
 	rows := filepath.Join(dir, "rows.csv")
@@ -252,7 +252,7 @@ func TestLookRefuses(t *testing.T) {
 	must.Equal(t, strings.Count(err.Error(), file), 1, "how often %v names the file", err)
 }
 
-// A list is no label and no source, whatever other columns lack.
+// A list is neither the label nor the source, whatever other columns lack.
 func TestLookRefusesLists(t *testing.T) {
 	file, lines := filepath.Join(t.TempDir(), "rows.jsonl"), ""
 	for i := range 120 {
@@ -270,7 +270,7 @@ func TestLookRefusesLists(t *testing.T) {
 	}
 }
 
-// Names of any kind come back from the text as they went in.
+// Names of any kind are read back from the text as they were.
 func TestTextOfAnyName(t *testing.T) {
 	rng := testrand.New(t)
 	letters := []rune("ab ä'\"#:,[]{}&*!|>%@`-?\\~01.=/")

@@ -10,7 +10,8 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// Numbers with a unit are said to be what they are, and few of them are categories.
+// Numbers with a unit are not used, for a reason that shows the unit, and are refused where the user names them. Few different ones are
+// categories.
 func TestLookAtUnits(t *testing.T) {
 	rng := testrand.New(t)
 	number := func(int) string { return fmt.Sprint(rng.NormFloat64()) }

@@ -13,7 +13,7 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// What is said is not guessed beside: a column that would have been guessed stays one of the features.
+// What the user says is not guessed again: a column that would have been guessed stays one of the features.
 func TestLookGuessesNothingBesideTheKnown(t *testing.T) {
 	rng := testrand.New(t)
 	number := func(int) string { return fmt.Sprint(rng.NormFloat64()) }
@@ -30,7 +30,7 @@ func TestLookGuessesNothingBesideTheKnown(t *testing.T) {
 	must.EqualSlices(t, g.Others, []string{"part (text of 2 values, which --categories takes)"}, "columns that are not used")
 }
 
-// What is said and cannot be is refused at once, not when the files are imported.
+// What the user says and cannot be is refused at once, not when the files are imported.
 func TestLookRefusesTheKnown(t *testing.T) {
 	of := func(words ...string) func(int) string { return func(i int) string { return words[i%len(words)] } }
 	file := filepath.Join(t.TempDir(), "rows.csv")
@@ -70,7 +70,7 @@ func TestLookRefusesTheKnown(t *testing.T) {
 	must.EqualSlices(t, g.Others, []string{`cost (no cost: "0" is none)`}, "columns that are not used")
 }
 
-// A price that differs more than sources do is a feature, or the label; one of each source is what a row of it costs.
+// A price that varies within sources is a feature, or the label. A price that is the same in all rows of a source is what a row costs.
 func TestLookAtPrices(t *testing.T) {
 	of := func(words ...string) func(int) string { return func(i int) string { return words[i%len(words)] } }
 	file := filepath.Join(t.TempDir(), "rows.csv")
@@ -94,7 +94,8 @@ func TestLookAtPrices(t *testing.T) {
 	must.Equal(t, must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{}))(t).Cost, "price", "cost")
 }
 
-// Days come before the words that divide the rows too: the column that has the target is the source, else one of words.
+// The source is the column that has the target among its values, or without a target a column of words, although a column of days comes
+// first and divides the rows too.
 func TestLookFindsTheSourceByTheTarget(t *testing.T) {
 	of := func(words ...string) func(int) string { return func(i int) string { return words[i%len(words)] } }
 	file := filepath.Join(t.TempDir(), "rows.csv")
@@ -105,7 +106,7 @@ func TestLookFindsTheSourceByTheTarget(t *testing.T) {
 		g := must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{Target: target}))(t)
 		must.Equal(t, g.Source, want, "source of target %q", target)
 	}
-	// The target's rows may lie between those that are looked at.
+	// The target's rows may all be among those that are not looked at.
 	last := func(word string, others ...string) func(int) string {
 		return func(i int) string {
 			if unseen(i) {
@@ -131,7 +132,8 @@ func TestLookFindsTheSourceByTheTarget(t *testing.T) {
 	must.Equal(t, g.Source, "place", "source of rows in the order of sources")
 }
 
-// The target that is guessed has the fewest labels that tell anything, where some source has so many.
+// The guessed target has the fewest labels among the sources with leastLabels or more, or else among those with any, unless the name of a
+// source says that it is the target.
 func TestGuessTarget(t *testing.T) {
 	for want, counts := range map[string][]SourceCount{
 		"c":        {{"a", 9, 0}, {"b", 9, 4}, {"c", 9, 5}, {"d", 99, 90}},
@@ -143,7 +145,7 @@ func TestGuessTarget(t *testing.T) {
 	}
 }
 
-// Where no row has a label the manifest has a line to list the classes in.
+// Where no row has a label, or all have one class, the manifest has a line to list the classes in.
 func TestTextWithoutLabels(t *testing.T) {
 	g := &Guess{Manifest: &Manifest{Path: "m.yaml", Files: []string{"a.csv"}, Source: "s", Features: []string{"x"},
 		Labels: []Label{{Column: "y", Type: Classes, Missing: []string{""}}}}, All: true, Classes: []map[string]int{{}}}
@@ -157,7 +159,7 @@ func TestTextWithoutLabels(t *testing.T) {
 	must.Get(Parse("m.yaml", []byte(strings.Replace(text, "# classes: [", "classes: [", 1))))(t)
 }
 
-// Each column of labels has its own classes and its own words for none, and a row is labelled that has one of them.
+// Each column of labels has its own classes and its own words for no label. A row is labelled if it has a label in any of them.
 func TestLookAtSeveralLabels(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "rows.csv")
 	of := func(words ...string) func(int) string { return func(i int) string { return words[i%len(words)] } }
@@ -177,12 +179,12 @@ func TestLookAtSeveralLabels(t *testing.T) {
 	must.Equal(t, g.SourceCounts[0], SourceCount{"s0", 12, 10}, "rows of a source that has no label in some")
 }
 
-// The effects of columns bend, but not those of a vector in columns, of very many, or of two values.
+// Columns have knots unless they are a vector in columns, are very many, or have only two values.
 func TestLookAtKnots(t *testing.T) {
 	for name, c := range map[string]struct {
 		column func(j int) string
 		values string
-		knots  [3]int // of 31, 40 and 201 columns
+		knots  [3]int // knots where there are 31, 40 and 201 columns
 	}{
 		"numbered": {func(j int) string { return fmt.Sprint("e", j) }, "%d", [3]int{5, 0, 0}},
 		"named":    {func(j int) string { return fmt.Sprintf("%c%c", 'a'+j/26, 'a'+j%26) }, "0.%d", [3]int{5, 5, 0}},
@@ -212,7 +214,8 @@ func TestLookAtKnots(t *testing.T) {
 	}
 }
 
-// A column of words of which one lacks most labels, as the target does, is the source rather than one whose name features have too.
+// The source is a column of words of which one lacks most labels, as the target does, rather than a column with a name that features have
+// too.
 func TestLookFindsTheSourceByTheLabels(t *testing.T) {
 	rng := testrand.New(t)
 	of := func(words ...string) func(int) string { return func(i int) string { return words[i%len(words)] } }

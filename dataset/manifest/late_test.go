@@ -11,8 +11,8 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// A column that rows have with their label, of numbers or of words, is no feature of a guess, and is where it is said to be one. A column
-// that lacks as many cells elsewhere is a feature, and so is one that a source without labels lacks.
+// A column of numbers or words that rows have only with their label is not guessed to be a feature, but is one where the user names it. A
+// column that lacks as many cells in other rows is a feature, and so is one that a source without labels lacks.
 func TestLookForLateColumns(t *testing.T) {
 	rng := testrand.New(t)
 	for turn := range 12 {
@@ -57,7 +57,8 @@ func TestLookForLateColumns(t *testing.T) {
 	}
 }
 
-// Features with the name of a label are named where the label is said, and not where that one is asked about.
+// Features with the name of a label are named where the user says which column is the label, but not where the manifest asks about them
+// anyway.
 func TestLookForNamesOfLabels(t *testing.T) {
 	rng := testrand.New(t)
 	of := func(words ...string) func(int) string { return func(int) string { return words[rng.IntN(len(words))] } }
@@ -74,7 +75,7 @@ func TestLookForNamesOfLabels(t *testing.T) {
 	must.Hold(t, !slices.ContainsFunc(g.Like, func(name string) bool { return slices.Contains(g.Maybe, name) }), "%v and %v", g.Like, g.Maybe)
 }
 
-// A column that a source lacks which has few labels is a feature, however many rows of others have labels.
+// A column that is missing in a source with few labels is a feature, however many rows of other sources have labels.
 func TestLookForLateColumnsOfOneSource(t *testing.T) {
 	rng := testrand.New(t)
 	north := func(i int) bool { return i%4 == 0 }

@@ -129,7 +129,7 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
-// Whatever the text, the answer is a manifest that holds together or one line.
+// Whatever the text, the result is a consistent manifest or an error of one line.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(full))
 	f.Add([]byte(strings.Replace(full, "[f_*, extra]", "{file: v.npy, join: id, column: a}", 1)))
@@ -149,11 +149,11 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// The folder of a manifest may be called like a pattern, which the names of files in it may be.
+// The name of a manifest's folder may look like a pattern, but is not read as one. The names of files in it are.
 func TestInputsOfAnyFolder(t *testing.T) {
 	for _, folder := range []string{"plain", "run [1]", "a*b", "what?", `back\\slash`, "[", "]"} {
 		if filepath.Separator == '\\' && strings.ContainsAny(folder, `*?\`) {
-			continue // no name of a folder there
+			continue // no folder can have this name there
 		}
 		dir := filepath.Join(t.TempDir(), folder)
 		must.Do(t, os.MkdirAll(filepath.Join(dir, "more"), 0o755))

@@ -9,7 +9,7 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// What is not used has a reason.
+// Each column that is not used has a reason.
 func TestLookSaysWhyNot(t *testing.T) {
 	rng := testrand.New(t)
 	of := func(words ...string) func(int) string { return func(i int) string { return words[i%len(words)] } }
@@ -60,7 +60,7 @@ func TestLookSaysWhyNot(t *testing.T) {
 	}
 }
 
-// Rows in the order of their sources may have one source alone where columns are looked at.
+// Where rows are in the order of their sources, those that are looked at may all be of one source.
 func TestLookAtSortedRows(t *testing.T) {
 	rng := testrand.New(t)
 	file := filepath.Join(t.TempDir(), "rows.csv")
@@ -74,7 +74,7 @@ func TestLookAtSortedRows(t *testing.T) {
 	must.Fail(t, "one source", err, file, "found none beside the label label", "with --source (domain has one value alone)")
 }
 
-// Few numbered columns are features beside the others, many are a vector.
+// A few numbered columns are features beside the others. Many are a vector.
 func TestLookAtNumbered(t *testing.T) {
 	rng := testrand.New(t)
 	number := func(int) string { return fmt.Sprint(rng.NormFloat64()) }
@@ -97,7 +97,7 @@ func b2i(b bool) int {
 	return 0
 }
 
-// What is said of all rows is true of those that were not looked at too.
+// A reason speaks of all rows only where all were looked at.
 func TestReasonsOfSomeRows(t *testing.T) {
 	late := func(word string) func(int) string {
 		return func(i int) string {

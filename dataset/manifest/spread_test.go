@@ -11,12 +11,12 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// unseen tells whether the guess does not look at row i of a CSV file of unseenRows.
+// unseen reports whether the guess does not look at row i of a CSV file of unseenRows rows.
 func unseen(i int) bool { return i >= inspectRows && (i-inspectRows)%64 >= runRows }
 
 const unseenRows = inspectRows + 5000
 
-// A file whose rows are in the order of a source or of the label is read as it would be in any other order.
+// A file whose rows are in the order of the source or of the label is guessed as in any other order.
 func TestLookAtRowsInOrder(t *testing.T) {
 	rng := testrand.New(t)
 	for _, ending := range []string{".csv", ".parquet"} {
@@ -53,7 +53,7 @@ func TestLookAtRowsInOrder(t *testing.T) {
 	}
 }
 
-// Runs of rows are equally far apart, and as many as there should be.
+// Runs of rows begin equally far apart, and there are as many as there should be.
 func TestSpread(t *testing.T) {
 	rng := testrand.New(t)
 	for range 50 {
