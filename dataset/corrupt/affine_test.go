@@ -9,8 +9,7 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// slowWarp weighs every source pixel with the bilinear tent around the place that
-// a pixel shows.
+// slowWarp computes each pixel as the sum of all source pixels, weighted with the bilinear tent around the place that it shows.
 func slowWarp(src *image, a affine) (dst field) {
 	tent := func(d float64) float64 { return max(0, 1-math.Abs(d)) }
 	for i := range dst {
@@ -73,7 +72,7 @@ func TestAffineSettings(t *testing.T) {
 		must.Equal(t, same, src, "%s by 0", name)
 	}
 
-	// The horizontal axis stays, the vertical one turns by the angle.
+	// Shearing keeps the horizontal axis and turns the vertical one by the angle.
 	sin, cos := math.Sincos(tilt)
 	if got, want := shearing(tilt), (affine{{1, -sin}, {0, cos}}); got != want {
 		t.Errorf("shearing is %v: expected %v", got, want)

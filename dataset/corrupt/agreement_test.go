@@ -16,11 +16,10 @@ type agreement struct {
 	same float64
 	// meanImage is the RMS difference of the mean images, as a share of 255.
 	meanImage float64
-	// mean, sd and texture are ours over theirs: of all pixels, and of the mean
-	// absolute difference of neighbours in a row.
+	// mean, sd and texture are ratios, ours over theirs: of the mean and the standard deviation of all pixels, and of the mean absolute
+	// difference of neighbours in a row.
 	mean, sd, texture float64
-	// trainedTheirs and trainedOurs are the accuracies on their last rows of
-	// classifiers trained on their and on our first rows.
+	// trainedTheirs and trainedOurs are the accuracies, on their last rows, of classifiers trained on their and on our first rows.
 	trainedTheirs, trainedOurs float64
 }
 
@@ -33,8 +32,8 @@ const (
 	maxAccuracyGap = 0.02
 )
 
-// TestAgreement holds the generator against the published generator's output on
-// the same base images, and prints the table of docs/corruptions.md.
+// TestAgreement compares the generator with the published generator's output on the same base images, and prints the table of
+// docs/corruptions.md.
 func TestAgreement(t *testing.T) {
 	data := realData(t)
 	rows := make([]agreement, len(corruptions))
@@ -111,7 +110,7 @@ func compare(ours, theirs []uint8) agreement {
 	}
 }
 
-// moments sums over images.
+// moments holds sums over the pixels of images. texture sums the absolute differences of neighbours in a row.
 type moments struct{ n, sum, squares, texture float64 }
 
 func (m *moments) add(images []uint8) {

@@ -9,9 +9,8 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// slowCanny follows the definition pixel by pixel. The gradient at an angle is
-// compared with its magnitude one pixel straight on and back, interpolated along
-// the side of the square that the direction leaves through.
+// slowCanny follows the definition pixel by pixel. The magnitude of the gradient is compared with the magnitudes one pixel ahead and one
+// back in its direction, interpolated along the side of the square that the direction leaves through.
 func slowCanny(src *image) (dst image) {
 	var f field
 	for i, v := range src {
@@ -145,9 +144,8 @@ func TestCannyOutline(t *testing.T) {
 	}
 }
 
-// TestCannyThresholds makes vertical steps: of even height, which show as a whole
-// where their gradient reaches 0.2, and of a height that falls from row to row,
-// which show from the top down to where it reaches 0.1.
+// TestCannyThresholds makes vertical steps. A step of the same height in all rows shows as a whole where its gradient reaches 0.2. A step
+// whose height falls from row to row shows from the top down to where its gradient reaches 0.1.
 func TestCannyThresholds(t *testing.T) {
 	step := func(height func(row int) int) (strongest [side]float64, shown [side]bool) {
 		var src, dst image

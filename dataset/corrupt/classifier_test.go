@@ -53,7 +53,7 @@ func digitAccuracy(train, test, labels []uint8) float64 {
 	return float64(right) / float64(len(held))
 }
 
-// features are the pixels in [0, 1] with a constant 1 after each image.
+// features returns the pixels in [0, 1], with a constant 1 after each image.
 func features(images []uint8) []float64 {
 	f := make([]float64, 0, len(images)/pixels*(pixels+1))
 	for i, v := range images {

@@ -14,7 +14,7 @@ import (
 	"github.com/amtrl/amtrl/internal/must"
 )
 
-// mnist is the first half of MNIST's test images and their labels.
+// mnist holds the first half of MNIST's test images and their labels.
 type mnist struct {
 	dir    string
 	images []uint8
@@ -40,7 +40,7 @@ var loadMNIST = sync.OnceValues(func() (*mnist, error) {
 	return m, nil
 })
 
-// realData skips the test where the data is absent.
+// realData returns the images and labels, and skips the test where they are absent.
 func realData(t *testing.T) *mnist {
 	t.Helper()
 	m, err := loadMNIST()

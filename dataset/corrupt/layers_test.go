@@ -10,8 +10,7 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// slowPlasma is the diamond-square map with its wrap-around spelt out; it draws in
-// the same order.
+// slowPlasma returns the diamond-square map, with its wrap-around spelt out. It draws in the same order as plasma.fill.
 func slowPlasma(rng *rand.Rand) (p [plasmaSide][plasmaSide]float64) {
 	const n = plasmaSide
 	at := func(r, c int) float64 { return p[(r+n)%n][(c+n)%n] }
@@ -180,8 +179,7 @@ func TestZigzagGeometry(t *testing.T) {
 	}
 }
 
-// TestZigzagFollowsItsAxis draws tilted zigzags from their corners, turned as complex
-// numbers about the start.
+// TestZigzagFollowsItsAxis draws tilted zigzags from their corners, rotated as complex numbers about the start.
 func TestZigzagFollowsItsAxis(t *testing.T) {
 	const start = complex(2, 13)
 	for drop := -5; drop <= 4; drop++ {

@@ -8,15 +8,14 @@ import (
 	"text/tabwriter"
 )
 
-// TestAgreementByParameter goes further than statistics where all that is drawn
-// is a few numbers: every published image must be, pixel by pixel, the base image
-// under one of our settings.
+// TestAgreementByParameter goes further than statistics for corruptions that draw only a few numbers: every published image must be, pixel
+// by pixel, the base image under one of our settings.
 func TestAgreementByParameter(t *testing.T) {
 	data := realData(t)
 	cases := []struct {
 		name   string
 		images int
-		// settings is how many there are; at makes the image under setting k.
+		// settings is the number of settings. at makes the image under setting k.
 		settings int
 		at       func(dst, src *image, k int)
 	}{
@@ -82,7 +81,7 @@ func TestAgreementByParameter(t *testing.T) {
 
 func plusMinus(k int) float64 { return float64(k%2*2 - 1) }
 
-// inked adds one of n prepared layers of ink.
+// inked returns a function that adds layer k of n prepared layers of ink.
 func inked(n int, layer func(k int) field) func(dst, src *image, k int) {
 	layers := make([]field, n)
 	for k := range layers {
@@ -91,8 +90,7 @@ func inked(n int, layer func(k int) field) func(dst, src *image, k int) {
 	return func(dst, src *image, k int) { layers[k].addTo(dst, src) }
 }
 
-// distance is the sum of absolute differences, or any number from limit on where
-// it is not below limit.
+// distance returns the sum of absolute differences, or some number from limit on where the sum is not below limit.
 func distance(a, b *image, limit int) int {
 	sum := 0
 	for i, v := range a {

@@ -18,7 +18,7 @@ func randomField(t *testing.T) (f field) {
 	return f
 }
 
-// slowSmooth sums over the whole window of every pixel in two dimensions.
+// slowSmooth sums over the whole two-dimensional window of each pixel.
 func slowSmooth(f *field, sigma float64, outside border) (out field) {
 	radius := int(math.Floor(4*sigma + 0.5))
 	for i := range out {
@@ -71,8 +71,7 @@ func TestSmoothCommutesWithMirrors(t *testing.T) {
 	must.Hold(t, f == mirrored, "the mirrored image is smoothed differently in the last bits")
 }
 
-// TestJostlePermutes: levels are moved and never changed, none in row and column
-// 0 moves, and of the rest more than half do.
+// TestJostlePermutes: levels move but never change. None in row 0 or column 0 moves, and of the others more than half do.
 func TestJostlePermutes(t *testing.T) {
 	rng := testrand.New(t)
 	src := anyImage(rng)
@@ -135,7 +134,7 @@ func TestGlassBlurIsSmoothJostleSmooth(t *testing.T) {
 	}
 }
 
-// slowSmear follows the ray of each pixel.
+// slowSmear averages along the ray of each pixel.
 func slowSmear(src *image, angle float64) (dst image) {
 	for p := range dst {
 		sum, weights := 0.0, 0.0
@@ -172,7 +171,7 @@ func TestMotionBlurAngles(t *testing.T) {
 	rng := testrand.New(t)
 	var src, dst image
 	const row, col = 14, 20
-	src[row*side+col] = 255 // smears to the left, up or down by at most its distance
+	src[row*side+col] = 255 // its light smears to the left, and up or down by at most as far
 	var up, down bool
 	for range 200 {
 		motionBlur(&dst, &src, rng)
