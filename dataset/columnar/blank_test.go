@@ -12,8 +12,8 @@ import (
 	"github.com/amtrl/amtrl/internal/must"
 )
 
-// Cells of white space alone are labels that are missing, of classes and of numbers, and a zero is the same with a sign, as a label
-// and as the name of a source, in text and in numbers.
+// A label of white space alone is missing, for classes and for numbers. A zero with a sign equals one without, as a label and as the name
+// of a source, in text and in numbers.
 func TestBlanksAndZeros(t *testing.T) {
 	type row struct {
 		Site float64 `parquet:"site"`
@@ -56,7 +56,7 @@ func TestBlanksAndZeros(t *testing.T) {
 				}
 				labelled += len(set.Tasks[i].Train)
 			}
-			want := 3 // rows of one task for each source: the class that it has
+			want := 3 // three labelled rows: each source has a task for its only class
 			if c.outputs == nil {
 				want = 5
 			}
@@ -65,7 +65,7 @@ func TestBlanksAndZeros(t *testing.T) {
 	}
 }
 
-// A source of white space alone is refused like an empty one, with its place.
+// A source name of white space alone is refused like an empty one, with its place.
 func TestBlankSource(t *testing.T) {
 	for _, cell := range []string{"", "  ", "\t", "\u00a0"} {
 		dir := t.TempDir()
@@ -76,7 +76,8 @@ func TestBlankSource(t *testing.T) {
 	}
 }
 
-// A cell without a cost is no fault: the other rows of the source say it, and where none does it is 1. What else is no cost is refused.
+// A cell without a cost is no fault: other rows of the source give the cost, and where none does it is 1. Any other cell that is no cost is
+// refused.
 func TestCellsWithoutCost(t *testing.T) {
 	dir := t.TempDir()
 	text := "files: rows.csv\ncolumns: {source: site, features: x, cost: cost, scale: none}\n" +

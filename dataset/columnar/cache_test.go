@@ -9,7 +9,7 @@ import (
 	"github.com/amtrl/amtrl/internal/must"
 )
 
-// Without a home, as in a container, one line says where imports go and what needs none.
+// Without a home folder, as in a container, an error of one line says that there is no cache and which command needs none.
 func TestCachedWithoutAHome(t *testing.T) {
 	dir := t.TempDir()
 	must.Do(t, os.WriteFile(filepath.Join(dir, "rows.csv"), []byte("shop,y,f0\na,1,1\nb,2,2\n"), 0o644))
@@ -22,13 +22,13 @@ func TestCachedWithoutAHome(t *testing.T) {
 	}
 }
 
-// An import that is asked for stays; one that was not for a month goes when another is made, and nothing else does.
+// An import that is asked for stays. One that was not asked for in a month is removed when another is made, and nothing else is.
 func TestCachedRemovesTheUnused(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("XDG_CACHE_HOME", filepath.Join(dir, "cache"))
 	csv := filepath.Join(dir, "rows.csv")
 	imported := func(rows string) string {
-		if rows != "" { // those that are there
+		if rows != "" { // the file keeps its rows where rows is empty
 			must.Do(t, os.WriteFile(csv, []byte("shop,y,f0\n"+rows), 0o644))
 		}
 		m := parse(t, dir, "{files: rows.csv, columns: {source: shop, features: f0}, labels: [{column: y, type: number}]}")

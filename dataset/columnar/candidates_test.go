@@ -14,8 +14,8 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// Of data whose rows all have labels the candidates have the tasks, the splits and the names of the set itself, and as
-// many known labels; of the same rows without labels they have them too, where the manifest names the classes.
+// Where all rows have labels, the candidates have the tasks, the splits and the names of the set itself, and as many known labels. Where
+// the same rows have no labels, the candidates have all but the labels, since the manifest names the classes.
 func TestCandidatesOfLabelledRows(t *testing.T) {
 	for _, kind := range []string{"{column: y, classes: [a, b, c]}", "{column: y, type: binary, classes: [a, b]}",
 		"{column: y, type: number}"} {
@@ -92,7 +92,7 @@ func names(set *dataset.Set) (out []string) {
 	return out
 }
 
-// What the column of the sources is called is no content of the rows: a study goes on with folders of versions that did not keep it.
+// The name of the column of sources is not part of the digest of the rows: a study goes on with folders of versions that did not keep it.
 func TestDigestOfRenamedSources(t *testing.T) {
 	var digests []string
 	for _, name := range []string{"shop", "store"} {

@@ -13,8 +13,8 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// Missing features become the mean of their column over the rows of the sources that take part, which is 0 where features are
-// scaled by the spread of what is there.
+// Missing features become the mean of their column over the rows of the sources that take part. Where features are scaled, by the spread of
+// the cells that are there, this mean is 0.
 func TestImportFills(t *testing.T) {
 	rng := testrand.New(t)
 	const cols = 5
@@ -30,7 +30,7 @@ func TestImportFills(t *testing.T) {
 	writeCSV(t, dir, records, 2)
 	for _, name := range must.Get(filepath.Glob(filepath.Join(dir, "*.csv")))(t) {
 		raw := string(must.Get(os.ReadFile(name))(t))
-		for _, word := range []string{",", ",NA"} { // others stay NaN
+		for _, word := range []string{",", ",NA"} { // the other cells stay NaN
 			raw = regexp.MustCompile(`(?m),NaN(,|$)`).ReplaceAllStringFunc(raw, func(cell string) string {
 				if rng.IntN(2) == 0 {
 					return cell
@@ -45,7 +45,7 @@ func TestImportFills(t *testing.T) {
 	of := func(f func(j int, x float64)) {
 		for _, r := range records {
 			for j, x := range r.features {
-				if r.source != "s3" { // which is excluded
+				if r.source != "s3" { // s3 is excluded
 					f(j, float64(x))
 				}
 			}
@@ -99,7 +99,8 @@ func TestImportFills(t *testing.T) {
 		"expected a number, found ", ": fill: mean+indicator under columns of "+filepath.Join(dir, "m.yaml")+" puts the mean of the column there")
 }
 
-// Tables whose features differ in units alone have other hashes, those of other files and orders of sources the same.
+// Tables whose features differ only in their units have different hashes. Other files and another order of the rows leave the hash as it
+// is.
 func TestHashOfUnits(t *testing.T) {
 	rng := testrand.New(t)
 	var rows [][2][]float64

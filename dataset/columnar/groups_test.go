@@ -26,7 +26,8 @@ func groupsIn(t *testing.T, dir, columns, more string) (out string, err error) {
 	return out, Import(t.Context(), m, out, nil)
 }
 
-// A group is the same in all sources and files, however a program writes a whole number; a row without a word for one is on its own.
+// A group is the same in all sources and files, and a whole number names the same group with and without zero decimals. A row without a
+// word for the group is on its own.
 func TestImportGroups(t *testing.T) {
 	dir := t.TempDir()
 	rows := "shop,who,y,x\nb,7,1,1\na,ann,2,2\nb,,3,3\nb,ann,4,4\na,7.0,5,5\na,NA,6,6\nb, ,7,7\na,0,8,8\nb,07,9,9\n"
@@ -61,7 +62,7 @@ func TestImportGroups(t *testing.T) {
 	}
 }
 
-// Ids of groups may be integers or numbers in Parquet, where missing ones make integers numbers.
+// Ids of groups in Parquet may be integers or floating-point numbers, into which missing cells turn integers.
 func TestImportGroupsOfNumbers(t *testing.T) {
 	type integers struct {
 		Shop string  `parquet:"shop"`
@@ -83,7 +84,7 @@ func TestImportGroupsOfNumbers(t *testing.T) {
 	must.EqualSlices(t, must.Get(Open(out))(t).Pools[0].Groups, []int32{0, 1, 0, -1}, "groups")
 }
 
-// Rows of the target that are held out by folds are whole groups, of about a fifth of the rows.
+// Where folds hold rows of the target out, these are whole groups with about a fifth of the rows.
 func TestFoldsHoldGroupsOut(t *testing.T) {
 	rng := testrand.New(t)
 	for range 10 {

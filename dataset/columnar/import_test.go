@@ -21,7 +21,7 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// record is a row of made data, a missing label being empty.
+// record is a row of made-up data. Its kind is empty where it has no label.
 type record struct {
 	id, source, kind, split string
 	price                   float64
@@ -44,7 +44,7 @@ func makeRecords(rng *rand.Rand, rows, sources, cols int) []record {
 	return records
 }
 
-// writeCSV writes records as files of CSV with one column for each feature.
+// writeCSV writes records to CSV files with one column for each feature.
 func writeCSV(t *testing.T, dir string, records []record, files int) {
 	t.Helper()
 	for part := range files {
@@ -69,7 +69,7 @@ func writeCSV(t *testing.T, dir string, records []record, files int) {
 	}
 }
 
-// writeArrays writes the features of the files of CSV as NPY, a file for each and one for all.
+// writeArrays writes the features of the CSV files as NPY: one file for each CSV file, and one for all.
 func writeArrays(t *testing.T, dir string, records []record) {
 	t.Helper()
 	parts, cols := must.Get(filepath.Glob(filepath.Join(dir, "part-*.csv")))(t), len(records[0].features)
@@ -139,8 +139,8 @@ func TestImport(t *testing.T) {
 	}
 }
 
-// compareScaled holds scaled features against those in their units: each has mean 0 and spread 1 over all rows, and
-// comes back with the centre and the spread.
+// compareScaled checks scaled features against the features in their units: each has mean 0 and spread 1 over all rows, and its centre and
+// spread give back its values.
 func compareScaled(t *testing.T, got, want *dataset.Set) {
 	t.Helper()
 	must.Do(t, got.Validate())
@@ -210,8 +210,8 @@ func compare(t *testing.T, set *dataset.Set, records []record, sources, classes 
 	must.Equal(t, len(set.Tasks), len(sources)*len(classes), "tasks")
 }
 
-// Without a split, nothing is held out; with folds a part of the target's labelled
-// rows and nothing of the sources, or without a target a part of each source.
+// Without a split nothing is held out. With folds, a part of the target's labelled rows is held out and nothing of the sources, or without
+// a target a part of each source.
 func TestHeldOut(t *testing.T) {
 	rng := testrand.New(t)
 	dir := t.TempDir()
@@ -251,8 +251,7 @@ func TestHeldOut(t *testing.T) {
 	}
 }
 
-// The number of output files and the order of rows within a source change
-// nothing that matters; the same import again is left alone; another is refused.
+// The same import again leaves the folder alone. Another import into it is refused, and a cancelled one leaves nothing behind.
 func TestImportAgain(t *testing.T) {
 	rng := testrand.New(t)
 	dir := t.TempDir()

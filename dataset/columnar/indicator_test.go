@@ -16,7 +16,7 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// gapRow has cells that may be missing, of each type.
+// gapRow is a row with cells of each type, most of which may be missing.
 type gapRow struct {
 	Site  string   `parquet:"site" json:"site"`
 	Share *float64 `parquet:"share,optional" json:"share"`
@@ -35,8 +35,8 @@ labels: [{column: y, type: number}]
 sources: {exclude: left}
 `
 
-// Each column that enough rows of sources that take part lack has, behind the words, a feature that is 1 in these rows and 0 in others,
-// less its mean where columns are brought to one unit, whatever the format and the type.
+// Each column that enough rows of the sources that take part lack has a missing indicator behind the words: 1 in these rows and 0 in
+// others, less its mean where columns are brought to one unit. The format and the type do not matter.
 func TestImportIndicators(t *testing.T) {
 	rng := testrand.New(t)
 	some := func(i, each int) bool { return i%each != 0 }
@@ -53,10 +53,10 @@ func TestImportIndicators(t *testing.T) {
 		if rng.IntN(3) > 0 {
 			r.Flag = &flag
 		}
-		if r.Site != "left" || some(i, 2) { // which only rows that take no part lack
+		if r.Site != "left" || some(i, 2) { // apart is missing only in rows that take no part
 			r.Apart = &x
 		}
-		if i/3 < 4 { // fewer than five rows of a source, and of all that take part
+		if i/3 < 4 { // of the rows that take part, fewer than five lack few
 			r.Few = nil
 		}
 		if r.Site == "b" {

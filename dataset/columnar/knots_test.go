@@ -24,9 +24,9 @@ labels: [{column: y, type: number}]
 sources: {exclude: left}
 `
 
-// Each column has, behind all that is read, its distance from each knot, less the mean over the rows that have it, in a unit in which
-// what its knots add varies a quarter as much as a column; a cell that is missing has the means. Columns of two values have no knots,
-// and a column with its sign changed has the same features.
+// Behind all columns that are read, each column has its distances from its knots, less their means over the rows that have it, in a unit in
+// which their variances add up to a quarter of a column's. A missing cell has the means. Columns of two values have no knots, and a column
+// with its sign changed has the same features.
 func TestImportKnots(t *testing.T) {
 	rng := testrand.New(t)
 	sign := []float64{1, -1}[rng.IntN(2)]
@@ -123,7 +123,7 @@ func TestImportKnots(t *testing.T) {
 	}
 }
 
-// Where there are more rows than are looked at, each is as likely to be.
+// Where there are more rows than the sample holds, each is equally likely to be in it.
 func TestKnotSample(t *testing.T) {
 	const rows = 4 * sampledRows
 	k, v := newKnotSample(), &table.Vectors{Width: 1, F32: make([]float32, rows)}
@@ -141,7 +141,7 @@ func TestKnotSample(t *testing.T) {
 	}
 }
 
-// What cannot bend is refused by its place.
+// Knots that cannot be, and features that cannot have knots, are refused with their place.
 func TestImportRefusesKnots(t *testing.T) {
 	for change, want := range map[[2]string]string{
 		{"knots: 3", "knots: 0"}:              "line 2: expected a number of knots from 1 to 50, found",
@@ -163,7 +163,7 @@ func TestImportRefusesKnots(t *testing.T) {
 	}
 }
 
-// A column that is alone is brought to its unit where its effect may bend, as it is beside others.
+// A single column that has knots is brought to one unit, as several columns are.
 func TestImportKnotsOfOneColumn(t *testing.T) {
 	dir := t.TempDir()
 	must.Do(t, os.WriteFile(filepath.Join(dir, "rows.csv"), []byte("site,x,y\na,10,1\nb,20,2\na,40,3\n"), 0o644))
@@ -181,7 +181,7 @@ func TestImportKnotsOfOneColumn(t *testing.T) {
 	}
 }
 
-// Columns of bytes and of halves bend as others do, also where none of them has a knot.
+// Columns of bytes have the same features of knots as the same numbers in CSV, also where no column has a knot.
 func TestImportKnotsOfBytes(t *testing.T) {
 	type row struct {
 		Site string  `parquet:"site"`
@@ -213,7 +213,7 @@ func TestImportKnotsOfBytes(t *testing.T) {
 	}
 }
 
-// Of wide tables fewer rows are kept.
+// The sample of a wide table has fewer rows.
 func TestKnotSampleOfWideRows(t *testing.T) {
 	const width, rows = 1 << 14, 300
 	k, v := newKnotSample(), &table.Vectors{Width: width, F32: make([]float32, width)}

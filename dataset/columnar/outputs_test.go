@@ -17,8 +17,7 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// Labels are the classes that a manifest names, also with the zero decimals that pandas gives integers where some are
-// missing, or without.
+// A label is the class that a manifest names with or without zero decimals, which pandas writes for integers where some are missing.
 func TestClassesWithZeroDecimals(t *testing.T) {
 	dir := t.TempDir()
 	rows := "id,domain,kind,f0\n0,a,0.0,1\n1,a,,2\n2,a,1.0,3\n3,a,2,4\n4,b,1,5\n5,b,0,6\n6,b,2.00,7\n"
@@ -37,7 +36,7 @@ func TestClassesWithZeroDecimals(t *testing.T) {
 	must.Equal(t, len(set.Tasks), 6, "tasks")
 }
 
-// A boolean is the class that a manifest names, as pandas, R and spreadsheets write it too.
+// A boolean is the class that a manifest names, also in the spelling of pandas, R and spreadsheets.
 func TestClassesOfBooleans(t *testing.T) {
 	for _, c := range []struct{ classes, no, yes string }{
 		{"[false, true]", "False", "True"}, {"[false, true]", "false", "TRUE"}, {"['FALSE', 'True']", "false", "true"},
@@ -55,7 +54,7 @@ func TestClassesOfBooleans(t *testing.T) {
 	}
 }
 
-// Labels whose differences float32 does not hold are refused; those that are all alike, or of any unit, are not.
+// Labels whose differences float32 does not hold are refused. Labels that are all equal are not, nor are labels in a large or small unit.
 func TestLabelsBeyondFloat32(t *testing.T) {
 	for _, c := range []struct{ add, unit, want string }{
 		{"1600000000", "", "labels: y: expected numbers that float32 can tell apart, found 1.6e+09 to 1.600000005e+09: measure them from"},
@@ -81,8 +80,8 @@ func TestLabelsBeyondFloat32(t *testing.T) {
 	must.Do(t, Import(t.Context(), m, filepath.Join(dir, "out"), nil))
 }
 
-// A folder of data as Hugging Face lays it out, with two columns of labels: the names
-// of the files are the splits, and each column has tasks of the rows it labels.
+// A data folder as Hugging Face lays it out, with two columns of labels: the names of the files are the splits, and each column of labels
+// has tasks of the rows that it labels.
 func TestSeveralOutputsOfSplitFiles(t *testing.T) {
 	type record struct {
 		ID        string    `parquet:"id"`
@@ -151,7 +150,8 @@ func TestSeveralOutputsOfSplitFiles(t *testing.T) {
 	}
 }
 
-// Rows without any label need the classes listed, and then are no data to run on, which says of what.
+// Where no row has a label, the manifest must list the classes. The folder then cannot be opened as data to run on, and the error says
+// whether the target or every source lacks labels.
 func TestNoLabelAtAll(t *testing.T) {
 	dir := t.TempDir()
 	must.Do(t, os.WriteFile(filepath.Join(dir, "rows.csv"), []byte("source,y,x\ns,,1\ns,,2\nt,,4\n"), 0o644))

@@ -13,8 +13,8 @@ import (
 	"github.com/amtrl/amtrl/internal/must"
 )
 
-// Rows are found in their file: at their line in text, also behind cells of several lines, and by their number elsewhere and where
-// the file is another by now.
+// Rows are found in their file: in text by their line, also behind cells of several lines, and by their row in other formats and where the
+// file has changed since.
 func TestPlace(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, content string) {

@@ -9,8 +9,8 @@ import (
 	"github.com/amtrl/amtrl/internal/must"
 )
 
-// A folder whose classes are more, and in another order, is read and hashed as one of the classes that are given, but where
-// a label has another.
+// A folder with more classes, in another order, is read and hashed like one with the given classes, and refused where a label has a class
+// that is not among these.
 func TestReorderedClasses(t *testing.T) {
 	dir := t.TempDir()
 	must.Do(t, os.WriteFile(filepath.Join(dir, "rows.csv"), []byte("source,y,x\ns,b,1\ns,a,2\ns,,3\nt,c,4\nt,a,5\n"), 0o644))

@@ -16,7 +16,7 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// importRows imports a table with a row for each number of x, which is feature t beside one of a few digits, and returns the folder.
+// importRows imports a table with a row for each number of x, which is feature t beside a feature u of few digits, and returns the folder.
 func importRows(t *testing.T, x []float64, keys string) (string, error) {
 	t.Helper()
 	dir := t.TempDir()
@@ -29,7 +29,7 @@ func importRows(t *testing.T, x []float64, keys string) (string, error) {
 	return filepath.Join(dir, "out"), Import(t.Context(), parse(t, dir, text), filepath.Join(dir, "out"), nil)
 }
 
-// A single column is scaled as several are, however far its zero, and a list is not.
+// A single column is scaled as several are, however far from zero its values lie. A list is not scaled.
 func TestImportScalesOneColumn(t *testing.T) {
 	const far = 1_700_000_000
 	for features, scaled := range map[string]bool{"t": true, "v": false} {
@@ -57,8 +57,8 @@ func TestImportScalesOneColumn(t *testing.T) {
 	}
 }
 
-// A feature that is measured from afar, such as in seconds since 1970, is scaled to what it is when measured from near, though
-// float32 rounds it; features that it does not round away are scaled as float32 has them.
+// A feature with values far from zero, such as seconds since 1970, is scaled as it would be without this offset, although float32 rounds
+// it. Features whose differences float32 keeps are scaled as float32 holds them.
 func TestImportFromAfar(t *testing.T) {
 	rng := testrand.New(t)
 	const far = 1_700_000_000
@@ -82,7 +82,7 @@ func TestImportFromAfar(t *testing.T) {
 			"centre %v and spread %v, measured from near %v and %v", c.Centre[0], c.Spread[0], from.Centre[0], from.Spread[0])
 		must.Hold(t, keys == "" || slices.Equal(c.Means, c.Centre), "means %v, centres %v", c.Means, c.Centre)
 		for i, x := range got {
-			row := i / 2 // by source, of three that take turns
+			row := i / 2 // pools are sorted by source, and the three sources take turns
 			row = row%1000*3 + row/1000
 			must.Hold(t, i%2 == 1 || math.Abs(float64(x-want[i])) < 1e-6, "%v is scaled to %v, %v to %v", moved[row], x, near[row], want[i])
 			u := (float64(float32(row%10)/10) - c.Centre[1]) / c.Spread[1]
@@ -91,7 +91,7 @@ func TestImportFromAfar(t *testing.T) {
 	}
 }
 
-// Features that stay in their units are refused where float32 holds no differences between them, as labels are.
+// Features that stay in their units are refused where float32 does not hold their differences, as labels are.
 func TestImportRefusesFromAfar(t *testing.T) {
 	x := []float64{1.7e9, 1.7e9 + 7, 1.7e9 + 50, 1.7e9 + 3}
 	out, err := importRows(t, x, ", scale: none")

@@ -14,7 +14,7 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// What a killed import left is removed by a later one, and nothing that another one writes or that is something else.
+// An import removes what killed imports left behind, but nothing that another process is writing, and nothing else.
 func TestImportRemovesAbandoned(t *testing.T) {
 	rng := testrand.New(t)
 	dir := t.TempDir()

@@ -20,8 +20,8 @@ labels: [{column: y, type: number}]
 sources: {exclude: left}
 `
 
-// A column of categories has, in each row, what a column of 0 and 1 for each of its words would have; where features are scaled, the
-// words of a column less their means have one unit, in which their variances add up to 1.
+// A column of categories has a feature for each of its words, 1 in the rows that have the word and 0 in the others. Where features are
+// scaled, the words of a column, less their means, share one unit, in which their variances add up to 1.
 func TestImportWords(t *testing.T) {
 	rng := testrand.New(t)
 	dir := t.TempDir()
@@ -92,7 +92,7 @@ func TestImportWords(t *testing.T) {
 	}
 }
 
-// What no categories are is refused by its place.
+// Columns that are no categories are refused with their place.
 func TestImportRefusesWords(t *testing.T) {
 	of := func(cells func(i int) string) string {
 		var csv strings.Builder
