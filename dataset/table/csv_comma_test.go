@@ -10,7 +10,7 @@ import (
 	"github.com/amtrl/amtrl/internal/must"
 )
 
-// A CSV file whose header has no comma is of what separates it.
+// Where the header row of a CSV file has no comma, the separator is the semicolon or the tab that it has.
 func TestCommaOfCSV(t *testing.T) {
 	dir := t.TempDir()
 	of := func(name, text string) content {
@@ -36,7 +36,7 @@ func TestCommaOfCSV(t *testing.T) {
 	must.Fail(t, "a decimal comma", err, "decimal.csv: line 2", `expected a number with a decimal point, found "0,5"`)
 }
 
-// What separates the cells of a CSV file is what its header and its first row have as often.
+// The separator of a CSV file is the one that its header row and its first row have equally often.
 func TestCommaOfNamesWithCommas(t *testing.T) {
 	for text, want := range map[string]string{
 		"id;\"net, gross\";x\n1;2;0.5\n":             "id|net, gross|x",
@@ -60,7 +60,7 @@ func TestCommaOfNamesWithCommas(t *testing.T) {
 	}
 }
 
-// The line of Excel that says what separates the cells is no header, and counts as a line.
+// The line in which Excel names the separator is not the header row, but counts as a line.
 func TestSeparatorOfExcel(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "rows.csv")
 	open := func(text, format string) (Table, error) {
@@ -91,7 +91,7 @@ func TestSeparatorOfExcel(t *testing.T) {
 	must.Equal(t, other.Columns()[0].Name, "sep=", "a column of that name")
 }
 
-// A row of another length is refused with its length.
+// A row with another number of columns is refused with this number.
 func TestRowOfAnotherLength(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "rows.csv")
 	must.Do(t, os.WriteFile(path, []byte("id,x,y\n1,2,3\n1,2\n"), 0o644))

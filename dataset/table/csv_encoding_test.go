@@ -11,7 +11,7 @@ import (
 	"github.com/amtrl/amtrl/internal/must"
 )
 
-// A file in another encoding than UTF-8 is refused by what tells it.
+// A file in an encoding other than UTF-8 is refused, with the bytes that show it.
 func TestEncodingOfCSV(t *testing.T) {
 	const text = "Nr,Temp °C,Ort\n1,20.5,Köln\n"
 	latin := toLatin1(text)
@@ -42,7 +42,7 @@ func TestEncodingOfCSV(t *testing.T) {
 	}))
 }
 
-// toLatin1 writes each character as one byte.
+// toLatin1 returns the text with one byte for each character.
 func toLatin1(text string) string {
 	var out []byte
 	for _, r := range text {

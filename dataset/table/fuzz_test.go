@@ -14,8 +14,8 @@ import (
 	"github.com/amtrl/amtrl/internal/npy"
 )
 
-// slack is what reading a small hostile file may allocate: it can promise as much
-// as a column that compresses very well.
+// slack is the number of bytes that reading a small hostile file may allocate: the file can promise as much as a column that compresses
+// very well.
 const slack = 512 << 20
 
 type memoryFile struct{ *bytes.Reader }
@@ -26,7 +26,7 @@ func inMemory(content []byte) base {
 	return base{path: "fuzz", file: memoryFile{bytes.NewReader(content)}, size: int64(len(content)), rows: -1}
 }
 
-// seedRow is a row of the files that fuzzing begins with.
+// seedRow is a row of the Parquet files that fuzzing begins with.
 type seedRow struct {
 	ID     string    `parquet:"id"`
 	Site   string    `parquet:"site,dict"`
@@ -57,7 +57,7 @@ func seedParquet(t testing.TB, codec compress.Codec, version int) []byte {
 	return out.Bytes()
 }
 
-// scanAll reads every column that can be read.
+// scanAll reads every column that can be read, and checks the numbers of rows and of elements.
 func scanAll(t testing.TB, tab Table) {
 	var q Query
 	for _, c := range tab.Columns() {
@@ -114,7 +114,7 @@ func FuzzParquet(f *testing.F) {
 	})
 }
 
-// fuzzTable reads a format, and holds what it allocates to least and per bytes for each byte of the file.
+// fuzzTable fuzzes a format: reading a file may allocate least bytes, and per bytes for each byte of the file.
 func fuzzTable[T Table](f *testing.F, least, per int, open func(base) (T, error), seeds ...[]byte) {
 	for _, s := range seeds {
 		f.Add(s)
@@ -132,7 +132,7 @@ func fuzzTable[T Table](f *testing.F, least, per int, open func(base) (T, error)
 	})
 }
 
-// fuzzText reads a text format.
+// fuzzText fuzzes a text format.
 func fuzzText(f *testing.F, open func(base) (Table, error), seeds ...string) {
 	var raw [][]byte
 	for _, s := range seeds {
@@ -152,7 +152,7 @@ func FuzzJSONL(f *testing.F) {
 		`{"a": "\u00e4", "a": 2}`, `[{"a": 1, "v": [1, 2]}, {"a": null, "v": [3, 4]}]`, `[{"a": 1} {}]`, "[] []", `{"a": {}, "b": {}}`)
 }
 
-// fuzzArrays reads a format of arrays, of which a file has as many bytes as it says.
+// fuzzArrays fuzzes a format of arrays, in which a file has as many bytes as its header says.
 func fuzzArrays(f *testing.F, open func(base) (*arrayTable, error), seeds ...[]byte) {
 	fuzzTable(f, 8<<20, 400, open, seeds...)
 }

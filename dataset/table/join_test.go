@@ -16,13 +16,14 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// writeNPY writes an array.
+// writeNPY writes an array to an NPY file.
 func writeNPY(t *testing.T, path, descr string, v any, shape ...int) {
 	t.Helper()
 	must.Do(t, os.WriteFile(path, must.Get(binary.Append(npy.FormatHeader(descr, shape...), binary.LittleEndian, v))(t), 0o644))
 }
 
-// shuffled makes a CSV file whose ids are in any order, and the vectors of all ids and some more in another order.
+// shuffled writes a CSV file whose ids are in random order, and returns its path, the ids, and vectors for these and ten further ids, in
+// the order of the ids.
 func shuffled(t *testing.T, rng *rand.Rand, rows, width int) (csv string, ids []int, x []float32) {
 	t.Helper()
 	csv = filepath.Join(t.TempDir(), "rows.csv")
@@ -39,7 +40,7 @@ func shuffled(t *testing.T, rng *rand.Rand, rows, width int) (csv string, ids []
 	return csv, ids, x
 }
 
-// Vectors come to the rows that have their place or their id, in batches of any length.
+// Vectors are joined to the rows by their place or by their id, in batches of any length.
 func TestJoin(t *testing.T) {
 	rng := testrand.New(t)
 	rows, width := 5000+rng.IntN(5000), 1+rng.IntN(200)

@@ -13,7 +13,7 @@ import (
 	"github.com/amtrl/amtrl/internal/must"
 )
 
-// A list of objects holds what the same objects hold on lines, also under the other's name.
+// A list of objects is read like the same objects on lines, even where the name of the file says the other.
 func TestListOfObjects(t *testing.T) {
 	dir := t.TempDir()
 	var objects []string
@@ -59,7 +59,7 @@ func TestKindsAfterNulls(t *testing.T) {
 	}
 }
 
-// A fault in a list is at a row, counted from 0 as in all formats without lines.
+// A fault in a list is placed at a row, counted from 0 as in all formats without lines.
 func TestListOfObjectsRefuses(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "rows.json")
 	for text, want := range map[string]string{
@@ -85,7 +85,7 @@ func TestListOfObjectsRefuses(t *testing.T) {
 	}
 }
 
-// A number that is too large for a feature is named as the file has it.
+// A number that is too large for a feature is quoted as it stands in the file.
 func TestTooLarge(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
 		"cell.csv": {"x,y\n1,2\n3,-1e39\n", `line 3, column y: expected a finite number of at most 1e+18 in magnitude, found "-1e39"`},

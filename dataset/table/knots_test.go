@@ -9,8 +9,8 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// Knots lie between the least and the largest value, ascend, and have as many values on each side as they should; those of the same
-// values the other way round are the same, and few values have few.
+// Knots lie between the least and the largest value, ascend, and have the right number of values on each side. Values with the sign changed
+// have the same knots with the sign changed, and few values have few knots.
 func TestKnotsOf(t *testing.T) {
 	rng := testrand.New(t)
 	for range 300 {
@@ -70,14 +70,15 @@ func b2i(b bool) int {
 	return 0
 }
 
-// What knots add is the distance from each, of any type of features, with the digits that float32 loses, and missing where the feature is.
+// Each knot adds the distance from it, for any type of features. The distance keeps the digits that float32 loses, and is missing where the
+// feature is missing.
 func TestExpandKnots(t *testing.T) {
 	knots := Knots{{-1.5, 4}, {}, {1_700_000_000.5}}
 	must.Equal(t, knots.Count(), 3, "knots")
 	must.EqualSlices(t, knots.Names([]string{"a", "b", "c"}), []string{"|a + 1.5|", "|a - 4|", "|c - 1.7000000005e+09|"}, "names")
 	must.EqualSlices(t, Knots{{1 << 30, 1073741800}}.Names([]string{"t"}), []string{"|t - 1073741824|", "|t - 1073741800|"}, "whole numbers")
 	var v, wide Vectors
-	for range 2 { // what is overwritten leaves nothing behind
+	for range 2 { // the second call overwrites wide: nothing of the first may remain
 		v = Vectors{Width: 4}
 		for _, x := range []float64{1, math.NaN(), 1_700_000_001, 7, math.NaN(), 2, 3, 8} {
 			v.push(x)
@@ -95,7 +96,7 @@ func TestExpandKnots(t *testing.T) {
 	must.EqualSlices(t, wide.F32, []float32{1, 1, 255, 253}, "bytes")
 }
 
-// Knots that are not those of the features are refused, whatever was changed.
+// Knots that do not fit the names of the features are refused, whatever was changed.
 func TestCheckKnots(t *testing.T) {
 	features := []string{"a", "b", "w=x", "|a - 1|", "|a - 2|", "|b + 3|"}
 	must.Do(t, Knots{{1, 2}, {-3}}.Check(features))

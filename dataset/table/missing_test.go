@@ -14,7 +14,8 @@ import (
 	"github.com/amtrl/amtrl/internal/safetensors"
 )
 
-// Missing cells of columns are gaps where a query allows them, however a format writes them, and are named where it does not.
+// Missing cells of columns are gaps where a query allows them, however a format writes them, and an error that names the cell where it does
+// not.
 func TestGaps(t *testing.T) {
 	dir := t.TempDir()
 	type row struct {
@@ -63,7 +64,7 @@ func TestGaps(t *testing.T) {
 	}
 }
 
-// Within lists nothing may be missing.
+// Within a list no element may be missing, and no list may be missing itself.
 func TestGapsInLists(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.csv")
 	for text, want := range map[string]string{

@@ -17,16 +17,14 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// content is what a table holds: names of single values, "\x00" for a missing
-// one, and vectors as numbers.
+// content is what a table holds: for each column of single values their names, nil for a missing value, and vectors as numbers.
 type content struct {
 	Scalars  map[string][]*string
 	Features []string
 	Vectors  [][]float64
 }
 
-// python runs a script of testdata with a folder and a seed, or skips the test
-// where its packages are not there.
+// python runs a script of testdata with a folder and a seed, and skips the test where its packages are not installed.
 func python(t *testing.T, script, packages, dir string) {
 	t.Helper()
 	python := cmp.Or(os.Getenv("AMTRL_PYTHON"), "python3")
@@ -39,7 +37,7 @@ func python(t *testing.T, script, packages, dir string) {
 	}
 }
 
-// read reads scalars and features of a file.
+// read returns the given scalars and features of a file.
 func read(t *testing.T, path string, scalars, features []string) content {
 	t.Helper()
 	tab := must.Get(Open(path, FormatOf(path)))(t)
@@ -85,7 +83,7 @@ func read(t *testing.T, path string, scalars, features []string) content {
 	return out
 }
 
-// compareFiles reads every file beside a .json of its content and compares.
+// compareFiles reads every file that has a .json file with its content beside it, and compares the two.
 func compareFiles(t *testing.T, dir string) {
 	for _, expected := range must.Get(filepath.Glob(filepath.Join(dir, "*.json")))(t) {
 		var want content
@@ -157,8 +155,8 @@ func TestArraysOfPython(t *testing.T) {
 	compareFiles(t, dir)
 }
 
-// The columns of JSON Lines are the keys in the order in which they first occur, and the first value that is not null says
-// what they hold.
+// The columns of JSON Lines are the keys in the order in which they first occur. The first value of a key that is not null says what the
+// column holds.
 func TestKeysOfJSONLines(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "rows.jsonl")
 	lines := []string{`{"v": null, "a": 1}`, `{"b": {}, "v": [1, 2], "a": "x"}`, `{"c": [1], "v": null}`}

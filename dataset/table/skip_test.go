@@ -14,7 +14,7 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// Rows that a query picks are those that a scan of all rows has, in each format, whatever is passed over between them.
+// The rows that a query picks are read as in a scan of all rows, in each format, whatever is passed over between them.
 func TestScanPassesOver(t *testing.T) {
 	rng, dir := testrand.New(t), t.TempDir()
 	rows := 1 + rng.IntN(9000)

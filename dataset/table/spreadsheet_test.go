@@ -10,7 +10,7 @@ import (
 	"github.com/amtrl/amtrl/internal/must"
 )
 
-// A spreadsheet is refused by its name and, where its name says something else, by its first bytes; other files are not.
+// A spreadsheet is refused by its name or, where the name says something else, by its first bytes. Other files are not refused.
 func TestSpreadsheets(t *testing.T) {
 	archive := func(names ...string) string {
 		var b bytes.Buffer

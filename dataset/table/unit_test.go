@@ -6,7 +6,7 @@ import (
 	"github.com/amtrl/amtrl/internal/must"
 )
 
-// A unit is that of a number, and of nothing else.
+// A text has a unit only where the rest of it is a number.
 func TestUnitOf(t *testing.T) {
 	for s, want := range map[string]string{
 		"12.5%": "%", "-3 %": "%", "€ 1,548": "€", "$1,200.50": "$", "-$5": "$",

@@ -11,7 +11,8 @@ import (
 	"github.com/amtrl/amtrl/internal/must"
 )
 
-// Features keep what float32 rounds away of them, in each format, of columns and of lists, in each batch, and are rounded as before.
+// Features keep the digits that float32 rounds away, in each format, in columns and in lists, and in each batch. Their float32 values are
+// rounded as usual.
 func TestWide(t *testing.T) {
 	const rows = 5000
 	type record struct {
@@ -72,7 +73,7 @@ func TestWide(t *testing.T) {
 	for _, join := range []string{JoinRow, JoinID} {
 		v := VectorFile{Path: path("list.npy"), Format: NPY, Join: join, ID: "key"}
 		name := "rows.csv"
-		if join == JoinID { // in another order, so that vectors come one by one
+		if join == JoinID { // the rows are in another order, so that vectors are read one by one
 			backwards := "key\n"
 			for i := range rows {
 				backwards += fmt.Sprintln(rows - 1 - i)

@@ -16,7 +16,7 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// wordRow is a row of the same table in several formats.
+// wordRow is a row of the table that is written in several formats.
 type wordRow struct {
 	Age   *float64 `parquet:"age,optional"`
 	Shift *string  `parquet:"shift,optional"`
@@ -24,7 +24,7 @@ type wordRow struct {
 	Old   bool     `parquet:"old"`
 }
 
-// wordFiles writes rows as Parquet, CSV and JSON Lines.
+// wordFiles writes rows as Parquet, CSV and JSON Lines, and returns the paths.
 func wordFiles(t *testing.T, rows []wordRow) (paths []string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -63,7 +63,7 @@ func oneOf[E any](rng *rand.Rand, gaps int, words ...E) *E {
 	return &words[rng.IntN(len(words))]
 }
 
-// Words become the features that a loop over the rows gives, whatever the format, beside numbers and in any order.
+// Words become the features that a loop over the rows computes, whatever the format, beside numbers and in any order.
 func TestWords(t *testing.T) {
 	rng := testrand.New(t)
 	var rows []wordRow
@@ -141,7 +141,7 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// What cannot be is refused by the file and the column.
+// Words that cannot be features are refused with the file and the column.
 func TestWordsRefuse(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.csv")
 	must.Do(t, os.WriteFile(path, []byte("shift,shift=day,v\nday,1,\"[1, 2]\"\n"), 0o644))
