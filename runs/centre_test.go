@@ -14,8 +14,8 @@ import (
 	"github.com/amtrl/amtrl/pipeline/pipelinetest"
 )
 
-// Rows are predicted from where they are less the centre of the model, though float32 has neither, whatever type the columns of a
-// file have; rows in memory are less the tensor, and so are those for models of before.
+// The model's centre is subtracted from the rows of a file before they are rounded, though float32 holds neither exactly, whatever type the
+// columns of the file have. From rows in memory the centre tensor is subtracted, and so it is with models of earlier versions.
 func TestPredictFromAfar(t *testing.T) {
 	const far = 1_700_000_001
 	dir := t.TempDir()

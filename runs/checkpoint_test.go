@@ -67,8 +67,8 @@ func TestCheckpointDamageIsNoticed(t *testing.T) {
 	}
 }
 
-// Checkpoints, which hold all records, are written after each of the first rounds, and then ever further apart: a run of many
-// rounds is no slower by the square of these. What was interrupted between two of them ends in the same bytes.
+// Checkpoints, each with all records so far, are written after each of the first rounds, and then ever further apart, so that a run of many
+// rounds is not slowed by the square of their number. A run that is interrupted between two of them ends in the same bytes.
 func TestCheckpointsAreSpaced(t *testing.T) {
 	long := spacing{first: 16, every: time.Hour, at: time.Now()}
 	written := 0
@@ -89,7 +89,7 @@ func TestCheckpointsAreSpaced(t *testing.T) {
 	cfg.Schedule.Epochs, cfg.ERM.Iterations = 30, 2
 	id, clean := identityOf(dev, cfg, []string{"bytes_2"}, 5), t.TempDir()
 	wrote := map[string]int{}
-	full := 0 // at which line of timing.jsonl the disk is
+	full := 0 // the line of timing.jsonl at which the disk is full
 	atomicfile.Intercept(t, func(op atomicfile.Op, path string) error {
 		if op == atomicfile.OpRename {
 			wrote[filepath.Base(path)]++

@@ -18,8 +18,8 @@ import (
 	"github.com/amtrl/amtrl/pipeline/pipelinetest"
 )
 
-// A coefficient is what the model's predictions differ by between two rows, of which one has a feature that is its standard deviation
-// larger, or a word; between two knots in proportion to the distance.
+// A coefficient is the difference between the model's predictions for two rows, of which one has a feature that is larger by its standard
+// deviation, or has a word. Between two knots it is in proportion to the distance.
 func TestCoefficients(t *testing.T) {
 	rng := testrand.New(t)
 	q := pipelinetest.NewQueue(t, pipelinetest.OpenCPU(t, 1).Device())
@@ -95,7 +95,7 @@ func TestCoefficients(t *testing.T) {
 		at := 0
 		for j := range numbers + words {
 			unit, name := m.spread[j], m.features[j]
-			ends := []float64{-2, -1} // of the parts
+			ends := []float64{-2, -1} // the ends of the parts of the column's range
 			if j >= numbers {
 				unit = 1
 			}
@@ -123,7 +123,7 @@ func TestCoefficients(t *testing.T) {
 	}
 }
 
-// checkPart expects the name of a part of the range of a column between knots, which tells them apart.
+// checkPart checks the name of a part of a column's range: it has the knots at its ends, with enough digits to tell these apart.
 func checkPart(t *testing.T, called, column string, knots []float64, gap float64, part int) {
 	t.Helper()
 	if len(knots) == 0 {
@@ -147,7 +147,8 @@ func checkPart(t *testing.T, called, column string, knots []float64, gap float64
 	must.Hold(t, !strings.Contains(called, " -0.0 ") && strings.Contains(called, "over") == (part == len(knots)), "%s", called)
 }
 
-// What a model does not say has no coefficients, and what contradicts itself is refused.
+// Models without the names or units of columns have no coefficients, and neither have networks. Models that contradict themselves are
+// refused.
 func TestCoefficientsOfOtherModels(t *testing.T) {
 	weights := []safetensors.Tensor{{Name: "representation.weight", Shape: []int{1, 2}, Data: []float32{1, 1}},
 		{Name: "target.weight", Shape: []int{1, 1}, Data: []float32{1}}}

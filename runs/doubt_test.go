@@ -8,7 +8,7 @@ import (
 	"github.com/amtrl/amtrl/pipeline"
 )
 
-// That the recommended method is no better than always the same, for all that its rows show, is said.
+// The result says so where the rows do not show the recommended method to be better than a constant prediction.
 func TestDoubt(t *testing.T) {
 	const rows, chance = 60, ": the target's rows do not show that its labels can be predicted"
 	classes := func(method string, wrong int, logLoss float64) *pipeline.Epoch {
@@ -65,7 +65,7 @@ func TestDoubt(t *testing.T) {
 	}
 }
 
-// Of labels that are noise constant is recommended, or result.json doubts that any can be predicted.
+// Where labels are noise, constant is recommended, or result.json doubts that they can be predicted.
 func TestDoubtOfNoise(t *testing.T) {
 	set, rng := smallSet(31, 6, 400, 6, false), rand.New(rand.NewPCG(31, 2))
 	for _, task := range set.Tasks {

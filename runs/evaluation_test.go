@@ -18,8 +18,8 @@ import (
 	"github.com/amtrl/amtrl/pipeline"
 )
 
-// sameEvaluation holds what a run says of its test rows against predictions of the same rows. A score at an edge may
-// fall on either side of it.
+// sameEvaluation compares a run's evaluation of its test rows with the evaluation of predictions for the same rows. A score at the edge of
+// a bin may fall on either side of it.
 func sameEvaluation(t *testing.T, name string, own, found *Evaluation) {
 	t.Helper()
 	same := (own.Error == nil) == (found.Error == nil) && (own.Error == nil || near(*own.Error, *found.Error, 1e-12))
@@ -43,7 +43,8 @@ func sameEvaluation(t *testing.T, name string, own, found *Evaluation) {
 	}
 }
 
-// checkBins holds the bins of numbers against all rows: the variance of the labels is that within bins and between them.
+// checkBins checks the bins of numbers: they ascend, and the variance of all labels is the variance within bins plus the variance between
+// them.
 func checkBins(t *testing.T, name string, e *Evaluation) {
 	t.Helper()
 	n, mean, square, last := 0, 0.0, 0.0, e.Numbers.Bins[0].From
@@ -62,7 +63,7 @@ func checkBins(t *testing.T, name string, e *Evaluation) {
 	}
 }
 
-// labelledSet has pools with a column of three classes, of which rows may lack the label, and one of two.
+// labelledSet returns a set of three pools, with a column of three classes, whose label some rows lack, and a column of two classes.
 func labelledSet(seed uint64) *dataset.Set {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	set := &dataset.Set{Name: "labelled", Binary: true, Columns: &dataset.Columns{Features: []string{"x"}, Labels: []dataset.LabelColumn{
@@ -100,7 +101,7 @@ func labelledSet(seed uint64) *dataset.Set {
 	return set
 }
 
-// labelledConfig has the target of [labelledSet] left out sample by sample.
+// labelledConfig returns settings with which the samples of the target of [labelledSet] are left out one at a time.
 func labelledConfig() pipeline.Config {
 	cfg := smallConfig()
 	cfg.Sources, cfg.TargetSamples, cfg.Schedule.Budget = pipeline.SourcesPools, 60, 60
@@ -108,7 +109,7 @@ func labelledConfig() pipeline.Config {
 	return cfg
 }
 
-// What the model says of the target's samples, each left out, is what its score is of, column by column.
+// The evaluations of the columns are of the same left-out predictions as the score of the target's samples: their errors average to it.
 func TestEvaluationOfSeveralColumns(t *testing.T) {
 	seed := testrand.Seed(t)
 	dev := openDevice(t, 1, labelledSet(seed))
@@ -139,7 +140,7 @@ func TestEvaluationOfSeveralColumns(t *testing.T) {
 	}
 }
 
-// A score that is no number, as of a model that somebody damaged, is one of the worst.
+// A score beyond 0 or 1 counts as 0 or 1, and NaN, as from a damaged model, counts as 0.
 func TestEvaluationOfAnyScore(t *testing.T) {
 	e := newEvaluation(OutputColumn{Classes: []string{"a", "b"}})
 	for _, score := range []float64{math.NaN(), math.Inf(-1), -0.1, 0, 1, math.Inf(1)} {
@@ -151,8 +152,8 @@ func TestEvaluationOfAnyScore(t *testing.T) {
 	}
 }
 
-// A label that the model does not know is of another class, but where it tells one class from all others, whatever the
-// classes are called.
+// A label that the model does not know is of another class, unless the model tells one class from all others. The names of the classes do
+// not matter.
 func TestEvaluationOfAnotherClass(t *testing.T) {
 	for _, c := range []struct {
 		classes, rest []string
@@ -183,8 +184,8 @@ func TestEvaluationOfAnotherClass(t *testing.T) {
 	}
 }
 
-// A class that is told from several others has these for its rest, and one of two classes of the data has none, though the
-// other is called as a rest would be.
+// Where one class is told from several others, the rest lists these. Where the data have two classes the rest is empty, even if the other
+// class has the name of a rest.
 func TestOutputColumnsOfRest(t *testing.T) {
 	set := labelledSet(1)
 	set.Columns.Labels[1].Classes = []string{"not yes", "yes"}
@@ -196,7 +197,7 @@ func TestOutputColumnsOfRest(t *testing.T) {
 	must.Hold(t, columns[1].Rest != nil && len(columns[1].Rest) == 0, "their rest is %q", columns[1].Rest)
 }
 
-// What is no evaluation is refused.
+// A file that is not an evaluation is refused.
 func TestReadEvaluationRefuses(t *testing.T) {
 	path := filepath.Join(t.TempDir(), evaluationFile)
 	for _, bad := range []string{`{}`, `{"classes":["a"]}`, `{"classes":["a","b"],"confusion":[[1],[1,2]]}`, `{"rows":"x"}`,
@@ -208,20 +209,20 @@ func TestReadEvaluationRefuses(t *testing.T) {
 	}
 }
 
-// A score of no method is refused.
+// A held-out score that belongs to no method is refused.
 func TestReadScoreRefuses(t *testing.T) {
 	dir := t.TempDir()
 	must.Do(t, jsonfile.Write(filepath.Join(dir, ScoreFile), RoundScore{Held: []pipeline.Score{{Metric: pipeline.MetricError}}}))
 	must.Fail(t, "a held-out score", must.Err(ReadScore(dir)), ScoreFile, "for each of 0 methods, found 1")
 }
 
-// Labels beside predictions that are no numbers are refused with what to write.
+// A label with a decimal comma is refused beside predicted numbers, and the message says what to write.
 func TestEvaluationRefusesCommas(t *testing.T) {
 	err := newEvaluation(OutputColumn{Column: "y"}).add(&table.Values{Text: []string{"1,5"}}, 0, 0, 0)
 	must.Fail(t, "a decimal comma", err, `expected a number with a decimal point, found "1,5"`)
 }
 
-// Classes that are integers are known with zero decimals and without, as pandas writes them where some are missing.
+// Classes that are integers are recognised with and without zero decimals, which pandas writes where some are missing.
 func TestEvaluationOfIntegers(t *testing.T) {
 	labels := &table.Values{Text: []string{"1", "2.0", "2", "01"}}
 	e := newEvaluation(OutputColumn{Column: "y", Classes: []string{"1.0", "2"}})
@@ -231,7 +232,7 @@ func TestEvaluationOfIntegers(t *testing.T) {
 	must.Equal(t, fmt.Sprint(e.Classes, e.Confusion), "[1.0 2 (another)] [[1 0] [2 0] [1 0]]", "classes and confusion")
 }
 
-// Words that people write for no label are none where they are no class, also of those that the rest stands for.
+// Words that people write for no label count as missing unless they are a class, be it one that the rest stands for.
 func TestEvaluationPassesOverNone(t *testing.T) {
 	labels := &table.Values{Text: []string{"NA", "yes", "unknown", "?", "maybe", "", "  "}}
 	for want, c := range map[string]OutputColumn{

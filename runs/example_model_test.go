@@ -12,8 +12,8 @@ import (
 	"github.com/amtrl/amtrl/runs"
 )
 
-// Rounds of one's own, with labels from elsewhere and an allocation of one's own, here 200 rows a round in proportion to |nu|, end
-// in a model that amtrl predict takes as that of a run.
+// Rounds of a program's own, with labels from elsewhere and an allocation of its own (here 200 rows a round in proportion to |nu|), end in
+// a model that amtrl predict accepts like that of a run.
 func ExampleWriteModel() {
 	ctx, set := context.Background(), shops()
 	check(set.Validate())
@@ -36,7 +36,7 @@ func ExampleWriteModel() {
 	check(err)
 	defer learner.Close()
 
-	// annotate adds labels of rows, for each of them one of each output: 1 for the class that it is of, 0 for the others.
+	// annotate adds rows with their labels, one for each output of a row: 1 for the class of the row, 0 for the others.
 	annotate := func(l *pipeline.Labelled, source pipeline.Source, rows []int32) {
 		for _, row := range rows {
 			l.Rows = append(l.Rows, row)

@@ -15,8 +15,8 @@ import (
 
 const width = 6
 
-// shops are 200 rows of each of five shops, which say bad, fair or good. The first is the target, of which only the
-// first 40 rows have a label. The last two use other words than it, and shoes are noisier than books.
+// shops returns a set of five shops with 200 rows each, labelled bad, fair or good. The first shop is the target, of which only the first
+// 40 rows have a label. The last two shops use other words than the others, and shoes are noisier than books.
 func shops() *dataset.Set {
 	rng := rand.New(rand.NewPCG(1, 2))
 	set := &dataset.Set{Name: "shops"}
@@ -41,8 +41,8 @@ func shops() *dataset.Set {
 	return set
 }
 
-// A run as amtrl run makes it, on a set that the program made: the settings that fit the data, which shops are relevant to
-// the target, and what the recommended model says of a row that it has not seen.
+// A run as amtrl run makes it, on a set that the program made: the settings that fit the data, the relevant shops, and what the recommended
+// model says of a row that it has not seen.
 func ExampleRun() {
 	ctx, set := context.Background(), shops()
 	check(set.Validate())

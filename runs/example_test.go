@@ -20,7 +20,7 @@ func check(err error) {
 	}
 }
 
-// A sweep over seeds in a folder. What is cancelled, here after the first, goes on where it was when it is called again.
+// A sweep over seeds in a folder. It is cancelled after the first seed, and goes on where it was when it is called again.
 func ExampleSweep() {
 	set, err := dataset.SparseNu(10, 3, 7, 0.1, 2000, 1)
 	check(err)

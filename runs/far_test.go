@@ -15,8 +15,8 @@ import (
 	"github.com/amtrl/amtrl/pipeline/pipelinetest"
 )
 
-// A model with knots takes its columns alone, says which rows are far outside of its samples, and is refused where its knots or ranges are
-// not those of its features.
+// A model with knots needs only the columns of its features, reports rows far outside its samples, and is refused where its knots or ranges
+// do not fit its features.
 func TestPredictWithKnots(t *testing.T) {
 	dir := t.TempDir()
 	write := func(change ...string) {
@@ -53,12 +53,12 @@ func TestPredictWithKnots(t *testing.T) {
 	must.Equal(t, string(must.Get(os.ReadFile(p.Out))(t)), "id,number\n0,1012\n1,6784\n2,7887\n3,9726\n", "predictions")
 	must.Equal(t, said, "{a 1 0 -4 0 1}{b 2 0 9 0 2}", "what is far: beyond three times the range, not at it")
 
-	// Rows outside of the samples are said where they are many, and rows of other sources if any are.
+	// Rows outside the range of the samples are reported where they are many, and rows of other sources where there are any.
 	write("source_column", "shop", "own", "7", "samples", "60")
 	for _, c := range []struct{ rows, far, strangers string }{
 		{strings.Repeat("7,0.5,1\n,0.5,2.1\n7,1.05,1\n", 20), "", ""},
 		{strings.Repeat("7,0.5,1\n7.0,0.5,3\n7,0.5,1\n", 20), "{b 0 20 0 0 2}", ""},
-		{strings.Repeat("7,0.5,1\n7.0,0.5,3\n7,0.5,1\n", 3), "", ""}, // of few rows
+		{strings.Repeat("7,0.5,1\n7.0,0.5,3\n7,0.5,1\n", 3), "", ""}, // too few rows
 		{"7,0.5,3\nyours,0.5,1\n7.0,0.5,1\n 7,1,1\nours,0.5,1\n,0,0\n  ,0,0\n", "", "{shop 7 yours 3 5}"},
 	} {
 		must.Do(t, os.Remove(p.Out))
@@ -69,14 +69,14 @@ func TestPredictWithKnots(t *testing.T) {
 		must.Equal(t, said, c.far, "what lies outside")
 		must.Equal(t, strangers, c.strangers, "what is of other sources")
 	}
-	// A column of that name which has no single values is not read.
+	// A column with the name of the column of sources is not read if it has no single values.
 	must.Do(t, os.Remove(p.Out))
 	p.Files = []string{filepath.Join(dir, "rows.jsonl")}
 	must.Do(t, os.WriteFile(p.Files[0], []byte(`{"shop":["7"],"a":0.5,"b":1}`+"\n"), 0o644))
 	must.Get(Predict(t.Context(), q, p, nil))(t)
 }
 
-// Rows like the samples are hardly ever said to lie outside of them, however few the samples are.
+// Rows like the samples are hardly ever reported as outside their range, however few samples there are.
 func TestFarByChance(t *testing.T) {
 	rng := testrand.New(t)
 	told := 0

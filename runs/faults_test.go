@@ -15,7 +15,7 @@ import (
 	"github.com/amtrl/amtrl/internal/must"
 )
 
-// faulty makes the operation of that number on the files below dir fail.
+// faulty makes operation number at on the files below dir fail.
 type faulty struct {
 	mu   sync.Mutex
 	dir  string
@@ -43,8 +43,8 @@ func (f *faulty) hook(op atomicfile.Op, path string) error {
 	return nil
 }
 
-// A disk that is full or broken at any one file operation of a run or a sweep, which a write survives by half: one
-// clear line, no file that is half written, and the same call goes on to the same bytes.
+// A disk that is full or broken at any single file operation of a run or a sweep, where a failed write leaves half of its bytes, gives one
+// clear line and no half-written file, and the same call goes on to the same bytes.
 func TestEachFileOperationFailsOnce(t *testing.T) {
 	defer func(was spacing) { sweepSpacing = was }(sweepSpacing)
 	sweepSpacing.every = 0
@@ -111,7 +111,7 @@ func TestEachFileOperationFailsOnce(t *testing.T) {
 	}
 }
 
-// readIfThere reads a folder that may not have been made.
+// readIfThere reads a folder. It returns nil where the folder has not been made.
 func readIfThere(t *testing.T, dir string) map[string]string {
 	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
 		return nil

@@ -12,7 +12,8 @@ import (
 	"github.com/amtrl/amtrl/internal/must"
 )
 
-// A table that another process makes meanwhile stays, and what is not finished is called as what a later process clears away.
+// A table that another process makes meanwhile stays. An unfinished table has a temporary name, by which a later process finds and removes
+// it.
 func TestWriteTable(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, strings.Repeat("long ", 49)+".csv")

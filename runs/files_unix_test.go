@@ -18,7 +18,7 @@ import (
 	"github.com/amtrl/amtrl/internal/must"
 )
 
-// TestMain is also the other process of TestFolderIsLocked: it holds the folder until its standard input ends.
+// TestMain also runs as the other process of TestFolderIsLocked: it then locks the folder until its standard input ends.
 func TestMain(m *testing.M) {
 	dir := os.Getenv("AMTRL_TEST_LOCK")
 	if dir == "" {
@@ -71,11 +71,11 @@ func TestFolderIsLocked(t *testing.T) {
 	}
 	must.Do(t, child.Process.Kill())
 	<-ended
-	in.Close() // which Wait may have done
+	in.Close() // Wait may have closed it
 	mustRun(t, dev, id, dir)
 }
 
-// A pipe in the place of a file is named; nothing waits for its other end.
+// A pipe in the place of a file is named in the error, and nothing waits for its other end.
 func TestPipesAreRefused(t *testing.T) {
 	dev, id := smallSweep(t)
 	id.Targets, id.Seeds, id.Budgets = id.Targets[:1], id.Seeds[:1], id.Budgets[:1]

@@ -11,7 +11,8 @@ import (
 	"github.com/amtrl/amtrl/pipeline/pipelinetest"
 )
 
-// Missing features of new rows become the means that the model has, and are refused where it has none, as older ones.
+// Missing features of new rows become the means that the model holds. They are refused where it holds none, as models of earlier versions
+// do.
 func TestPredictFills(t *testing.T) {
 	dir := t.TempDir()
 	write := func(meta map[string]string) {

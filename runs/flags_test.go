@@ -9,7 +9,8 @@ import (
 	"github.com/amtrl/amtrl/internal/must"
 )
 
-// Words are read as they were written, the last ones; none are none, and a damaged file is an error that names it.
+// ReadFlags returns the words that were written last, as they were. To write none changes nothing, and a damaged file is an error that
+// names it.
 func TestFlags(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "flags.json")

@@ -8,8 +8,8 @@ import (
 	"github.com/amtrl/amtrl/pipeline"
 )
 
-// solveFresh makes a run for the source "target" of a set, and has what each method errs on all rows of its pool from one on, which no
-// samples are of.
+// solveFresh carries out a run for the source "target" of a set. It returns the result, and the error of each method on the rows of the
+// target's pool from row from on, none of which is a sample.
 func solveFresh(t *testing.T, set *dataset.Set, from int) (Result, map[string]float64) {
 	t.Helper()
 	cfg := must.Get(pipeline.NewConfig(pipeline.PresetDefault))(t)

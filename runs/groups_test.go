@@ -16,8 +16,9 @@ const (
 	freshPatients    = 400
 )
 
-// hospitals are a target of some patients with several visits each and, behind them, visits of fresh patients, and sources, of which half
-// are like the target. Each patient has a shift of its own of the features, and one of the label; classes are of labels above 0.
+// hospitals returns a set of sources, half of which are like the target, and a target of some patients with several visits each, followed
+// by visits of fresh patients. Each patient has a shift of its own in the features and one in the label. Classes say whether a label is
+// above 0.
 func hospitals(t *testing.T, rng *rand.Rand, classes, groups bool) *dataset.Set {
 	const d, sources, rows = 20, 8, 300
 	set := &dataset.Set{Name: "hospitals"}
@@ -77,13 +78,13 @@ func hospitals(t *testing.T, rng *rand.Rand, classes, groups bool) *dataset.Set 
 	return set
 }
 
-// stated is what a run says of its recommended method, and what that errs on fresh patients.
+// stated holds what a run states of its recommended method, and the error of that method on fresh patients.
 type stated struct {
 	method   string
 	value    float64
 	interval *[2]float64
 	fresh    float64
-	width    float64 // of the mean interval of nu
+	width    float64 // mean width of the intervals of nu
 }
 
 func runHospitals(t *testing.T, seed uint64, classes, groups bool) stated {
@@ -98,8 +99,8 @@ func runHospitals(t *testing.T, seed uint64, classes, groups bool) stated {
 	return out
 }
 
-// Of visits of patients with strong effects of their own, what is stated without groups is a fraction of what fresh patients show. With
-// groups it is honest, as far as a choice by a dozen of patients can be, and what is recommended errs less.
+// Where patients have strong effects of their own, the error that is stated without groups is a fraction of the error on fresh patients.
+// With groups it is honest, as far as a choice by a dozen patients can be, and the recommended method errs no more.
 func TestGroupsAreHonest(t *testing.T) {
 	const seeds = 12
 	for _, classes := range []bool{false, true} {
@@ -126,7 +127,7 @@ func TestGroupsAreHonest(t *testing.T) {
 	}
 }
 
-// A method is recommended by how many samples on their own the target's count as: copies decide nothing.
+// Methods are compared by the number of independent samples that the target's samples count as, so that copies decide nothing.
 func TestRecommendByGroups(t *testing.T) {
 	for _, by := range []Criterion{ByLogLoss, BySquares} {
 		of := func(copies float64) *Result {

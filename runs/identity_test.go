@@ -107,7 +107,7 @@ func TestFirstDifference(t *testing.T) {
 	}
 }
 
-// The digest sees every setting, and not the reason of the backend's choice or the name of the data.
+// The digest depends on every setting, but not on the reason for choosing the backend or on the name of the data.
 func TestDigest(t *testing.T) {
 	digest := func(id Identity) string {
 		return must.Get(id.Digest())(t)
@@ -140,7 +140,7 @@ func TestDigest(t *testing.T) {
 	}
 }
 
-// An identity is of complete, canonical settings, whatever it is made from.
+// NewIdentity completes the settings in one form, so that settings which mean the same have the same digest.
 func TestNewIdentityCompletes(t *testing.T) {
 	dev := openDevice(t, 1, smallSet(1, 3, 100, 4, false))
 	digest := func(c pipeline.Config) string {
@@ -162,7 +162,7 @@ func TestNewIdentityCompletes(t *testing.T) {
 	}
 }
 
-// A folder goes on with tables whose columns and classes have the names that they had.
+// A run goes on only with tables whose columns and classes have the names that they had.
 func TestRunKeepsNames(t *testing.T) {
 	set, dir := labelledSet(3), t.TempDir()
 	run := func(change func(*dataset.Columns)) (*Result, error) {

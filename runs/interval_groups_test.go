@@ -8,14 +8,14 @@ import (
 	"github.com/amtrl/amtrl/pipeline"
 )
 
-// Errors that rows of a group share: the intervals of about 95 in 100 hold what is true of other groups, where those of as many rows on
-// their own hold it too seldom. Without any error the groups count, not the rows.
+// Where rows of a group share errors, about 95 in 100 intervals hold the error on other groups, and intervals for as many independent rows
+// hold it too seldom. Without any error the number of groups counts, not that of rows.
 func TestErrorIntervalOfGroups(t *testing.T) {
 	rng := testrand.New(t)
 	const times = 4000
 	for _, test := range []struct {
 		groups, most int
-		truth, same  float64 // the error, and how often a row has that of the first of its group
+		truth, same  float64 // the error, and the probability that a row shares the error drawn for its group
 	}{{12, 9, 0.2, 0.6}, {12, 5, 0.3, 1}, {30, 5, 0.1, 0.6}, {60, 20, 0.25, 0.3}, {40, 5, 0.2, 0}} {
 		var held, plain, differ, plainly, rows int
 		for range times {

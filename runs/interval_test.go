@@ -19,13 +19,13 @@ import (
 	"github.com/amtrl/amtrl/pipeline"
 )
 
-// Of many samples of rows from one population, the intervals of about 95 in 100 hold what is true of it, for errors near
-// 0 too, and of few squares, the heavier their tails the fewer.
+// Of samples of rows from one population, about 95 in 100 give intervals that hold the true value, also where an error is near 0. With few
+// squares fewer do, and fewer still where their tails are heavy.
 func TestScoreIntervalCovers(t *testing.T) {
 	rng := testrand.New(t)
-	const times = 10_000 // a standard error of 0.25 points: the true coverages are 1.4 inside of the bounds
+	const times = 10_000 // a standard error of 0.25 points: the true coverages are 1.4 points within the bounds
 	squares := func(r *rand.Rand) float64 { v := r.NormFloat64(); return v * v }
-	heavy := func(r *rand.Rand) float64 { v := r.ExpFloat64(); return v * v } // of the residuals of Laplace's distribution
+	heavy := func(r *rand.Rand) float64 { v := r.ExpFloat64(); return v * v } // squared residuals from Laplace's distribution
 	for _, test := range []struct {
 		name        string
 		rows        int
@@ -77,7 +77,7 @@ func hit(r *rand.Rand, p float64) float64 {
 	return 0
 }
 
-// Two labels of a row are no two rows: where they are wrong together, the intervals are those of one of them.
+// Two labels of one row do not count as two rows: where they are wrong together, the interval is that of one label.
 func TestLabelsOfOneRow(t *testing.T) {
 	of := func(labels int, sums ...float64) *pipeline.Losses {
 		l := &pipeline.Losses{Rows: labels * len(sums), Sums: sums}
@@ -109,8 +109,8 @@ func TestNoScoreInterval(t *testing.T) {
 	}
 }
 
-// The intervals of a run are the same in its result, in relevance.csv and in epochs.jsonl, and when the finished folder
-// is read. A sweep of one target and one seed compares over the test rows, of several over these.
+// The intervals of a run are the same in its result, in relevance.csv and when the finished folder is read. A sweep of one target and one
+// seed compares over the test rows as its run does, of several seeds over these, and of several targets over targets.
 func TestIntervals(t *testing.T) {
 	set := smallSet(27, 6, 400, 6, true)
 	dev := openDevice(t, 1, set)
@@ -168,7 +168,8 @@ func TestIntervals(t *testing.T) {
 	}
 }
 
-// Over seeds the interval of one target without held-out rows is for other rows too: no shorter than that of its runs.
+// Without held-out rows, the interval of one target over several seeds is for other rows too, and so not much shorter than that of a single
+// run.
 func TestIntervalsOfSamples(t *testing.T) {
 	seed := testrand.Seed(t)
 	dev := openDevice(t, 1, labelledSet(seed))
@@ -183,7 +184,7 @@ func TestIntervalsOfSamples(t *testing.T) {
 	must.Hold(t, c.Interval[1]-c.Interval[0] > least, "%v is far shorter than %v", c.Interval, run.Interval)
 }
 
-// A head that does not lean on the sources leaves the files as they were without intervals.
+// Where the head does not depend on the sources' heads, the files have no intervals.
 func TestNoIntervals(t *testing.T) {
 	set := smallSet(28, 5, 400, 6, true)
 	dev, dir := openDevice(t, 1, set), t.TempDir()

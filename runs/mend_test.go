@@ -18,7 +18,7 @@ import (
 	"github.com/amtrl/amtrl/pipeline"
 )
 
-// damages are what can happen to a file: nothing is left of it, a part, another content, or no file.
+// damages holds ways to damage a file: empty it, cut it, change it, or remove it.
 var damages = map[string]func(content string) (now string, gone bool){
 	"empty":   func(string) (string, bool) { return "", false },
 	"cut":     func(s string) (string, bool) { return s[:len(s)/2], false },
@@ -26,8 +26,8 @@ var damages = map[string]func(content string) (now string, gone bool){
 	"gone":    func(string) (string, bool) { return "", true },
 }
 
-// A finished run is finished only while every file has its hash: what follows from other files is written anew, what
-// does not is an error that says what to do. That, done, gives the same bytes.
+// A run is finished only while every file has its hash. A file that follows from others is written anew. Any other is an error that says
+// what to do, and doing so gives the same bytes.
 func TestFinishedRunIsMended(t *testing.T) {
 	dev := openDevice(t, 1, smallSet(61, 4, 200, 5, false))
 	alone := smallConfig()
@@ -54,7 +54,7 @@ func TestFinishedRunIsMended(t *testing.T) {
 			t.Errorf("the model is of %s, recommended is %q", m.Method, res.Recommended)
 		}
 		for _, name := range append(slices.Sorted(maps.Keys(res.Files)), resultFile) {
-			if name == configFile { // which says what the folder is of
+			if name == configFile { // config.json says to which work the folder belongs
 				continue
 			}
 			for how, damage := range damages {
@@ -68,7 +68,7 @@ func TestFinishedRunIsMended(t *testing.T) {
 				foldertest.Equal(t, what, foldertest.Read(t, dir), want)
 			}
 		}
-		// Where the model of its method, or what it predicts, is gone too, the run is computed again.
+		// Where the model of the method in checkpoint, or the evaluation of that model, is damaged too, the run must be computed again.
 		lost := map[string]string{modelFile: ".safetensors"}
 		if res.Files[evaluationFile] != "" {
 			lost[evaluationFile] = ".jsonl"
@@ -91,7 +91,7 @@ func TestFinishedRunIsMended(t *testing.T) {
 				foldertest.Equal(t, how, foldertest.Read(t, dir), want)
 			}
 		}
-		// Without a checkpoint relevance.csv still follows, the epochs do not.
+		// Without a checkpoint relevance.csv still follows from other files, but the evaluation and the epochs do not.
 		for name, mended := range map[string]bool{relevanceFile: true, evaluationFile: false, epochsFile: false} {
 			if res.Files[name] == "" {
 				continue
@@ -117,7 +117,7 @@ func damageFile(t *testing.T, path string, damage func(string) (string, bool)) {
 	}
 }
 
-// A number that was changed in result.json does not stay, with a checkpoint or without.
+// A number that was changed in result.json is put right.
 func TestChangedResultIsNotDone(t *testing.T) {
 	dev, id, _, want := ran(t, smallSet(62, 4, 200, 5, false))
 	for what, change := range map[string]func(*Result){
@@ -132,7 +132,7 @@ func TestChangedResultIsNotDone(t *testing.T) {
 		mustRun(t, dev, id, dir)
 		foldertest.Equal(t, what, foldertest.Read(t, dir), want)
 	}
-	// What is listed must be the files of a run.
+	// The files that result.json lists must be those of a run.
 	for what, files := range map[string]Hashes{
 		"too few": {configFile: "0"},
 		"a path":  {"../x": "0", configFile: "0", epochsFile: "0", modelFile: "0"},
@@ -146,7 +146,7 @@ func TestChangedResultIsNotDone(t *testing.T) {
 	}
 }
 
-// A sweep computes again what is not the result that it had, and leaves no checkpoint of a unit with a result.
+// A sweep computes a unit again whose result is not the one that it had, and leaves no checkpoint of a unit with a result.
 func TestFinishedSweepIsMended(t *testing.T) {
 	dev, id := smallSweep(t)
 	id.Targets, id.Seeds = id.Targets[:1], id.Seeds[:1]
@@ -177,7 +177,7 @@ func TestFinishedSweepIsMended(t *testing.T) {
 			foldertest.Equal(t, name+" "+how, foldertest.Read(t, dir), want)
 		}
 	}
-	// A result that collect left half is written again.
+	// A result that a collection left half-written is written again.
 	dir := t.TempDir()
 	results := make([]Result, len(id.Units()))
 	for i, u := range id.Units() {
@@ -188,7 +188,7 @@ func TestFinishedSweepIsMended(t *testing.T) {
 	foldertest.Equal(t, "collected", foldertest.Read(t, dir), want)
 }
 
-// What a killed process left of a line of timing.jsonl does not spoil the next.
+// A line of timing.jsonl that a killed process left unfinished does not spoil the next line.
 func TestTimingAfterATornLine(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "timing.jsonl")
@@ -200,7 +200,7 @@ func TestTimingAfterATornLine(t *testing.T) {
 	}
 }
 
-// A representation of more columns than a relevance can be computed for is refused when it is read.
+// A model whose representation has too many columns to compute a relevance is refused when it is read.
 func TestWideModelIsRefused(t *testing.T) {
 	dir := t.TempDir()
 	const k = 20_000

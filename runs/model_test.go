@@ -15,7 +15,7 @@ import (
 	"github.com/amtrl/amtrl/pipeline/pipelinetest"
 )
 
-// Without an active run the model is the first method's.
+// Where active is not among the methods, the model is that of the first method.
 func TestModelIsTheFirstMethods(t *testing.T) {
 	set := smallSet(29, 4, 200, 5, false)
 	dev := openDevice(t, 1, set)
@@ -39,7 +39,7 @@ func TestModelIsTheFirstMethods(t *testing.T) {
 
 type tensors = []safetensors.Tensor
 
-// zeros is a tensor of a shape.
+// zeros returns a tensor of zeros with the given shape.
 func zeros(name string, shape ...int) safetensors.Tensor {
 	n := 1
 	for _, d := range shape {
@@ -77,7 +77,7 @@ func TestReadModelRefusesDamage(t *testing.T) {
 	}
 }
 
-// The model on disk predicts what the score says.
+// The model on disk errs on the test rows as the score says.
 func TestConvModel(t *testing.T) {
 	set := smallImages(6, 5, 400, 6, 8)
 	dev := openDevice(t, 2, set)
@@ -116,7 +116,7 @@ func TestConvModel(t *testing.T) {
 	}
 }
 
-// What a network cannot be trained on is refused before a folder is made.
+// Data and settings with which a network cannot be trained are refused before a folder is made.
 func TestConvRefuses(t *testing.T) {
 	images := openDevice(t, 1, smallImages(7, 4, 200, 6, 7))
 	plain := openDevice(t, 1, smallSet(7, 4, 200, 5, true))

@@ -15,7 +15,7 @@ import (
 	"github.com/amtrl/amtrl/pipeline/pipelinetest"
 )
 
-// moodSet is a set of classes whose column has a name, which may be empty.
+// moodSet returns a set of classes in a column of the given name, which may be empty.
 func moodSet(column string) *dataset.Set {
 	set := smallSet(77, 4, 300, 6, true)
 	for i := range set.Tasks {
@@ -24,7 +24,7 @@ func moodSet(column string) *dataset.Set {
 	return set
 }
 
-// The rounds of a run, carried out by a program, end in the models of the run, which predict from a folder of their own.
+// Where a program carries out the rounds of a run, it writes the models of the run, which predict from a folder of their own.
 func TestWriteModelIsThatOfARun(t *testing.T) {
 	cfg := smallConfig()
 	cfg.Sources, cfg.Intercept = pipeline.SourcesPools, true
@@ -41,7 +41,7 @@ func TestWriteModelIsThatOfARun(t *testing.T) {
 		must.Get(l.Solve(t.Context(), pipeline.State{}, nil, func(st pipeline.State) error {
 			last, dir := st.Epochs[len(st.Epochs)-1], filepath.Join(t.TempDir(), "model")
 			must.Do(t, WriteModel(dir, id.Version, l, st))
-			must.Do(t, WriteModel(dir, id.Version, l, st)) // in the place of the first
+			must.Do(t, WriteModel(dir, id.Version, l, st)) // replaces the first
 			if m := must.Get(ReadModel(dir))(t); last.Epoch < p.RoundsOf(last.Method) {
 				must.Hold(t, m.Method == last.Method, "epoch %d of %s: the model is of %s", last.Epoch, last.Method, m.Method)
 				return nil
@@ -64,7 +64,7 @@ func TestWriteModelIsThatOfARun(t *testing.T) {
 	}
 }
 
-// What is no model, or would take the place of a run's, is refused.
+// A state without a whole model is refused, and so is the folder of a run, whose model would be replaced.
 func TestWriteModelRefuses(t *testing.T) {
 	dev, id, run, before := ran(t, smallSet(61, 4, 200, 5, false))
 	l := must.Get(pipeline.NewLearner(dev, must.Get(id.problem(dev.Set, id.Units()[0]))(t)))(t)

@@ -39,8 +39,7 @@ func writeTestRows(t *testing.T, path string, set *dataset.Set, task *dataset.Ta
 	must.Do(t, os.WriteFile(path, []byte(text.String()), 0o644))
 }
 
-// Predictions of the test rows have the score that the run recorded, for each class of representation, method and kind
-// of label.
+// Predictions of the test rows have the score that the run recorded, for each representation, method and type of label.
 func TestPredictScoresAsTheRun(t *testing.T) {
 	intercept := smallConfig()
 	intercept.Intercept, intercept.Head = true, pipeline.Head{Ridge: pipeline.RidgeAuto, Prior: pipeline.PriorResidual, Rcond: -1}
@@ -134,7 +133,8 @@ func TestPredictScoresAsTheRun(t *testing.T) {
 
 func task0Cols(set *dataset.Set) int { return set.Pools[0].Cols }
 
-// checkPhi predicts from phi as the documentation of the tensors says, where nothing but phi matters.
+// checkPhi checks that the head applied to phi gives the predictions, as the documentation of the tensors says, where nothing but phi
+// matters.
 func checkPhi(t *testing.T, name string, phi, out [][]string, dir string) {
 	t.Helper()
 	m := must.Get(ReadModel(dir))(t)
@@ -156,8 +156,8 @@ func checkPhi(t *testing.T, name string, phi, out [][]string, dir string) {
 	}
 }
 
-// Labels of several columns are predicted together; values that stand for no label are not compared, and tensors that
-// are absent are zero or one.
+// Labels of several columns are predicted together. Values that stand for no label are not compared, and absent tensors count as zero or
+// one.
 func TestPredictSeveralLabels(t *testing.T) {
 	dir := t.TempDir()
 	model := must.Get(safetensors.Encode([]safetensors.Tensor{
@@ -204,8 +204,8 @@ func TestPredictSeveralLabels(t *testing.T) {
 	}
 }
 
-// The features of a model are the columns of its names, though a name reads as a pattern of others, and in its order; where one
-// is not there, no other stands for it.
+// The features of a model are the columns of the same names, in the model's order, even where a name, read as a pattern, matches other
+// columns. Where such a column is missing, no other takes its place.
 func TestPredictFeaturesByName(t *testing.T) {
 	dir := t.TempDir()
 	model := must.Get(safetensors.Encode([]safetensors.Tensor{
@@ -225,7 +225,7 @@ func TestPredictFeaturesByName(t *testing.T) {
 	must.Fail(t, "a column that is not there", must.Err(Predict(t.Context(), q, p, nil)), `expected a column "T*"`)
 }
 
-// Labels that are no numbers stop no prediction: they are not compared, and the first is named.
+// Labels that are not numbers do not stop a prediction: they are not compared, and the first of them is named.
 func TestPredictBesideUnknownLabels(t *testing.T) {
 	dir := t.TempDir()
 	model := must.Get(safetensors.Encode([]safetensors.Tensor{
@@ -260,8 +260,8 @@ func TestPredictBesideUnknownLabels(t *testing.T) {
 	}
 }
 
-// The scores of the classes of a column are the probabilities of each against all others, over their sum; those of a class
-// and the rest are its own and what is left.
+// The scores of the classes of a column are the probabilities of each class against all others, divided by their sum. For one class against
+// the rest they are p and 1 - p.
 func TestPredictProbabilities(t *testing.T) {
 	dir := t.TempDir()
 	model := must.Get(safetensors.Encode([]safetensors.Tensor{
@@ -293,8 +293,8 @@ func TestPredictProbabilities(t *testing.T) {
 	}
 }
 
-// Log-odds far beyond what a probability in float32 tells from 0 and 1 have scores that add up to 1, in the order of the
-// log-odds, and the class of the largest.
+// Log-odds so large that float32 cannot tell their probabilities from 0 and 1 have scores that add up to 1, in the order of the log-odds,
+// and the class of the largest.
 func TestClassify(t *testing.T) {
 	rng := testrand.New(t)
 	for range 2000 {

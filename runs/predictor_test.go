@@ -18,7 +18,7 @@ import (
 	"github.com/amtrl/amtrl/pipeline/pipelinetest"
 )
 
-// wrong is the fraction of labelled rows of which another class is predicted.
+// wrong returns the fraction of the given rows for which another class is predicted.
 func wrong(out [][]string, want func(row int) string, rows []int32) float64 {
 	n := 0
 	for _, r := range rows {
@@ -29,9 +29,9 @@ func wrong(out [][]string, want func(row int) string, rows []int32) float64 {
 	return float64(n) / float64(len(rows))
 }
 
-// The images of a folder in the layout of MNIST-C are predicted as the run saw them, from its files and from memory, where
-// each task is a source and where each pool is one, also without an evaluation that lists the classes, as preset paper is and
-// its prior under any other, by the model of each method.
+// The images of a folder in the layout of MNIST-C are predicted as in the run, from its files and from memory, by the model of each method,
+// whether each task is a source or each pool. That is so too where no evaluation lists the classes: with preset paper, or with its prior
+// under any other preset.
 func TestPredictImagesOfTheLayout(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "digits")
 	drawn := must.Get(dataset.Digits(1, 200, 0))(t)
@@ -90,7 +90,7 @@ func TestPredictImagesOfTheLayout(t *testing.T) {
 	}
 }
 
-// Numbers are those of the outputs, column by column. What is not of the model is refused.
+// Numbers are the outputs of the model, column by column. Columns and rows that do not fit the model are refused.
 func TestPredictNumbersOfColumns(t *testing.T) {
 	set := smallSet(61, 4, 200, 5, false)
 	for i := range set.Tasks {
@@ -119,7 +119,7 @@ func TestPredictNumbersOfColumns(t *testing.T) {
 	}
 }
 
-// The classes of a set that a program made, which has no tables, come back by their names.
+// The classes of a set that a program made, which has no tables, have their names.
 func TestPredictClassesOfOwnSets(t *testing.T) {
 	set := smallSet(77, 4, 300, 6, true)
 	for i := range set.Tasks {
@@ -136,7 +136,7 @@ func TestPredictClassesOfOwnSets(t *testing.T) {
 	must.Fail(t, "no run", err, "expected the folder of a finished run")
 }
 
-// Bytes in files are those of the pools that a program made, whatever their scale, also where its pools are of floats.
+// Bytes in files have the scale of the byte pools that a program made, or 1 where its pools are of floats.
 func TestPredictBytesOfOwnSets(t *testing.T) {
 	for _, scale := range []float32{1, 0.5, pixelScale} {
 		for _, bytes := range []bool{true, false} {
@@ -167,8 +167,8 @@ func TestPredictBytesOfOwnSets(t *testing.T) {
 	}
 }
 
-// The model of a method is the one of the run where that is its, or lies in checkpoint or in models; what is not there is named
-// with what is.
+// The model of a method is the run's where that is of the method, or lies in checkpoint or in models. Where there is none, the error names
+// the methods whose models are there.
 func TestPredictorOfAMethod(t *testing.T) {
 	dev, _, dir, _ := ran(t, smallSet(61, 4, 200, 5, false))
 	q := pipelinetest.NewQueue(t, dev.Device)

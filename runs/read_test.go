@@ -13,7 +13,7 @@ import (
 	"github.com/amtrl/amtrl/pipeline"
 )
 
-// What is read of a folder is what the run said, and a file that is not the run's is refused.
+// What is read from a folder is what the run returned, and a file that is not the run's is refused.
 func TestReadRun(t *testing.T) {
 	set := smallSet(28, 6, 300, 6, true)
 	dev := openDevice(t, 1, set)
@@ -58,7 +58,7 @@ func TestReadRun(t *testing.T) {
 		}
 		must.Do(t, os.WriteFile(path, raw, 0o644))
 	}
-	// Files that belong together and say what no run says.
+	// These files have the hashes that are listed, but hold what no run writes.
 	for want, change := range map[string]func(r *Result, i *Identity) (file string, content any){
 		"at least one epoch":             func(*Result, *Identity) (string, any) { return epochsFile, nil },
 		"found 1 and 0":                  func(_ *Result, i *Identity) (string, any) { i.Seeds = nil; return configFile, i },
@@ -90,7 +90,7 @@ func TestReadRun(t *testing.T) {
 	}
 }
 
-// same compares values as they are written.
+// same reports whether two values are equal as they are written.
 func same(t *testing.T, a, b any) bool {
 	t.Helper()
 	return bytes.Equal(must.Get(jsonfile.Encode(a))(t), must.Get(jsonfile.Encode(b))(t))
@@ -127,7 +127,7 @@ func TestReadSweep(t *testing.T) {
 	must.Fail(t, "a changed result", EachResult(dir, id, sum, func(*Result) error { return nil }), path, "the command of the sweep mends it")
 }
 
-// A relevance.csv whose columns are others, or in another order, is refused.
+// A relevance.csv with other columns, or with columns in another order, is refused.
 func TestReadRelevanceRefuses(t *testing.T) {
 	path := filepath.Join(t.TempDir(), relevanceFile)
 	const header = "source,nu,nu_low,nu_high,share,share_low,share_high,top_five,samples,cost,available\n"
@@ -146,7 +146,7 @@ func TestReadRelevanceRefuses(t *testing.T) {
 	must.Fail(t, "no number", must.Err(read(header+"a,1,,,1,,,,3,x,6\n")), path+": line 2: ")
 }
 
-// The rows that a source can give are those that a run draws from it where it asks for all.
+// A source can give all its train rows, less the target's samples where it is the target.
 func TestAvailable(t *testing.T) {
 	set := smallSet(30, 5, 60, 6, true)
 	cfg := smallConfig()

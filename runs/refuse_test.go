@@ -24,7 +24,7 @@ func TestDecodeIdentityRefusesABracket(t *testing.T) {
 	}
 }
 
-// A config.json that was cut short is named as that, wherever the cut is.
+// A config.json that was cut short is reported as that, wherever the cut is.
 func TestClaimNamesACutFile(t *testing.T) {
 	id, dir := someIdentity(), t.TempDir()
 	path := filepath.Join(dir, "config.json")
@@ -47,7 +47,7 @@ func TestClaimNamesLargeSeeds(t *testing.T) {
 	must.Fail(t, "another seed", must.Err(id.claimLocked(dir, asIs)), "seeds")
 }
 
-// Another representation is named as such, before the settings that come with it.
+// Another representation is reported as that, before the settings that come with it.
 func TestClaimNamesTheRepresentation(t *testing.T) {
 	id, dir := someIdentity(), t.TempDir()
 	id.Config.Representation, id.Config.ERM, id.Config.Conv = pipeline.ClassConv, pipeline.ERM{}, pipeline.DefaultConv(pipeline.PresetDefault)
@@ -122,7 +122,7 @@ func TestSweepValidates(t *testing.T) {
 	}
 }
 
-// A result file of other work, or without its methods, is refused by name.
+// A result file of other work, or without its methods, is refused, and the error names it.
 func TestSweepRefusesAForeignResult(t *testing.T) {
 	dev, id := smallSweep(t)
 	id.Targets, id.Seeds, id.Budgets = id.Targets[:1], id.Seeds[:1], id.Budgets[:1]
@@ -138,7 +138,7 @@ func TestSweepRefusesAForeignResult(t *testing.T) {
 	}
 }
 
-// Data of the same shape as those of the identity are others: their results would stand under its hash.
+// Data of the same shape as those of the identity but with other content are refused: their results would stand under its hash.
 func TestOtherDataThanOfTheIdentity(t *testing.T) {
 	dev, other, same := openDevice(t, 1, smallSet(27, 3, 100, 4, false)), openDevice(t, 1, smallSet(28, 3, 100, 4, false)),
 		openDevice(t, 1, smallSet(27, 3, 100, 4, false))

@@ -9,7 +9,7 @@ import (
 	"github.com/amtrl/amtrl/pipeline"
 )
 
-// A handful of target samples, each left out, recommends nothing: the first method does.
+// Fewer than five target samples, each left out, choose no method: the first one is recommended.
 func TestRecommendOfFewSamples(t *testing.T) {
 	set := smallSet(31, 6, 400, 6, false)
 	dev := openDevice(t, 1, set)
@@ -31,7 +31,7 @@ func TestRecommendOfFewSamples(t *testing.T) {
 	}
 }
 
-// What chose a method does not hang on the words that say so.
+// ByLeaveOneOut does not depend on the words of the reason.
 func TestByLeaveOneOut(t *testing.T) {
 	for _, test := range []struct {
 		few  string
@@ -47,7 +47,8 @@ func TestByLeaveOneOut(t *testing.T) {
 	must.Hold(t, !new(Result).ByLeaveOneOut(), "nothing is recommended")
 }
 
-// A method is recommended in the place of the first where it makes the labels e times as likely, and target where twenty times.
+// A method is recommended in place of the first where it makes the labels e times as likely, and target where it makes them some twenty
+// times as likely.
 func TestRecommend(t *testing.T) {
 	method := func(name string, left, loss float64) MethodResult {
 		return MethodResult{Method: name, LeaveOneOut: left, LogLoss: loss}
@@ -62,7 +63,7 @@ func TestRecommend(t *testing.T) {
 		{active, BySquares, []MethodResult{method(active, 0.1, 0), method(uniform, 0.0906, 0)}},
 		{uniform, BySquares, []MethodResult{method(active, 0.1, 0), method(uniform, 0.0904, 0)}},
 		{active, BySquares, []MethodResult{method(active, 0, 0), method(uniform, 0, 0)}},
-		// And e^3 times by one of 0.741.
+		// They are made e^3 times as likely by a variance exp(-0.3) = 0.741 times as large.
 		{active, BySquares, []MethodResult{method(active, 0.1, 0), method(target, 0.0742, 0)}},
 		{target, BySquares, []MethodResult{method(active, 0.1, 0), method(target, 0.0740, 0)}},
 		{uniform, BySquares, []MethodResult{method(active, 0.1, 0), method(uniform, 0.09, 0), method(target, 0.0742, 0)}},
@@ -85,8 +86,8 @@ func TestRecommend(t *testing.T) {
 	}
 }
 
-// What held-out rows say against the recommended method for sure is said, of several methods the best; the samples that
-// recommended it say nothing against it.
+// A method that is certainly better than the recommended one on held-out rows is named, of several the best. The samples that recommended a
+// method do not contradict it.
 func TestContradicted(t *testing.T) {
 	const rows = 40
 	epoch := func(method string, wrong int) *pipeline.Epoch {
@@ -132,7 +133,8 @@ func TestAllDrawn(t *testing.T) {
 	}
 }
 
-// An earlier round is named where it makes the samples e^3 times as likely as the last one, not for less, nor one of another method.
+// An earlier round is named where it makes the samples e^3 times as likely as the last one, but not for less. Rounds of other methods do
+// not count.
 func TestEarlier(t *testing.T) {
 	epochs := []pipeline.Epoch{
 		{Method: "active", Epoch: 1, Samples: 10, LeaveOneOut: 0.3}, {Method: "active", Epoch: 2, Samples: 20, LeaveOneOut: 0.2},
@@ -152,7 +154,7 @@ func TestEarlier(t *testing.T) {
 	must.Hold(t, earlier(epochs, last, samples{n: 2000, effective: 2000}) == nil, "rounds without numbers")
 }
 
-// In a study only rounds of as many samples of the target are held against the last one.
+// In a study the last round is compared only with rounds that had as many samples of the target.
 func TestEarlierRoundOfStudy(t *testing.T) {
 	round := func(n, target int, loo float64) RoundScore {
 		m := MethodResult{Method: "active", Samples: 10 * n, LeaveOneOut: loo, Score: pipeline.Score{Metric: pipeline.MetricMSE}}
@@ -168,7 +170,7 @@ func TestEarlierRoundOfStudy(t *testing.T) {
 	must.Hold(t, last.Result.Earlier == nil, "of classes: %+v", last.Result.Earlier)
 }
 
-// Too few samples of the target tell of no earlier round that was better, however much, in a run and in a study.
+// With too few samples of the target no earlier round is named, however much better it is, in a run and in a study.
 func TestEarlierOfFewSamples(t *testing.T) {
 	for _, samples := range []int{1, 2, 4, 5, 20} {
 		set := smallSet(31, 6, 400, 6, false)

@@ -32,7 +32,7 @@ func restore(t testing.TB, dir string, files map[string]string) {
 	}
 }
 
-// restored is a new folder with files.
+// restored returns a new folder with the given files.
 func restored(t testing.TB, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -47,7 +47,7 @@ func mustRun(t testing.TB, dev *pipeline.Resident, id Identity, dir string) *Res
 	return must.Get(Run(t.Context(), dev, id, dir, quiet))(t)
 }
 
-// ran is a run on a set, and the files that it leaves.
+// ran carries out a run on a set, and returns its folder and the files in it.
 func ran(t testing.TB, set *dataset.Set) (dev *pipeline.Resident, id Identity, dir string, files map[string]string) {
 	t.Helper()
 	dev, dir = openDevice(t, 1, set), t.TempDir()
@@ -56,7 +56,7 @@ func ran(t testing.TB, set *dataset.Set) (dev *pipeline.Resident, id Identity, d
 	return dev, id, dir, foldertest.Read(t, dir)
 }
 
-// interrupted carries a run on, and interrupts it at a step.
+// interrupted carries a run on, cancels it at the step for which at is true, and returns its error.
 func interrupted(t testing.TB, dev *pipeline.Resident, id Identity, dir string, at func(pipeline.Step) bool) error {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -67,8 +67,8 @@ func interrupted(t testing.TB, dev *pipeline.Resident, id Identity, dir string, 
 	}))
 }
 
-// A run that was stopped after any epoch, or in the middle of any epoch, or between any two files that it writes, goes
-// on to the same bytes; on any number of threads.
+// A run that was stopped after any epoch, in the middle of any epoch, or between any two files that it writes, goes on to the same bytes,
+// on any number of threads.
 func TestRunResumes(t *testing.T) {
 	for _, warm := range []bool{true, false} {
 		linear, conv := smallConfig(), smallConvConfig()
@@ -113,8 +113,7 @@ func checkResumes(t *testing.T, set *dataset.Set, cfg pipeline.Config, warm bool
 		}
 		foldertest.Equal(t, what, foldertest.Read(t, dir), want)
 	}
-	// Killed between two writes: every file of the epoch is there but the
-	// checkpoint, or all but the last ones of the end.
+	// Killed between two writes: every file of the epoch is there but the checkpoint, or all files of the end but the last ones.
 	checkpoint := filepath.Join("checkpoint", "epoch.safetensors")
 	for i, files := range append(after, want) {
 		for _, lost := range [][]string{{checkpoint}, {"result.json"}, {"result.json", "relevance.csv", "rows.csv"}} {
@@ -136,7 +135,7 @@ func checkResumes(t *testing.T, set *dataset.Set, cfg pipeline.Config, warm bool
 	}
 }
 
-// Interrupted in every epoch in turn, it still arrives.
+// A run that is interrupted in each epoch in turn still ends, with the same bytes.
 func TestRunResumesAgainAndAgain(t *testing.T) {
 	dev, id, _, want := ran(t, smallSet(22, 4, 200, 5, false))
 	dir := t.TempDir()
@@ -166,13 +165,13 @@ func TestRunIsIdempotent(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(again, res) {
 		t.Errorf("%+v, %v, want %+v", again, err, res)
 	}
-	// The reason for the backend is no part of the work.
+	// The reason for choosing the backend does not belong to the work.
 	id.Backend.Reason = "a CUDA device does not work"
 	must.Do(t, must.Err(Run(t.Context(), dev, id, dir, quiet)))
 	foldertest.Equal(t, "after two more runs", foldertest.Read(t, dir), want)
 }
 
-// Seed, target and data decide the bytes; the folder does not.
+// The seed decides the epochs, in whatever folder they are written.
 func TestRunDependsOnTheSeed(t *testing.T) {
 	set := smallSet(24, 3, 200, 5, false)
 	dev := openDevice(t, 1, set)
@@ -192,7 +191,7 @@ func TestRunDependsOnTheSeed(t *testing.T) {
 	}
 }
 
-// The models of all methods are copied where they are asked for.
+// SaveModels copies the models of all methods.
 func TestSaveModels(t *testing.T) {
 	dev := openDevice(t, 1, smallSet(61, 4, 200, 5, false))
 	dir := t.TempDir()

@@ -55,7 +55,7 @@ func TestRunRefusesOtherWork(t *testing.T) {
 	foldertest.Equal(t, "after refusals", foldertest.Read(t, dir), want)
 }
 
-// The same data under another name are the same: what is begun goes on, and the bytes stay those of the first name.
+// The same data under another name are the same: a run that was begun goes on, and its bytes stay those under the first name.
 func TestRunTakesOtherNames(t *testing.T) {
 	set := smallSet(25, 4, 200, 5, false)
 	dev, id, _, want := ran(t, set)
@@ -64,7 +64,7 @@ func TestRunTakesOtherNames(t *testing.T) {
 	other := *set
 	other.Name = "moved"
 	moved := openDevice(t, 1, &other)
-	for range 2 { // it goes on, and then it is there already
+	for range 2 { // the run goes on, and then is finished already
 		again := identityOf(moved, smallConfig(), []string{"bytes_2"}, 1)
 		if again.Data.Name != "moved" {
 			t.Fatalf("the data are called %q", again.Data.Name)
@@ -97,7 +97,7 @@ func TestRunRefusesDamage(t *testing.T) {
 	}
 }
 
-// A checkpoint of another seed or budget does not carry over, even where config.json says otherwise.
+// A checkpoint of another seed is refused, even in a folder without config.json.
 func TestRunRefusesAForeignCheckpoint(t *testing.T) {
 	dev, id, _, one := ran(t, smallSet(26, 3, 200, 5, false))
 	name := filepath.Join("checkpoint", "epoch.safetensors")
@@ -106,7 +106,7 @@ func TestRunRefusesAForeignCheckpoint(t *testing.T) {
 	must.Fail(t, "the checkpoint of seed 1 for seed 2", must.Err(Run(t.Context(), dev, id, two, quiet)), "other work")
 }
 
-// What cannot run says so before anything is written.
+// A run that cannot be carried out is refused before anything is written.
 func TestRunErrorsComeFirst(t *testing.T) {
 	dev := openDevice(t, 1, smallSet(27, 3, 100, 4, false))
 	noTest := smallSet(27, 3, 100, 4, false)
@@ -136,7 +136,7 @@ func TestRunErrorsComeFirst(t *testing.T) {
 	}
 }
 
-// The files say what the result says, and the model predicts what the score says.
+// The files agree with the result, and the model errs on the test rows as the score says.
 func TestRunFolder(t *testing.T) {
 	set := smallSet(28, 6, 400, 7, true)
 	dev := openDevice(t, 2, set)
@@ -259,7 +259,7 @@ func TestRunFolder(t *testing.T) {
 	}
 }
 
-// checkRows holds rows.csv against the counts of the epochs: as many new rows of each source to draw from as they say.
+// checkRows checks rows.csv against the counts of the epochs: it lists as many new train rows of each source in each round, and none twice.
 func checkRows(t *testing.T, set *dataset.Set, raw []byte, sources []string, epochs []pipeline.Epoch, costs []float64) {
 	t.Helper()
 	rows := must.Get(csv.NewReader(bytes.NewReader(raw)).ReadAll())(t)

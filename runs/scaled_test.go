@@ -18,8 +18,8 @@ import (
 	"github.com/amtrl/amtrl/pipeline/pipelinetest"
 )
 
-// The vectors of rows in other units than those of the run are said to be as many times as large, for the model of every method and
-// every scaling that has units, and those of rows like the samples are not.
+// Vectors in other units than those of the run are reported with the factor by which they are larger, for the model of every method and
+// every scaling that has units. Vectors like the samples are not reported.
 func TestPredictScaledVectors(t *testing.T) {
 	rng := testrand.New(t)
 	q := pipelinetest.NewQueue(t, pipelinetest.OpenCPU(t, 1).Device())
@@ -62,7 +62,7 @@ func TestPredictScaledVectors(t *testing.T) {
 	}
 }
 
-// Whatever rows are like, others like them are hardly ever said to be of another size, and in other units they are.
+// Whatever rows are like, others like them are hardly ever reported as of another size, and in other units they always are.
 func TestScaledByChance(t *testing.T) {
 	rng := testrand.New(t)
 	kinds := map[string]func() float64{
@@ -86,7 +86,7 @@ func TestScaledByChance(t *testing.T) {
 					rows := make([][]float64, n)
 					for i := range rows {
 						rows[i] = make([]float64, d)
-						for j, s := 1, times*size(); j < d; j++ { // the first is always 0
+						for j, s := 1, times*size(); j < d; j++ { // feature 0 is always 0
 							rows[i][j] = s * value()
 						}
 					}
@@ -117,7 +117,7 @@ func TestScaledByChance(t *testing.T) {
 	}
 }
 
-// Bytes are times the scale of the model, and half numbers are what they are.
+// Bytes are multiplied by the scale of the model, and float16 numbers are taken as they are.
 func TestScaledOfStoredTypes(t *testing.T) {
 	rng := testrand.New(t)
 	const n, d = 40, 5
@@ -157,7 +157,7 @@ type unitsOf struct {
 	tensors []pipeline.Tensor
 }
 
-// modelOf has the units of a model that is fitted to rows, one for all features or each its own.
+// modelOf returns the units of a model that is fitted to rows: one for each feature if each is true, or one for all features.
 func modelOf(rows [][]float64, each bool) unitsOf {
 	d, n := len(rows[0]), float64(len(rows))
 	centre, spread, all := make([]float32, d), make([]float32, d), 0.0
@@ -171,7 +171,7 @@ func modelOf(rows [][]float64, each bool) unitsOf {
 		}
 		centre[j], spread[j], all = float32(mean), float32(math.Sqrt(square)), all+square/float64(d)
 		if spread[j] == 0 {
-			spread[j] = 1 // as the pipeline has it
+			spread[j] = 1 // as in the pipeline
 		}
 	}
 	if !each {

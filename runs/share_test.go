@@ -8,8 +8,7 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// TestShare lets devices go away at random while their workers have units: each unit is done once, as long as one device
-// is left.
+// TestShare loses devices at random while their workers have units: each unit is done once, as long as one device is left.
 func TestShare(t *testing.T) {
 	rng := testrand.New(t)
 	for round := range 200 {
@@ -19,7 +18,7 @@ func TestShare(t *testing.T) {
 			todo = append(todo, i)
 		}
 		s := newShare(slices.Clone(todo), devices)
-		gone := make([]int, devices) // after so many units of a device
+		gone := make([]int, devices) // number of units after which each device is lost
 		for d := range gone {
 			gone[d] = rng.IntN(units + 2)
 		}
@@ -74,7 +73,7 @@ func TestShare(t *testing.T) {
 	}
 }
 
-// TestShareStops ends those who wait for a unit that may come back.
+// TestShareStops: stop ends the wait for a unit that may come back.
 func TestShareStops(t *testing.T) {
 	s := newShare([]int{0}, 2)
 	s.next(0)

@@ -16,13 +16,13 @@ import (
 	"github.com/amtrl/amtrl/pipeline/pipelinetest"
 )
 
-// sites are what is drawn: a target of some samples without test rows and, behind them, fresh rows, and sources, of
-// which some are like the target.
+// sites describes a set to draw: sources, of which some are like the target, and a target of some samples without test rows, followed by
+// fresh rows.
 type sites struct {
 	classes, samples, d, sources, alike, rows, fresh int
-	// noise has labels that nothing tells, each class as likely, and those of the sources in another column.
+	// noise says that no feature tells the labels: each class is equally likely, and the labels of the sources are in another column.
 	noise bool
-	// numbers has numbers in the place of classes.
+	// numbers says that labels are numbers instead of classes.
 	numbers bool
 }
 
@@ -76,13 +76,14 @@ func (s sites) draw(t *testing.T, rng *rand.Rand) *dataset.Set {
 
 const recommended, activeOverTarget = "recommended", "active over target"
 
-// methodStated is what a run states of a method, or of two, and what is so on fresh rows.
+// methodStated holds the value that a run states of a method, or of the difference between two, the true value on fresh rows, and whether
+// the interval holds the true value.
 type methodStated struct {
 	value, fresh float64
 	held         bool
 }
 
-// run has what it states of each method, and of the recommended one.
+// run returns what a run states of each method, of the recommended one, and of active over target.
 func (s sites) run(t *testing.T, seed uint64) map[string]methodStated {
 	t.Helper()
 	res, errs := solveFresh(t, s.draw(t, rand.New(rand.NewPCG(seed, 11))), s.samples)
@@ -101,7 +102,8 @@ func (s sites) run(t *testing.T, seed uint64) map[string]methodStated {
 	return out
 }
 
-// compare logs what is stated and what is so over seeds, and returns for each method how many standard errors the former is below.
+// compare logs the stated and the true values over seeds. For each method it returns by how many standard errors the stated value is below
+// the true one, and how many intervals hold the true one.
 func (s sites) compare(t *testing.T, seeds int) (below map[string]float64, held map[string]int) {
 	t.Helper()
 	value, fresh, less := map[string][]float64{}, map[string][]float64{}, map[string][]float64{}
@@ -121,7 +123,7 @@ func (s sites) compare(t *testing.T, seeds int) (below map[string]float64, held 
 	return below, held
 }
 
-// isHonest fails the test where what is stated over seeds is better than what is so, or too few intervals hold that.
+// isHonest fails the test where the stated values over seeds are better than the true ones, or too few intervals hold the true ones.
 func (s sites) isHonest(t *testing.T, seeds, least int) {
 	t.Helper()
 	below, held := s.compare(t, seeds)
@@ -133,19 +135,19 @@ func (s sites) isHonest(t *testing.T, seeds, least int) {
 	must.Hold(t, above < 4 && hold >= least, "the difference is %.1f standard errors above, %d of %d intervals hold it", above, hold, seeds)
 }
 
-// Without test rows, the error that is stated of classes is about that of fresh rows, and its intervals hold it. (That of constant is
-// not: it has seen the samples.)
+// Without test rows, the stated error of classes is about the error on fresh rows, and its intervals hold the latter. (This does not apply
+// to constant, which has seen the samples.)
 func TestStatedErrorOfClasses(t *testing.T) {
 	sites{classes: 3, samples: 48, d: 40, sources: 10, alike: 4, rows: 180, fresh: 2000}.isHonest(t, 60, 54)
 }
 
-// And so of numbers, of which the model without sources differs much from sample to sample.
+// The same holds for numbers, where the model without sources differs much from sample to sample.
 func TestStatedErrorOfNumbers(t *testing.T) {
 	sites{classes: 1, numbers: true, samples: 40, d: 20, sources: 10, alike: 4, rows: 180, fresh: 2000}.isHonest(t, 60, 50)
 }
 
-// Of labels that nothing tells, what is stated is chance. What chose kappa, penalties and weights is below it: it takes what happens to
-// fit.
+// Where no feature tells the labels, the stated error is that of chance. The losses by which kappa, penalties and weights were chosen lie
+// below it: the choice takes what happens to fit.
 func TestStatedErrorOfNoise(t *testing.T) {
 	for _, s := range []sites{{classes: 2, samples: 24}, {classes: 4, samples: 40}} {
 		s.d, s.sources, s.rows, s.fresh, s.noise = 10, 3, 60, 400, true

@@ -6,7 +6,7 @@ import (
 	"github.com/amtrl/amtrl/internal/must"
 )
 
-// What takes no samples at some budget, as the recommended method may, has no number of samples that it needs.
+// A method that takes no samples at some budget, as the recommended one may, has no number of samples that it needs.
 func TestSamplesNeededOfNone(t *testing.T) {
 	for _, samples := range [][2]float64{{0, 100}, {100, 0}, {0, 0}} {
 		s := Summary{}

@@ -14,7 +14,7 @@ import (
 	"github.com/amtrl/amtrl/pipeline"
 )
 
-// Seeds and budgets that are added leave what a sweep of all leaves, and keep what is there as it is.
+// A sweep to which seeds and budgets are added ends with the files of a sweep of all of them, and keeps the results that it had.
 func TestSweepGrows(t *testing.T) {
 	dev, id := smallSweep(t)
 	id.Targets = id.Targets[:1]
@@ -56,7 +56,7 @@ func with(id Identity, budgets []float64, seeds ...uint64) Identity {
 	return id
 }
 
-// A checkpoint of a unit holds whatever else the sweep has.
+// The checkpoint of a unit stays valid whatever other units the sweep has.
 func TestSweepGrowsWhileBegun(t *testing.T) {
 	dev, id := smallSweep(t)
 	u := id.Units()[0]
@@ -68,8 +68,7 @@ func TestSweepGrowsWhileBegun(t *testing.T) {
 	}
 }
 
-// Units carried out apart, each stopped after every epoch and taken up again,
-// are put together to the files of the sweep.
+// Units that are carried out apart, each stopped after every epoch and resumed, are put together to the files of the sweep.
 func TestUnitsApartAreTheSweep(t *testing.T) {
 	dev, id := smallSweep(t)
 	whole, apart := t.TempDir(), t.TempDir()

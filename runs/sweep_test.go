@@ -25,7 +25,7 @@ import (
 	"github.com/amtrl/amtrl/pipeline"
 )
 
-// smallSweep is a sweep of 2 targets, 2 budgets and 2 seeds.
+// smallSweep returns a sweep of 2 targets, 2 budgets and 2 seeds.
 func smallSweep(t testing.TB) (*pipeline.Resident, Identity) {
 	dev := openDevice(t, 2, smallSet(41, 4, 250, 5, false))
 	cfg := smallConfig()
@@ -207,8 +207,8 @@ func TestSweepResumes(t *testing.T) {
 	foldertest.Equal(t, "swept twice", foldertest.Read(t, clean), want)
 }
 
-// A sweep that is stopped between two units, whatever the reason, ends in an error that is that of its context, and one that is
-// stopped after the last unit has ended.
+// A sweep that is stopped between two units, for whatever reason, ends with the error of its context. One that is stopped after the last
+// unit has finished.
 func TestSweepStoppedForAReason(t *testing.T) {
 	dev, id := smallSweep(t)
 	units := len(id.Units())
@@ -274,7 +274,7 @@ func TestSweepResumesUnits(t *testing.T) {
 		mustSweep(t, dev, id, dir, 2)
 		foldertest.Equal(t, fmt.Sprintf("unit stopped after %d epochs", stop), foldertest.Read(t, dir), want)
 
-		// It is really read: damaged, it is refused, and so is another unit's.
+		// The checkpoint is really read: a damaged one is refused, and so is that of another unit.
 		raw[len(raw)-1] ^= 1
 		bad := restored(t, map[string]string{filepath.Join("checkpoint", s.Name()+".safetensors"): string(raw)})
 		must.Fail(t, "a damaged checkpoint", must.Err(Sweep(t.Context(), dev, id, bad, 1, func(SweepStep) {})), s.Name())
@@ -318,7 +318,7 @@ func TestSweepErrorLeavesResults(t *testing.T) {
 	}
 }
 
-// What one unit cannot do is said before any is carried out.
+// A unit that cannot be carried out is reported before any other is.
 func TestSweepChecksEveryUnitFirst(t *testing.T) {
 	set := smallSet(42, 4, 250, 5, false)
 	set.Tasks[1].Train = set.Tasks[1].Train[:19]
@@ -388,7 +388,7 @@ func TestUnitsAreOrdered(t *testing.T) {
 	}
 }
 
-// What several devices of one model leave behind is what one leaves.
+// Several devices of one model leave the same files as one device.
 func TestSweepAcross(t *testing.T) {
 	dev, id := smallSweep(t)
 	want, got := t.TempDir(), t.TempDir()

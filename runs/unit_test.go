@@ -13,7 +13,7 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// Names of any letters are names of files, each of its own; those that always were keep theirs.
+// Names of units with any letters are file names, each different. Names of earlier versions that already were stay as they are.
 func TestUnitName(t *testing.T) {
 	rng := testrand.New(t)
 	dir := t.TempDir()
