@@ -10,7 +10,7 @@ import (
 	"github.com/amtrl/amtrl/internal/must"
 )
 
-// Numbers as a spreadsheet writes them in many countries are refused with what to write.
+// Numbers in the form in which spreadsheets of many countries write them are refused, and the message says what was expected.
 func TestReadLabelRefusesCommas(t *testing.T) {
 	for word, want := range map[string]string{
 		"1,5":       `expected a number with a decimal point, found "1,5"`,
@@ -22,7 +22,7 @@ func TestReadLabelRefusesCommas(t *testing.T) {
 	}
 }
 
-// Blank cells of an answer say nothing, and a zero is the same with a sign.
+// Blank cells of an answer mean nothing, and a zero with a sign equals one without.
 func TestReadAnswerOfBlanks(t *testing.T) {
 	outputs := []columnar.Output{{Name: "y", Type: manifest.Number}, {Name: "z", Type: manifest.Classes, Classes: []string{"0", "1"}}}
 	at := answerPlaces{id: 0, source: 1, status: 2, labels: []int{3, 4}, also: -1, names: []string{"id", "source", "status", "y", "z"}}
@@ -36,7 +36,7 @@ func TestReadAnswerOfBlanks(t *testing.T) {
 	must.Equal(t, textOf(outputs[0], a.values[0]), "0", "-0.0 in the journal")
 }
 
-// A label that is a class but for its case, the blanks around it or one letter is refused with that class.
+// A label that differs from a class only in case, in blanks around it or by a typing error is refused, and the message names the class.
 func TestReadLabelNamesTheNearest(t *testing.T) {
 	s := &Study{Settings: Settings{Data: Data{Path: "d.yaml", Classes: [][]string{{"good", "Bad "}}}}}
 	o := columnar.Output{Name: "y", Type: manifest.Classes, Classes: s.Settings.Data.Classes[0]}
@@ -53,7 +53,7 @@ func TestReadLabelNamesTheNearest(t *testing.T) {
 	must.Fail(t, "gold", err, `found "gold": write "good" if it is that`)
 }
 
-// Classes that are integers come back with zero decimals from a column in which some are missing, and booleans with a large letter.
+// Classes that are integers are recognised with zero decimals, as from a column in which some are missing, and booleans in other capitals.
 func TestReadLabelWithZeroDecimals(t *testing.T) {
 	for _, c := range []struct {
 		classes []string

@@ -16,7 +16,7 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// Data that a study refuses leave it with what it had, whether they are of another study or cannot be read.
+// Data that a study refuses, because they are of another study or cannot be read, leave it with the data that it had.
 func TestAttachThatRefuses(t *testing.T) {
 	rng := testrand.New(t)
 	f, other := newFixture(t, rng), newFixture(t, rng)
@@ -36,7 +36,7 @@ func TestAttachThatRefuses(t *testing.T) {
 	must.Is(t, must.Err(bare.Status()), errDetached, "a study that has refused the first data")
 }
 
-// Whatever needs data says so in one line before there are any, and leaves no file.
+// Each method that needs data says so in one line before Attach, and changes no file.
 func TestBeforeAttach(t *testing.T) {
 	f := newFixture(t, testrand.New(t))
 	a := must.Get(f.Ask(t.Context(), Request{}))(t)
@@ -59,14 +59,14 @@ func TestBeforeAttach(t *testing.T) {
 	foldertest.Equal(t, "before Attach", foldertest.Read(t, f.Dir), before)
 }
 
-// Once its context is done, an ask or a tell writes nothing and says so by an error that is that of the context: from the
-// beginning, while another process has the folder, and from what it reads last on.
+// Once its context is done, an ask or a tell writes nothing and returns the error of the context, be it at the beginning, while it waits
+// for another process or machine, or when it comes to the lease or the journal.
 func TestCancelled(t *testing.T) {
 	f := newFixture(t, testrand.New(t))
 	a := must.Get(f.Ask(t.Context(), Request{}))(t)
 	answers := f.answerAll(t, "all.csv", a)
 	before := foldertest.Read(t, f.Dir)
-	var at map[string]func() // what to do before an operation on a file of that name
+	var at map[string]func() // by the name of a file: what to do before an operation on it
 	atomicfile.Intercept(t, func(op atomicfile.Op, path string) error {
 		if do := at[filepath.Base(path)]; do != nil && strings.HasPrefix(path, f.Dir) {
 			do()
@@ -117,7 +117,7 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
-// hostile are numbers that are no budget.
+// hostile lists numbers that are no budget.
 var hostile = []float64{math.NaN(), math.Inf(1), math.Inf(-1), -1, -1e-300, -math.MaxFloat64}
 
 // Numbers that no ask can have are refused before anything is written.

@@ -12,7 +12,7 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// importAs imports the rows of the fixture with other classes, or another change of the manifest.
+// importAs imports the rows of the fixture by its manifest with old, such as the classes, replaced by now, and returns the folder.
 func (f *fixture) importAs(t *testing.T, name, old, now string) string {
 	t.Helper()
 	raw := string(must.Get(os.ReadFile(f.Settings.Data.Path))(t))
@@ -24,8 +24,8 @@ func (f *fixture) importAs(t *testing.T, name, old, now string) string {
 	return folder
 }
 
-// A class that the manifest lists late, wherever in its list, is told and learned as in a study that knew it from the
-// beginning; what was spent, skipped and pending stays, and the old manifest does afterwards. Earlier rounds replay.
+// A class that the manifest lists later, wherever in its list, is told and learned as in a study that knew it from the beginning. What was
+// spent, skipped and pending stays, the old manifest works afterwards too, and earlier rounds replay.
 func TestLateClass(t *testing.T) {
 	f := newFixture(t, testrand.New(t))
 	grown := f.importAs(t, "grown", "classes: [no, yes]", "classes: [maybe, yes, no, never]")
@@ -90,7 +90,7 @@ func TestLateClass(t *testing.T) {
 	must.Hold(t, must.Get(late.Export(filepath.Join(t.TempDir(), "out.csv")))(t) == status.Answered+12, "%+v", status)
 }
 
-// Other data than that of a study stays refused, in the name that they were given by.
+// Data other than those of the study are still refused where they list new classes, under the name by which they were given.
 func TestOtherDataWithMoreClasses(t *testing.T) {
 	f := newFixture(t, testrand.New(t))
 	for name, change := range map[string][2]string{

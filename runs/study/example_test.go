@@ -33,7 +33,7 @@ func writeCSV(path string, rows [][]string) {
 	check(file.Close())
 }
 
-// writeShops writes 100 rows of each of four shops, of which the new one has 20 labels, and returns the labels of all.
+// writeShops writes 100 rows of each of four shops, with labels for 20 rows of the new shop alone, and returns the labels of all rows.
 func writeShops(dir string) map[string]string {
 	rng := rand.New(rand.NewPCG(1, 2))
 	truth := map[string]string{}
@@ -56,9 +56,9 @@ func writeShops(dir string) map[string]string {
 	return truth
 }
 
-// A campaign in one process: data on disk whose sources have no labels, rounds of asking and telling, and a function that
-// answers where people would. The journal in the folder of the study keeps what was asked and told, so that each step may
-// as well be a process of its own, which begins with Open and Attach.
+// A campaign in one process: data on disk whose sources have no labels, rounds of asking and telling, and known labels that answer where
+// people would. The journal in the folder of the study keeps what was asked and told, so that each step may as well be a process of its
+// own, which begins with Open and Attach.
 func Example() {
 	ctx := context.Background()
 	dir, err := os.MkdirTemp("", "campaign")
@@ -76,7 +76,7 @@ func Example() {
 	check(err)
 	cfg, err := pipeline.NewConfig(pipeline.PresetDefault)
 	check(err)
-	settings, _ := study.NewSettings("my program 1", folder, data, 30, cfg) // 30 for each ask, a row costing 1
+	settings, _ := study.NewSettings("my program 1", folder, data, 30, cfg) // each ask may cost 30, and a row costs 1
 	check(study.Create(filepath.Join(dir, "study"), settings, folder, data))
 
 	s, err := study.Open(filepath.Join(dir, "study"))

@@ -13,8 +13,8 @@ import (
 	"github.com/amtrl/amtrl/pipeline"
 )
 
-// The first ask of a study whose sources have labels, in the data or told unasked, learns from them; where the budget is that
-// of all rounds, or a source has no label, it is the first round.
+// The first ask of a study whose sources have labels, in the data or told unasked, learns from them. Where the budget is for all rounds, or
+// a source with enough rows has no label, the ask is the first round and does not learn.
 func TestFirstAskLearns(t *testing.T) {
 	for _, c := range []struct {
 		name           string
@@ -47,11 +47,11 @@ func TestFirstAskLearns(t *testing.T) {
 	}
 }
 
-// Where sources differ in cost, the reason of an ask tells the relevance, which is in the round, from the share of the cost.
+// Where sources differ in cost, the reason of an ask states the relevance, as the round found it, apart from the share of the cost.
 func TestReasonTellsPriceFromRelevance(t *testing.T) {
 	f := newFixtureOf(t, testrand.New(t), 40, func(_ string, i int) (bool, bool) { return i < 12, false })
 	f.Settings.Config.Costs = map[string]float64{"a": 8}
-	f.Settings.Config.Allocation.Mix = 0.1 // so that shares are due to relevance, also where that tells nothing
+	f.Settings.Config.Allocation.Mix = 0.1 // shares are then due to relevance, even where it tells nothing
 	data := must.Get(columnar.OpenCandidates(f.folder, "", 0))(t)
 	settings, choices := NewSettings("", f.Settings.Data.Path, data, 40, f.Settings.Config)
 	must.Hold(t, settings.Config.Allocation.Rule == pipeline.RuleSquared && len(choices) > 0, "what was decided became %+v", settings.Config)

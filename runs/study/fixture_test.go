@@ -19,7 +19,7 @@ import (
 	"github.com/amtrl/amtrl/pipeline"
 )
 
-// fixture is a study of three sources and a target whose rows have no labels but the target's.
+// fixture is a study of three sources and a target, with the true label of each row by its id. clock is the time that the study sees.
 type fixture struct {
 	*Study
 	folder string
@@ -31,13 +31,14 @@ func newFixture(t *testing.T, rng *rand.Rand) *fixture {
 	return newFixtureOf(t, rng, 9, func(source string, i int) (bool, bool) { return source == "t" && i < 12, false })
 }
 
-// newFixtureOf makes a fixture with a budget of each ask, or 60 of two, whose rows have a label, and are held out, as is says.
+// newFixtureOf returns a fixture in which each ask may cost roundBudget, or two rounds 60 where that is 0. is says which rows have a label
+// in the data and which are held out.
 func newFixtureOf(t *testing.T, rng *rand.Rand, roundBudget float64, is func(source string, i int) (labelled, held bool)) *fixture {
 	t.Helper()
 	return newFixtureIn(t, rng, "", roundBudget, is)
 }
 
-// newFixtureIn is newFixtureOf with more columns in the manifest, such as who, which is one of seven in turn of a source.
+// newFixtureIn is newFixtureOf with more columns in the manifest, such as who, which takes seven values in turn in each source.
 func newFixtureIn(t *testing.T, rng *rand.Rand, columns string, roundBudget float64,
 	is func(source string, i int) (labelled, held bool)) *fixture {
 	t.Helper()
@@ -60,14 +61,14 @@ func newFixtureIn(t *testing.T, rng *rand.Rand, columns string, roundBudget floa
 	}
 	cfg := must.Get(pipeline.NewConfig(pipeline.PresetDefault))(t)
 	cfg.K, cfg.TargetSamples = 2, 12
-	cfg.Schedule = pipeline.Schedule{Kind: pipeline.ScheduleBudget, Epochs: 2, Floor: 2, Budget: 60} // without a budget of each ask
+	cfg.Schedule = pipeline.Schedule{Kind: pipeline.ScheduleBudget, Epochs: 2, Floor: 2, Budget: 60} // used where roundBudget is 0
 	f.create(t, rows, ", split: split"+columns, "classes: [no, yes]", roundBudget, cfg,
 		pipeline.SettingTargetSamples, pipeline.SettingK, pipeline.SettingFloor)
 	return f
 }
 
-// create imports rows of a table, with these columns in the manifest beside id, source and features, and labels of this kind, and makes a
-// study of the target t of them.
+// create imports the rows of a table and makes a study of them with the target t. columns are added to the id, the source and the features
+// in the manifest, and kind is the type of the labels.
 func (f *fixture) create(t *testing.T, rows [][]string, columns, kind string, roundBudget float64, cfg pipeline.Config, given ...string) {
 	t.Helper()
 	dir := filepath.Dir(f.folder)
@@ -94,7 +95,7 @@ func (f *fixture) open(t *testing.T, dir string) *Study {
 	return s
 }
 
-// answers writes a file of answers.
+// answers writes a file of answers and returns its path.
 func (f *fixture) answers(t *testing.T, name string, lines ...string) string {
 	t.Helper()
 	path := filepath.Join(filepath.Dir(f.folder), name)

@@ -18,8 +18,8 @@ import (
 	"github.com/amtrl/amtrl/runs"
 )
 
-// What rounds are expected to bring is what they bring on fresh rows on average, to a factor of two; of a single round the interval holds
-// it seldom.
+// The expected gains of rounds are those on fresh rows on average, within a factor of two. The gain of a single round seldom lies within
+// its interval.
 func TestGainOfRounds(t *testing.T) {
 	const studies, rounds = 8, 8
 	for _, classes := range []bool{true, false} {
@@ -48,14 +48,14 @@ func TestGainOfRounds(t *testing.T) {
 	}
 }
 
-// freshRows are rows of the target that no study has.
+// freshRows holds rows of the target that no study has.
 type freshRows struct {
 	x      []float32
 	labels []string
 }
 
-// newCampaign makes a study of eight sources, three of which are like the target, with 60 labelled rows of the target, that asks for 80
-// rows at a time.
+// newCampaign returns a study of eight sources, three of which are like the target, with 60 labelled rows of the target and asks for 80
+// rows at a time, and fresh rows of the target.
 func newCampaign(t *testing.T, rng *rand.Rand, classes bool) (*fixture, freshRows) {
 	const d, samples, each = 20, 60, 80
 	f := &fixture{folder: filepath.Join(t.TempDir(), "data"), labels: map[string]string{}, clock: time.Unix(1e9, 0)}
@@ -126,7 +126,7 @@ func newCampaign(t *testing.T, rng *rand.Rand, classes bool) (*fixture, freshRow
 	return f, out
 }
 
-// score is the error of classes, or the mean squared error, of the model of a round.
+// score returns the error of the model of a round on the fresh rows, or its mean squared error where labels are numbers.
 func (r freshRows) score(t *testing.T, dir string) (sum float64) {
 	dev := must.Get(cpu.Open(1))(t)
 	defer dev.Close()

@@ -17,7 +17,7 @@ import (
 	"github.com/amtrl/amtrl/runs"
 )
 
-// What the next ask is expected to bring is one number: that of its own rows, whatever is pending, late or not yet learned.
+// The gain of the next ask is the same wherever it is stated: that of the ask's own rows, whatever is pending, late or not yet learned.
 func TestGainOfNextAsk(t *testing.T) {
 	f := newFixture(t, testrand.New(t))
 	for i := range 2 {
@@ -53,7 +53,7 @@ func TestGainOfNextAsk(t *testing.T) {
 	check("nine rows answered, and not learned", 27, 0)
 }
 
-// More than the rows that are left no budget buys, and no error becomes less than 0.
+// No budget buys more than the rows that are left, and no error falls below 0.
 func TestGainHasAnEnd(t *testing.T) {
 	f := newFixture(t, testrand.New(t))
 	for i := range 2 {
@@ -82,7 +82,7 @@ func TestGainHasAnEnd(t *testing.T) {
 	must.Hold(t, g.Mean == 0.25 && g.High == 0.25 && g.Low <= 0.25, "of an error of .25: %+v", g)
 }
 
-// A schedule whose rows are all pending is not ended by --stop-below, and has no next ask to expect anything of.
+// A schedule whose rows are all pending is not ended by --stop-below, and has no next ask with a gain.
 func TestGainOfNothing(t *testing.T) {
 	f := newFixtureOf(t, testrand.New(t), 0, func(source string, i int) (bool, bool) { return source == "t" && i < 12, false })
 	f.Settings.Config.Schedule.Epochs = 3
@@ -96,7 +96,7 @@ func TestGainOfNothing(t *testing.T) {
 	must.Fail(t, "an ask", must.Err(f.Ask(t.Context(), Request{StopBelow: 0.1})), "rows are pending")
 }
 
-// A study whose budget an ask has overspent plans nothing more, expects nothing of it, and says what it has and what is spent.
+// A study whose budget an ask has overspent plans nothing more, expects nothing of that, and says what it may spend and what it has spent.
 func TestOverspentBudget(t *testing.T) {
 	f := newFixtureOf(t, testrand.New(t), 0, func(source string, i int) (bool, bool) { return source == "t" && i < 12, false })
 	f.Settings.Config.Schedule.Epochs = 3
@@ -115,7 +115,7 @@ func TestOverspentBudget(t *testing.T) {
 	must.Fail(t, "an ask", must.Err(f.Ask(t.Context(), Request{})), says)
 }
 
-// The expected gain is that of the curve that made the losses, and its interval has it as often as it says.
+// The expected gain is that of the curve from which the losses are drawn, and its interval holds it as often as stated.
 func TestGain(t *testing.T) {
 	rng := testrand.New(t)
 	const targets, trials = 150, 120
@@ -144,7 +144,7 @@ func TestGain(t *testing.T) {
 			within++
 		}
 	}
-	// 90 %, less five standard errors of so few trials.
+	// 90 %, less five standard errors for this number of trials.
 	if within < trials*76/100 {
 		t.Errorf("%d of %d intervals have the gain", within, trials)
 	}
@@ -154,7 +154,7 @@ func TestGain(t *testing.T) {
 	}
 }
 
-// Errors that rose, or of samples that are all wrong alike, do not show that nothing will be gained.
+// Losses that rise, or that are the same in all rounds, do not show that nothing will be gained.
 func TestGainIsNeverNone(t *testing.T) {
 	rng := testrand.New(t)
 	for _, rounds := range []int{2, 3, 5} {
@@ -162,7 +162,7 @@ func TestGainIsNeverNone(t *testing.T) {
 			c := &curve{metric: pipeline.MetricError}
 			for r := range rounds {
 				l := &pipeline.Losses{Rows: 40, Sums: make([]float64, 40)}
-				for i := range l.Sums { // some are wrong, or nothing is left to gain
+				for i := range l.Sums { // some samples must be wrong, or nothing is left to gain
 					if i < 8 || rise > 0 && rng.Float64() < 0.1+rise*float64(r)/float64(rounds) {
 						l.Sums[i] = 1
 					}
@@ -175,7 +175,7 @@ func TestGainIsNeverNone(t *testing.T) {
 	}
 }
 
-// The mean and the quantiles of the part above 0 are those of draws, and go on where they are computed in another way.
+// The mean and the quantiles of a truncated normal distribution are those of draws, and continuous where another formula takes over.
 func TestPositive(t *testing.T) {
 	rng := testrand.New(t)
 	for _, centre := range []float64{-1.5, -0.3, 0, 0.8, 6} {

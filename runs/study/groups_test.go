@@ -10,7 +10,7 @@ import (
 	"github.com/amtrl/amtrl/pipeline"
 )
 
-// Rows that are held out are of no group with a sample, told unasked or not, and the score of a round is of whole groups.
+// Held-out rows are of no group with a sample, told unasked or not, and the score of a round is over whole groups.
 func TestStudyHoldsGroupsApart(t *testing.T) {
 	f := newFixtureIn(t, testrand.New(t), ", group: who", 9, func(source string, i int) (bool, bool) { return source == "t" && i < 20, false })
 	p := must.Get(f.problem(1))(t)
@@ -45,7 +45,7 @@ func TestStudyHoldsGroupsApart(t *testing.T) {
 	must.Get(f.Verify(t.Context(), openNamed, nil))(t)
 }
 
-// Copies of rows in groups promise what the rows do: no more, and as surely.
+// Copies of rows in groups have the expected gain and the interval of the rows themselves.
 func TestGainOfGroups(t *testing.T) {
 	rng := testrand.New(t)
 	for _, metric := range []string{pipeline.MetricMSE, pipeline.MetricError, "the same errors in all rounds"} {
@@ -71,7 +71,7 @@ func TestGainOfGroups(t *testing.T) {
 		for _, v := range [][2]float64{{got.Mean, want.Mean}, {got.Low, want.Low}, {got.High, want.High}} {
 			must.Hold(t, v[0] > v[1]-1e-9 && v[0] < v[1]+1e-9, "%s: copies gain %+v, rows %+v", metric, got, want)
 		}
-		for _, l := range groups.losses { // larger groups of the same mean change the mean by their size alone
+		for _, l := range groups.losses { // the first group becomes three times as large and keeps its mean
 			l.Each[0], l.Rows = 3*copies, l.Rows+2*copies
 			l.Sums[0] *= 3
 		}

@@ -10,7 +10,7 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// Label Studio imports what an ask writes, and what it exports is told: the last annotation counts, cancelled ones skip.
+// Label Studio imports what an ask writes, and its export can be told: the last annotation counts, and a cancelled one skips the row.
 func TestLabelStudio(t *testing.T) {
 	f := newFixture(t, testrand.New(t))
 	a := must.Get(f.Ask(t.Context(), Request{}))(t)
@@ -59,7 +59,7 @@ func TestLabelStudio(t *testing.T) {
 	must.Fail(t, "checked classes", err, "expected labels that are numbers", "found classes")
 }
 
-// Of several annotations one counts, whole: what an earlier one says of another column is not taken with it.
+// Of several annotations only one counts, as a whole: an earlier one adds no label of another column.
 func TestLastAnnotationCounts(t *testing.T) {
 	f := newFixture(t, testrand.New(t))
 	outputs := []columnar.Output{

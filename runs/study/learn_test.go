@@ -19,7 +19,7 @@ import (
 	"github.com/amtrl/amtrl/runs"
 )
 
-// Two processes that learn at the same time learn one round, and nothing new is an error that says so.
+// Of processes that learn at the same time one learns the round, and the others get an error which says that nothing is new.
 func TestLearnOnce(t *testing.T) {
 	f := newFixture(t, testrand.New(t))
 	must.Fail(t, "without labels", must.Err(f.Learn(t.Context(), openCPU)), "found 0 labelled rows of sources")
@@ -43,7 +43,7 @@ func TestLearnOnce(t *testing.T) {
 	}
 }
 
-// Labels of the target alone are nothing to learn from, and no reason to ask for nothing.
+// Labels of the target alone are nothing to learn from, but an ask still asks for rows.
 func TestAskWithoutSourceLabels(t *testing.T) {
 	f := newFixture(t, testrand.New(t))
 	a := must.Get(f.Ask(t.Context(), Request{}))(t)
@@ -66,16 +66,16 @@ func TestAskWithoutSourceLabels(t *testing.T) {
 	}
 }
 
-// A machine that died in the middle of a command leaves a lease that is taken over once it does not change any more, and
-// one that is alive is waited for.
+// A machine that died during a command leaves a lease, which is taken over once it does not change any more. A machine that is alive is
+// waited for.
 func TestAnotherMachine(t *testing.T) {
 	for !anotherMachine(t) {
 		t.Log("the other machine was held up too long to count as alive: once more")
 	}
 }
 
-// anotherMachine returns false where the one that stands for another machine did not get to
-// write in time, and nothing was shown.
+// anotherMachine makes the checks of TestAnotherMachine. It returns false where the stand-in for another machine did not write in time, so
+// that nothing was shown.
 func anotherMachine(t *testing.T) bool {
 	f := newFixture(t, testrand.New(t))
 	f.times = lease.Timing{Beat: 10 * time.Millisecond, Stale: 400 * time.Millisecond, Settle: 10 * time.Millisecond}
@@ -121,7 +121,7 @@ func anotherMachine(t *testing.T) bool {
 	return true
 }
 
-// A round that another machine learned while this one was stopped stays as it is.
+// A round that another machine learns while this one is stopped is not written over.
 func TestRoundOfAnother(t *testing.T) {
 	f := newFixture(t, testrand.New(t))
 	a := must.Get(f.Ask(t.Context(), Request{}))(t)
@@ -151,7 +151,7 @@ func TestRoundOfAnother(t *testing.T) {
 	}
 }
 
-// A class that no labelled row of the target has is learned from the sources' answers, and counts once one of the target's has it.
+// A class that no labelled row of the target has is learned from the sources' answers. Once the target has samples of it, they count.
 func TestLearnUnseenClass(t *testing.T) {
 	f := newFixtureOf(t, testrand.New(t), 9, func(source string, i int) (bool, bool) { return source == "t" && i < 24 && i%2 == 1, false })
 	a := must.Get(f.Ask(t.Context(), Request{}))(t)
@@ -180,7 +180,7 @@ func TestLearnUnseenClass(t *testing.T) {
 	must.Hold(t, seen == 2, "%d samples of the target have the class, expected 2", seen)
 }
 
-// A round goes on from a state whose head has another length, as versions left that had no output for an unseen class.
+// A round goes on from a state whose head has another length, as of earlier versions, which had no output for an unseen class.
 func TestStateOfOtherOutputs(t *testing.T) {
 	f := newFixtureOf(t, testrand.New(t), 9, func(source string, i int) (bool, bool) { return source == "t" && i < 24 && i%2 == 1, false })
 	a := must.Get(f.Ask(t.Context(), Request{}))(t)

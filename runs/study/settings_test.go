@@ -10,7 +10,7 @@ import (
 	"github.com/amtrl/amtrl/pipeline"
 )
 
-// The data decide what nobody gave, and the budget is that of each ask or of all.
+// The data decide the settings that nobody gave. The budget is that of each ask or, without one, that of all rounds.
 func TestNewSettings(t *testing.T) {
 	f := newFixture(t, testrand.New(t))
 	data := must.Get(columnar.OpenCandidates(f.folder, "", 0))(t)

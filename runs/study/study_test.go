@@ -19,8 +19,8 @@ import (
 	"github.com/amtrl/amtrl/runs"
 )
 
-// A disk that is full, or fails in another way, at any operation leaves a journal that is whole and nothing half told:
-// what failed can be done again, and the study ends as one where nothing failed.
+// A disk that is full, or fails in another way, at any operation leaves a whole journal, in which nothing is told by half. What failed can
+// be done again, and the study then ends as if nothing had failed.
 func TestFullDisk(t *testing.T) {
 	rng := testrand.New(t)
 	f := newFixture(t, rng)
@@ -77,7 +77,7 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// The times of asks are those of the clock at the time, and once they are over, rows are free.
+// The time of an ask is counted by the clock, and once it is over, its rows are free.
 func TestExpiry(t *testing.T) {
 	f := newFixture(t, testrand.New(t))
 	a := must.Get(f.Ask(t.Context(), Request{Expires: time.Hour}))(t)
@@ -102,7 +102,7 @@ func TestExpiry(t *testing.T) {
 	}
 }
 
-// A list of rows in JSON is told as any table is.
+// A list of rows in JSON is told like any other table.
 func TestTellListOfRows(t *testing.T) {
 	f := newFixture(t, testrand.New(t))
 	a := must.Get(f.Ask(t.Context(), Request{}))(t)
@@ -114,7 +114,7 @@ func TestTellListOfRows(t *testing.T) {
 	must.Fail(t, "a list of rows", err, `wrong.json: row 0, column label: expected one of the classes no, yes, found "maybe"`)
 }
 
-// All rows that are not right are named at once, and none is told.
+// All rows with a fault are named at once, and none is told.
 func TestTellNamesAllThatIsWrong(t *testing.T) {
 	f := newFixture(t, testrand.New(t))
 	a := must.Get(f.Ask(t.Context(), Request{}))(t)
@@ -128,7 +128,7 @@ func TestTellNamesAllThatIsWrong(t *testing.T) {
 	text = "id,label\n" + a.Rows[0].ID + ",1\n" + a.Rows[1].ID + ",2\n"
 	_, err = f.Tell(t.Context(), f.answers(t, "one.csv", text), TellOptions{})
 	must.Fail(t, "one more", err, "; another row is not right either: line 3")
-	text = "ID,Label,Status\n" + a.Rows[0].ID + ",yes,\n" + a.Rows[1].ID + ",,Skip\n" // as spreadsheets have it
+	text = "ID,Label,Status\n" + a.Rows[0].ID + ",yes,\n" + a.Rows[1].ID + ",,Skip\n" // capitals as in spreadsheets
 	told := must.Get(f.Tell(t.Context(), f.answers(t, "right.csv", text), TellOptions{}))(t)
 	must.Hold(t, told.Labels == 1 && told.Pending == len(a.Rows)-2, "it told %+v", told)
 }
@@ -147,7 +147,7 @@ func TestLabelStudioNumbers(t *testing.T) {
 	}
 }
 
-// The floor of an ask is what its budget pays for, and samples that are there count.
+// affordable returns the largest floor that the budget pays for. Samples that are there count.
 func TestAffordable(t *testing.T) {
 	rng := testrand.New(t)
 	for range 200 {
@@ -173,7 +173,7 @@ func TestAffordable(t *testing.T) {
 	}
 }
 
-// What a round is expected to bring is not passed over where it cannot be read.
+// Where the scores that tell the expected gain cannot be read, an ask with StopBelow is an error.
 func TestStopBelowNeedsScores(t *testing.T) {
 	f := newFixture(t, testrand.New(t))
 	a := must.Get(f.Ask(t.Context(), Request{}))(t)
@@ -186,7 +186,7 @@ func TestStopBelowNeedsScores(t *testing.T) {
 	}
 }
 
-// Rows that are held out are no rows to draw from.
+// Held-out rows are not counted among the rows to draw from.
 func TestStatusWithoutHeldOut(t *testing.T) {
 	f := newFixtureOf(t, testrand.New(t), 9, func(source string, i int) (bool, bool) {
 		return source == "t" && i < 24 || source == "b" && i < 10, i%4 == 0 && source != "a" && (source != "t" || i < 24)
@@ -197,7 +197,7 @@ func TestStatusWithoutHeldOut(t *testing.T) {
 	}
 }
 
-// Rows that are held out were never to be had: one that is given up takes nothing from what a source can give.
+// Held-out rows were never available: to give one up takes nothing from what a source can give.
 func TestGiveUpHeldOut(t *testing.T) {
 	f := newFixtureOf(t, testrand.New(t), 0, func(source string, i int) (bool, bool) {
 		return source == "t" && i < 12 || source != "t" && i >= 3 && i < 30, source != "t" && i >= 30
@@ -213,7 +213,7 @@ func TestGiveUpHeldOut(t *testing.T) {
 	must.Hold(t, !left("last.csv", "a1,skip", "a2,skip"), "no row is left")
 }
 
-// Labels that were in the data cost nothing, whether they were told again or not.
+// Labels that were in the data cost nothing, whether they are told again or not.
 func TestCorrectionsCostNothing(t *testing.T) {
 	f := newFixtureOf(t, testrand.New(t), 0, func(source string, i int) (bool, bool) {
 		return source == "t" && i < 12 || source != "t" && i < 8, false
@@ -230,7 +230,7 @@ func TestCorrectionsCostNothing(t *testing.T) {
 	}
 }
 
-// The same command again opens the study that is there, also after an upgrade and where a file of the data has another time.
+// The same command again opens the study that is there, even after an upgrade or where a file of the data has another time.
 func TestCreateAgain(t *testing.T) {
 	f := newFixture(t, testrand.New(t))
 	a := must.Get(f.Ask(t.Context(), Request{}))(t)
@@ -254,7 +254,7 @@ func TestCreateAgain(t *testing.T) {
 	must.Fail(t, "another budget", Create(f.Dir, s, folder, data), "expected no folder")
 }
 
-// A budget that pays for no row is planned as it was given, and what there is not of is an empty list.
+// A budget that pays for no row is planned as it was given, and lists of nothing are empty rather than nil.
 func TestPlanOfNothing(t *testing.T) {
 	f := newFixture(t, testrand.New(t))
 	must.Equal(t, len(must.Get(f.Ask(t.Context(), Request{}))(t).Rows), 9, "rows")
