@@ -15,8 +15,8 @@ import (
 	"github.com/amtrl/amtrl/runs/study"
 )
 
-// inspect says what is wrong with the layout of a page: what reaches over its edge, figures that lack a part, and texts of
-// figures that are too small, lie over one another or outside of their figure.
+// inspect returns what is wrong with the layout of a page: elements that reach over its edge, figures that lack a part, and texts of
+// figures that are too small, overlap or reach out of their figure.
 const inspect = `(function () {
   var wrong = [], wide = document.documentElement.scrollWidth;
   if (wide > innerWidth) {
@@ -52,7 +52,7 @@ const inspect = `(function () {
   return wrong;
 })()`
 
-// A click on a column sorts by its numbers, and again the other way.
+// sorts clicks twice on the header of a column and returns the numbers of the column after each click.
 const sorts = `(function () {
   var table = document.getElementById("%s"), head = table.tHead.rows[0].cells[%d], out = [];
   for (var i = 0; i < 2; i++) {
@@ -62,8 +62,8 @@ const sorts = `(function () {
   return out;
 })()`
 
-// In a browser pages have no error and ask for nothing, fit from a telephone to a wide screen, and their figures are legible,
-// whatever the names are. AMTRL_REPORT_SHOTS names a folder for pictures of them.
+// In a browser, pages report no error and request nothing, fit screens from a telephone to a wide one, and have legible figures, whatever
+// the names are. AMTRL_REPORT_SHOTS names a folder for screenshots of them.
 func TestBrowser(t *testing.T) {
 	b := openBrowser(t)
 	for _, naughty := range []bool{false, true} {
@@ -108,7 +108,7 @@ func TestBrowser(t *testing.T) {
 	}
 }
 
-// pointAt moves the pointer to the middle of a cell of the large map and returns what stands below it.
+// pointAt moves the pointer to the middle of a cell of the large map and returns the text that is shown below the map.
 const pointAt = `(function () {
   var f = document.getElementById("matrix"), map = JSON.parse(f.dataset.cells), box = f.querySelector("svg").getBoundingClientRect();
   function middle(from, to, n, i, length, size) { return (from + (to - from) * (i + .5) / n) / length * size; }
@@ -118,7 +118,7 @@ const pointAt = `(function () {
   return f.querySelector("p.cell").textContent;
 })()`
 
-// checkCells holds what a page says of cells of its large map against the numbers behind it.
+// checkCells checks what a page says of cells of its large map against the numbers behind it.
 func (b *browser) checkCells(p *Page) {
 	b.t.Helper()
 	for _, part := range p.Parts {
@@ -138,7 +138,7 @@ func (b *browser) checkCells(p *Page) {
 	}
 }
 
-// shoot writes a picture of the whole page.
+// shoot writes a screenshot of the whole page.
 func (b *browser) shoot(path string) {
 	b.t.Helper()
 	var out struct{ Data string }

@@ -16,18 +16,18 @@ import (
 	"github.com/amtrl/amtrl/internal/must"
 )
 
-// browser is a headless browser, spoken to by the DevTools protocol: JSON with a zero byte behind it, through pipes.
+// browser is a headless browser that is controlled through pipes by the DevTools protocol: JSON messages, each followed by a zero byte.
 type browser struct {
 	t       *testing.T
 	to      io.Writer
 	from    *bufio.Reader
 	session string
 	calls   int
-	// events are those of the page since it was opened.
+	// events holds the events of the page since it was opened.
 	events []event
 }
 
-// event is a message of the browser; an answer has an ID.
+// event is a message of the browser. Answers have an ID.
 type event struct {
 	ID     int
 	Method string
@@ -36,7 +36,7 @@ type event struct {
 	Error  json.RawMessage
 }
 
-// openBrowser starts the browser, or skips the test where there is none and none is asked for.
+// openBrowser starts the browser. Where there is none it skips the test, or fails it if AMTRL_REQUIRE_CHROMIUM is set.
 func openBrowser(t *testing.T) *browser {
 	t.Helper()
 	path := ""
@@ -80,7 +80,7 @@ func openBrowser(t *testing.T) *browser {
 	return b
 }
 
-// call asks the browser for something and waits for the answer.
+// call calls a method of the browser, waits for the answer and decodes it into result.
 func (b *browser) call(method string, params, result any) {
 	b.t.Helper()
 	b.calls++
@@ -108,7 +108,7 @@ func (b *browser) call(method string, params, result any) {
 	}
 }
 
-// read takes the next message and keeps it where it is an event.
+// read returns the next message, and keeps it if it is an event.
 func (b *browser) read() event {
 	b.t.Helper()
 	raw, err := b.from.ReadBytes(0)
@@ -165,7 +165,7 @@ func (b *browser) evaluate(script string, result any) {
 	}
 }
 
-// complaints are errors of scripts, what the policy of the page refused, and requests for other than the page itself.
+// complaints returns the errors of scripts, what the policy of the page refused, and requests for anything but the page itself.
 func (b *browser) complaints(url string) []string {
 	var out []string
 	for _, e := range b.events {

@@ -9,7 +9,7 @@ import (
 	"github.com/amtrl/amtrl/runs"
 )
 
-// A share that is not due to nu has a word that says so, in the printed table and on the card of the page.
+// Where a share is not due to nu, the printed table and the card of the page say so.
 func TestDueTo(t *testing.T) {
 	for _, c := range []struct {
 		by   []string

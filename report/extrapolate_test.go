@@ -47,10 +47,10 @@ func TestExtrapolate(t *testing.T) {
 	}
 }
 
-// The step to a round that alone has the help of one regression on all rows is said to be that, and is not extrapolated; of a study,
-// whose rounds all have it, it is.
+// Where the last round alone has the help of one regression on all rows, the page says so and does not extrapolate. Where all rounds have
+// it, as in a study, it does.
 func TestHelpedRound(t *testing.T) {
-	for _, helped := range []int{0, 1, 3} { // rounds, from the last on
+	for _, helped := range []int{0, 1, 3} { // number of rounds with the help, from the last one on
 		f := &runs.Finished{Result: runs.Result{Methods: []runs.MethodResult{{Method: pipeline.Active, Epochs: 3, Samples: 400}}}}
 		m := &f.Result.Methods[0]
 		for i := range 3 {

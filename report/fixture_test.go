@@ -23,7 +23,7 @@ import (
 	"github.com/amtrl/amtrl/runs/study"
 )
 
-// hostile are names that want to be more than names.
+// hostile lists names that contain markup or code, or are hard to lay out.
 var hostile = []string{
 	`<script>alert(1)</script>`, `"><img src=x onerror=alert(2)>`, `'; DROP TABLE x; --`, strings.Repeat("long name ", 20),
 	strings.Repeat("unbroken", 25), "مصدر البيانات 7", "מקור 3", "🦜🧪 emoji 👩‍👩‍👧",
@@ -31,7 +31,7 @@ var hostile = []string{
 	"</svg></title><script>alert(3)</script>", "${7*7}", "名前", "=1+2", " ",
 }
 
-// smallData are digits whose tasks have hostile names where naughty.
+// smallData returns digits. If naughty is set, the tasks, classes and pools have hostile names.
 func smallData(t testing.TB, naughty bool) *dataset.Set {
 	t.Helper()
 	set := must.Get(dataset.Digits(3, 200, 2))(t)
@@ -49,7 +49,7 @@ func smallData(t testing.TB, naughty bool) *dataset.Set {
 	return set
 }
 
-// work opens the data on the CPU and describes small work on them.
+// work opens the data on the CPU and returns them with the identity of small work on them.
 func work(t testing.TB, set *dataset.Set, change func(*pipeline.Config)) (*pipeline.Resident, runs.Identity) {
 	t.Helper()
 	dev := pipelinetest.Open(t, 2, set, pipeline.NewResident)

@@ -20,7 +20,8 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// JSON, CSV and the CSV of figures have the numbers that the page has, Markdown its names, whatever these are.
+// JSON and CSV have the numbers of the page's tables, and Markdown has its parts, whatever the names are. Figures are written as SVG, PNG
+// and CSV.
 func TestFormatsHaveTheSame(t *testing.T) {
 	set := smallData(t, true)
 	for kind, p := range map[string]*Page{
@@ -97,7 +98,7 @@ func TestFormatsHaveTheSame(t *testing.T) {
 	}
 }
 
-// The column of targets has a name of its own, whatever sources are called.
+// The column of targets has a name of its own, whatever the sources are called.
 func TestMatrixColumns(t *testing.T) {
 	set, dir := smallData(t, false), t.TempDir()
 	set.Tasks[1].Name, set.Tasks[3].Name = "target", "the target"
@@ -110,14 +111,14 @@ func TestMatrixColumns(t *testing.T) {
 	}
 }
 
-// Names that are no text, or of several lines, become text of one.
+// Names that are not valid text, or have several lines, become text of one line.
 func TestOneLine(t *testing.T) {
 	for name, want := range map[string]string{"a\nb\tc": "a�b�c", "\xff\xfe": "�", "名前 🦜": "名前 🦜", "a\u2028b": "a�b", "\u009b[2J": "�[2J"} {
 		must.Equal(t, oneLine(name), want, "%q", name)
 	}
 }
 
-// A table that is wider than the terminal breaks the cells that may be broken, between words, and keeps all of them.
+// A table that is wider than the terminal breaks the cells that may be broken, between words, and loses no word.
 func TestTableWraps(t *testing.T) {
 	rng := testrand.New(t)
 	words := func(most int) string { return strings.TrimSpace(strings.Repeat("words of it ", 1+rng.IntN(most))) }

@@ -55,7 +55,7 @@ func writeLarge(tb testing.TB, rngOf testrand.Test) string {
 	return dir
 }
 
-// The page of the paper's 160 targets is below 2 MB, and its clustered order finds the digits.
+// The page of the paper's 160 targets has at most 2 MiB, and its clustered order groups the digits.
 func TestLargeSweep(t *testing.T) {
 	p := sweepPage(t, writeLarge(t, t))
 	page := must.Get(p.HTML())(t)

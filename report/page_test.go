@@ -25,7 +25,7 @@ import (
 	"github.com/amtrl/amtrl/runs"
 )
 
-// numbersIn has every number in the JSON and CSV files of a folder.
+// numbersIn returns every number in the JSON and CSV files of a folder.
 func numbersIn(t *testing.T, dir string) map[float64]bool {
 	t.Helper()
 	found := map[float64]bool{}
@@ -76,11 +76,11 @@ var (
 	notText = regexp.MustCompile(`(?s)<head>.*?</head>|<script>.*?</script>|<svg .*?</svg>|<bdi>.*?</bdi>|<code>.*?</code>`)
 	data    = regexp.MustCompile(`<data value="([^"]*)">([^<]*)</data>`)
 	tag     = regexp.MustCompile(`<[^>]*>`)
-	// constants are the numbers that sentences and names of columns may have.
+	// constants matches the numbers that sentences and names of columns may have.
 	constants = regexp.MustCompile(`9[05] % interval|\(90 %\)|SHA-256|sha256|round \d+`)
 )
 
-// checkNumbers says which numbers of a page are in no file beside it and are not derived.
+// checkNumbers fails the test where a number of a page is not known, that is, neither in a file beside the page nor derived.
 func checkNumbers(t *testing.T, page []byte, known map[float64]bool) {
 	t.Helper()
 	body := notText.ReplaceAllString(string(page), "")
@@ -103,7 +103,7 @@ func checkNumbers(t *testing.T, page []byte, known map[float64]bool) {
 	}
 }
 
-// writes says whether a text is a rounding of a number, as it is or times a hundred.
+// writes reports whether a text is a rounding of a number, as it is or times a hundred.
 func writes(text string, v float64) bool {
 	text = strings.NewReplacer("−", "-", ",", "", "+", "", " %", "", " s", "").Replace(text)
 	shown, err := strconv.ParseFloat(text, 64)
@@ -122,8 +122,8 @@ func writes(text string, v float64) bool {
 	return false
 }
 
-// derived are the numbers of a run's page that follow from its files: what each round drew, places, rank correlations, the
-// numbers of sources and of rounds, the end of an extrapolation. They are computed here in the plainest way.
+// derived adds to known the numbers of a run's page that follow from its files: what each round drew, places, rank correlations, the
+// numbers of sources and of rounds, and the end of an extrapolation. They are computed here in the plainest way.
 func derived(t *testing.T, f *runs.Finished, known map[float64]bool) {
 	t.Helper()
 	var first []pipeline.Epoch
@@ -157,7 +157,7 @@ func derived(t *testing.T, f *runs.Finished, known map[float64]bool) {
 	}
 	for _, e := range f.Evaluations {
 		known[float64(e.Rows)] = true
-		if e.Numbers != nil { // what lies beside calibration.csv is held against it in runs
+		if e.Numbers != nil { // checked against the bins in package runs
 			known[e.Numbers.MSE], known[e.Numbers.R2] = true, true
 		} else {
 			known[*e.Error] = true
@@ -173,7 +173,7 @@ func derived(t *testing.T, f *runs.Finished, known map[float64]bool) {
 		}
 	}
 	for _, m := range f.Result.Methods {
-		if guess := extrapolate(m.Rounds); guess != nil { // which has a test of its own
+		if guess := extrapolate(m.Rounds); guess != nil { // extrapolate has a test of its own
 			end := guess[len(guess)-1]
 			known[end.Cost], known[end.Value], known[end.Interval[0]], known[end.Interval[1]] = true, true, true, true
 		}
@@ -188,7 +188,7 @@ func widened(counts []int) []float64 {
 	return out
 }
 
-// slowSpearman counts for each source how many are smaller and how many are equal.
+// slowSpearman returns Spearman's rank correlation of |a| and |b|. It ranks a source by how many are smaller and how many are equal.
 func slowSpearman(a, b []float64) float64 {
 	ranks := func(v []float64) []float64 {
 		out := make([]float64, len(v))
@@ -240,7 +240,7 @@ func TestRunPage(t *testing.T) {
 	}
 }
 
-// checkMarkup holds a page against what a hostile name would need: elements and addresses that are not the page's own.
+// checkMarkup checks that a page has no elements and addresses but its own, which a hostile name would need to do harm.
 func checkMarkup(t *testing.T, page []byte) {
 	t.Helper()
 	text := string(page)
@@ -268,7 +268,7 @@ func checkMarkup(t *testing.T, page []byte) {
 	}
 }
 
-// The headline of a run says of choosing by relevance that it did not help only where it was tried.
+// The headline of a run says that choosing by relevance did not help only where it was tried.
 func TestHeadlineWithoutChoice(t *testing.T) {
 	page := func(recommended string, methods ...string) *Page {
 		f := &runs.Finished{Result: runs.Result{Recommended: recommended}}
@@ -295,7 +295,7 @@ func TestHeadlineWithoutChoice(t *testing.T) {
 	}
 }
 
-// The page has the numbers that chose a method, in the reason and in the table of the methods.
+// The page has the numbers that decided which method was chosen, in the reason and in the table of the methods.
 func TestPageSaysWhatDecided(t *testing.T) {
 	for _, test := range []struct {
 		recommended    string
@@ -330,8 +330,8 @@ func TestPageSaysWhatDecided(t *testing.T) {
 	}
 }
 
-// One sample of the target, left out, compares no methods and two compare them without an interval, in the text and on the page, and
-// neither knows of an earlier round that was better.
+// With one target sample, left out, no methods are compared, and with two they are compared without an interval, in the text and on the
+// page. Neither names an earlier round that was better.
 func TestFewSamplesCompareNothing(t *testing.T) {
 	rng := testrand.New(t)
 	for samples := 1; samples <= 2; samples++ {
@@ -354,7 +354,8 @@ func TestFewSamplesCompareNothing(t *testing.T) {
 	}
 }
 
-// The table of more classes than a map has room for begins with the mistakes, the most frequent first, and has all pairs.
+// Where there are more classes than a map has room for, the table begins with the mistakes, the most frequent first, and has all pairs that
+// occur.
 func TestTableOfMistakes(t *testing.T) {
 	e := &runs.Evaluation{Rows: 10, Error: new(0.)}
 	for i := range mostClasses + 1 {

@@ -46,7 +46,7 @@ func TestEvaluationOfNumbers(t *testing.T) {
 	}
 }
 
-// Of many classes each has a line with its rows, and what they are taken for.
+// Where there are many classes, each class with rows has a line with their number and the classes that they are most often taken for.
 func TestEvaluationOfManyClasses(t *testing.T) {
 	e := &runs.Evaluation{Rows: 14, Error: new(0.)}
 	for i := range mostClasses + 2 {
@@ -63,7 +63,7 @@ func TestEvaluationOfManyClasses(t *testing.T) {
 | class16 | 4 | 100.0 % |  |`, "the table")
 }
 
-// Labels that the model does not know are said, also where there are no others.
+// Labels that the model does not know are reported, even where there are no others.
 func TestEvaluationOfUnknownLabels(t *testing.T) {
 	first := &runs.UnknownLabels{Rows: 2, First: "rows.csv: line 3"}
 	for want, e := range map[string]*runs.Evaluation{
@@ -106,7 +106,7 @@ long | name  1,000
 	}
 }
 
-// What a folder of somebody else says does not speak to the terminal.
+// Control characters in a folder that somebody else made do not reach the terminal.
 func TestTableHasNoControls(t *testing.T) {
 	const clear = "a\x1b[2J\x9b\u009b\r\nb\a"
 	for _, f := range []Format{Text, Markdown} {
@@ -131,7 +131,7 @@ func result(active, uniform, cost float64) *runs.Result {
 	}
 }
 
-// has reports the parts that a text lacks.
+// has fails the test for each of the parts that a text lacks.
 func has(t *testing.T, text string, parts ...string) {
 	t.Helper()
 	for _, p := range parts {
@@ -160,7 +160,7 @@ func TestResult(t *testing.T) {
 	}
 }
 
-// Intervals are shown where there are such, turned to the words before them.
+// Intervals are shown where there are any, with the signs that fit the words before them.
 func TestResultWithIntervals(t *testing.T) {
 	r := result(0.05, 0.048, 33000)
 	r.Comparisons = []pipeline.Comparison{{A: "active", B: "uniform", Difference: -0.002, Interval: &[2]float64{-0.008, 0.004}, Rows: 1000}}
@@ -179,7 +179,7 @@ func TestResultWithIntervals(t *testing.T) {
 	has(t, got, "none from one run", "+0.00 to +1.00 over 5 seeds")
 }
 
-// What speaks against the recommended method has a line, in the text and on the page.
+// What contradicts the recommended method has a line, in the text and on the page.
 func TestContradiction(t *testing.T) {
 	r := result(0.4, 0.24, 33000)
 	r.Recommended, r.Reason = "active", "mean squared error of the target's samples, each left out of its head: active 0.1, uniform 0.2"
@@ -209,7 +209,7 @@ func TestContradiction(t *testing.T) {
 	must.Equal(t, answer, "It is the first method: 2 target samples tell nothing of which is best, expected at least 5.", "the page")
 }
 
-// What makes the data's results wrong stands in the answer, of many warnings the first and how many more there are.
+// The answer has the first warnings about the data that make results wrong, and says how many more there are.
 func TestPageWarns(t *testing.T) {
 	page := &runPage{Finished: &runs.Finished{Result: *result(0.04, 0.24, 500)}, metric: pipeline.MetricError}
 	lines := func() (out string) {
@@ -227,7 +227,7 @@ func TestPageWarns(t *testing.T) {
 	must.Hold(t, !strings.Contains(lines(), "plant e"), "%s", lines())
 }
 
-// A source of which every row is drawn gets nothing of the next budget, and the others get its part.
+// A source of which every row is drawn gets nothing of the next budget, and the others get its share.
 func TestNextShares(t *testing.T) {
 	r := result(0.04, 0.24, 33000)
 	r.Recommended, r.Sources = "active", []runs.SourceResult{{Source: "fog_1", Nu: 1, Share: 0.5, AllDrawn: true},

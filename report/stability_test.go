@@ -12,8 +12,8 @@ import (
 	"github.com/amtrl/amtrl/runs"
 )
 
-// The table of shares over seeds has the means and the ends of what the results of one target say, at the largest budget, and how often a
-// source is among the first five. There is none of several targets, or of two seeds.
+// The table of shares over seeds has the mean, the least and the largest share of each source in the results of one target at the largest
+// budget, and how often the source is among the first five. There is no table for several targets, or for two seeds.
 func TestStability(t *testing.T) {
 	dir := finishedSweep(t, smallData(t, false), []int{3}, []float64{200, 300}, nil)
 	id, s, err := runs.ReadSweep(dir)

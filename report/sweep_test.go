@@ -15,9 +15,9 @@ import (
 	"github.com/amtrl/amtrl/runs"
 )
 
-// derivedOfSweep are the numbers of a sweep's page that follow from its files: means over seeds at the largest budget, the
-// differences of these, how many targets lie between two edges, and how many there are of each. They are computed here in
-// the plainest way.
+// derivedOfSweep adds to known the numbers of a sweep's page that follow from its files: means over seeds at the largest budget, their
+// differences, how many targets lie in each bin, and the numbers of targets, sources, seeds and budgets. They are computed here in the
+// plainest way.
 func derivedOfSweep(t *testing.T, dir string, known map[float64]bool) {
 	t.Helper()
 	id, s, err := runs.ReadSweep(dir)
@@ -130,7 +130,7 @@ func TestOddSweeps(t *testing.T) {
 	must.Equal(t, d.answer().Headline.String(), "The mean excess risk of sampling by relevance is 0.9 at the largest budget, 900", "headline")
 }
 
-// What has the same profile stands together, whatever the order was, and the order has each item once.
+// Items with the same profile stand together, whatever their order was, and each item occurs once.
 func TestClusterOrder(t *testing.T) {
 	rng := testrand.New(t)
 	const families, each = 5, 8
@@ -193,7 +193,7 @@ func TestGrid(t *testing.T) {
 	}
 }
 
-// A title of nothing, such as a damaged file has, is nothing.
+// An empty title, as a damaged file may have, stays empty.
 func TestUpper(t *testing.T) {
 	for s, want := range map[string]string{"": "", "a": "A", "mean error": "Mean error"} {
 		must.Equal(t, upper(s), want, "%q with a capital", s)

@@ -17,7 +17,7 @@ import (
 
 func write(v float64) string { return fmt.Sprintf("%.4g", v) }
 
-// Ticks are few, ascend, lie within the scale, and the scale holds the values, whatever these are.
+// Ticks are few, ascend and lie within the scale, and the scale contains the values, whatever these are.
 func TestScales(t *testing.T) {
 	rng := testrand.New(t)
 	for range 2000 {
@@ -51,7 +51,7 @@ func TestScales(t *testing.T) {
 	}
 }
 
-// Figures of numbers that make no axis, and of names that are no text, are well-formed all the same.
+// Figures are well-formed even where their numbers make no axis and their names are no text.
 func TestFiguresAreWellFormed(t *testing.T) {
 	odd := []float64{0, math.NaN(), math.Inf(1), math.Inf(-1), -1, 1e-300, 1e300, 0.125, 0.125 + 1e-17}
 	names := []string{"", "<b>&\"'", strings.Repeat("長い", 80), "\u202eright to left", "👩‍👩‍👧", "a"}

@@ -11,7 +11,7 @@ import (
 	"github.com/amtrl/amtrl/internal/must"
 )
 
-// drawn is the image of a figure of these elements, 100 by 60.
+// drawn returns the image of a figure of 100 by 60 units with the given elements.
 func drawn(t *testing.T, body string) image.Image {
 	t.Helper()
 	f := &Figure{Title: "a figure", Width: 100, Height: 60}
@@ -23,7 +23,7 @@ func drawn(t *testing.T, body string) image.Image {
 	return im
 }
 
-// An image has the colours of the style at the places of the elements, three pixels for a unit.
+// An image has the colours of the style at the places of the elements, with three pixels for each unit.
 func TestPNG(t *testing.T) {
 	white, blue := color.RGBA{255, 255, 255, 255}, color.RGBA{0, 0x72, 0xb2, 255}
 	type at struct {
@@ -59,7 +59,7 @@ func TestPNG(t *testing.T) {
 	}
 }
 
-// ink is the box, in units, of what is darker than paper.
+// ink returns the box, in units, around everything that is darker than paper.
 func ink(im image.Image) (lo, hi point) {
 	lo, hi = point{math.Inf(1), math.Inf(1)}, point{math.Inf(-1), math.Inf(-1)}
 	for y := range im.Bounds().Dy() {
@@ -73,7 +73,7 @@ func ink(im image.Image) (lo, hi point) {
 	return lo, hi
 }
 
-// Text stands where it is anchored, is as high as its style says, and turns; what is no letter of it leaves no ink, other
+// Text stands at its anchor, is as high as its style says, and turns. Titles and isolating characters leave no ink, and letters of other
 // scripts leave some.
 func TestPNGText(t *testing.T) {
 	for body, want := range map[string][4]float64{ // left, top, right, bottom; each within 1.5 units
@@ -96,7 +96,7 @@ func TestPNGText(t *testing.T) {
 	}
 }
 
-// A figure with places that are none, or very large, has an image of a bounded size all the same.
+// A figure whose coordinates are not numbers, or are very large, has an image of bounded size.
 func TestPNGIsBounded(t *testing.T) {
 	for _, height := range []float64{1e-9, 300, 4e5, 1e9} {
 		f := &Figure{Width: 460, Height: height}
