@@ -6,9 +6,8 @@ import (
 	"testing"
 )
 
-// Data flows one way: cmd, runs, pipeline, backend. These are the imports within the
-// module that each package may have; a package that is not listed may import
-// none.
+// Imports go one way: cmd, runs, pipeline, backend. allowed lists, for each package, the packages of this module that
+// it may import; a package that is not listed may import none.
 var allowed = map[string][]string{
 	"backend": nil,
 	"batch": {"backend", "dataset/manifest", "internal/atomicfile", "internal/filelock", "internal/jsonfile", "internal/lease",
@@ -84,7 +83,7 @@ func TestImportRules(t *testing.T) {
 		fields := strings.Fields(line)
 		pkg, inside := strings.CutPrefix(fields[0], module)
 		if !inside {
-			continue // the root, which holds this test alone
+			continue // the root package, which has only tests
 		}
 		seen++
 		ok := map[string]bool{}
@@ -102,8 +101,7 @@ func TestImportRules(t *testing.T) {
 	}
 }
 
-// The command runs a part of the conformance suite, but has nothing of package
-// testing in it.
+// The command runs a part of the conformance suite, but must not contain package testing.
 func TestCommandWithoutTesting(t *testing.T) {
 	out, err := exec.Command("go", "list", "-deps", "./cmd/amtrl").Output()
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 )
 
-// TestNoLargeFiles refuses what a build or a run left among the sources.
+// TestNoLargeFiles refuses files of more than 256 KiB, such as those that a build or a run leaves among the sources.
 func TestNoLargeFiles(t *testing.T) {
 	for _, path := range tracked(t) {
 		if info, err := os.Lstat(path); err == nil && info.Size() > 256<<10 {
@@ -21,7 +21,7 @@ func TestNoLargeFiles(t *testing.T) {
 	}
 }
 
-// tracked lists the files that git tracks.
+// tracked returns the files that git tracks.
 func tracked(t *testing.T) []string {
 	t.Helper()
 	out, err := exec.Command("git", "ls-files", "-z").Output()
@@ -31,8 +31,8 @@ func tracked(t *testing.T) []string {
 	return strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")
 }
 
-// TestNoLongLines holds every text file that git tracks against the width that
-// fits beside another file: 140 columns.
+// TestNoLongLines refuses lines of more than 140 columns, the width that fits beside another file, in the text files
+// that git tracks.
 func TestNoLongLines(t *testing.T) {
 	const columns = 140
 	extensions := strings.Fields(".go .mod .cu .cuh .c .h .cpp .hpp .py .sh .md .yml .yaml .cff")
@@ -46,7 +46,7 @@ func TestNoLongLines(t *testing.T) {
 		}
 		raw, err := os.ReadFile(path)
 		if os.IsNotExist(err) {
-			continue // removed, and not yet for git
+			continue // removed here, but not yet from git
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -68,7 +68,7 @@ func TestNoLongLines(t *testing.T) {
 	}
 }
 
-// TestMapsAreWhole holds the maps of packages, the lists of files in their doc.go, against the files that there are.
+// TestMapsAreWhole compares the lists of files in the doc.go files of packages with the files that exist.
 func TestMapsAreWhole(t *testing.T) {
 	maps := 0
 	for _, path := range tracked(t) {
