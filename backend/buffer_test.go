@@ -47,7 +47,8 @@ func TestViews(t *testing.T) {
 
 type pixel uint8
 
-// roundTrip sends v through a buffer, in two parts.
+// roundTrip writes v to a buffer, overwrites its second element with its first, and checks that reading in two parts
+// returns the result.
 func roundTrip[E backend.Element](t *testing.T, d backend.DType, v []E) {
 	t.Helper()
 	b := &memory{left: 1}
@@ -84,7 +85,8 @@ func TestRoundTrip(t *testing.T) {
 	roundTrip(t, backend.Float64, []float64{1.5, math.Pi, math.Inf(-1)})
 }
 
-// TestElementType pairs every buffer with every slice.
+// TestElementType transfers slices of every element type to and from buffers of every DType: a pair that does not match
+// is an *ArgumentError.
 func TestElementType(t *testing.T) {
 	for _, d := range []backend.DType{backend.Uint8, backend.Int32, backend.Float16, backend.Float32, backend.Float64} {
 		pair(t, d, backend.Uint8, []uint8{1})

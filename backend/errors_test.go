@@ -9,7 +9,7 @@ import (
 	"github.com/amtrl/amtrl/backend"
 )
 
-// TestErrorText checks that one line holds everything the error knows.
+// TestErrorText checks that the message of an error is one line with all of its fields.
 func TestErrorText(t *testing.T) {
 	for _, c := range []struct {
 		err   error

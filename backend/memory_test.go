@@ -6,8 +6,8 @@ import (
 	"github.com/amtrl/amtrl/backend"
 )
 
-// memory is the memory part of a queue, in plain Go, with a limit. Its other
-// methods are nil: package backend calls none of them.
+// memory implements the allocations and transfers of a backend.Queue in Go memory, and fails when left is used up. Its
+// other methods are nil: package backend calls none of them.
 type memory struct {
 	backend.Queue
 	left  int // allocations until the next one fails

@@ -47,7 +47,7 @@ func TestScopeFailure(t *testing.T) {
 			s.Samples(backend.SampleSet{}) != nil,
 			backend.Upload(s, backend.Int32, []int32{3, 1}) != nil,
 		}
-		b.left = 1 // memory that comes back must not hide the failure
+		b.left = 1 // memory that becomes free must not hide the failure
 		late := s.Alloc(backend.Uint8, 1)
 		for i, ok := range got {
 			if ok != (i < left) {

@@ -10,7 +10,7 @@ import (
 	"github.com/amtrl/amtrl/internal/must"
 )
 
-// opened stands for an open device.
+// opened is an open device, told from others by its name.
 type opened struct {
 	backend.Device
 	name string
