@@ -7,7 +7,7 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// TestOverlapIsExact compares with the sets of elements.
+// TestOverlapIsExact compares overlap with the intersection of the two sets of elements, for random views.
 func TestOverlapIsExact(t *testing.T) {
 	rng := testrand.New(t)
 	view := func() (Operand[int], []byte) {
