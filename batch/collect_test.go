@@ -15,7 +15,7 @@ import (
 	"github.com/amtrl/amtrl/runs"
 )
 
-// leave writes a result of a task as if it had run on a device.
+// leave writes a result of a task, as if the task had run on the named device.
 func leave(t *testing.T, r *Run, task int, device string) {
 	t.Helper()
 	res := TaskResult{Task: task, Attempt: 1}
@@ -39,7 +39,7 @@ func leaveAll(t *testing.T, r *Run) {
 	}
 }
 
-// edit changes a file and returns what it holds then.
+// edit changes the text of a file and returns the new text.
 func edit(t *testing.T, path string, change func(string) string) string {
 	t.Helper()
 	text := change(string(must.Get(os.ReadFile(path))(t)))
@@ -67,7 +67,7 @@ func TestCollect(t *testing.T) {
 		id.Backend.Reason != want || id.Backend.Device != "one" {
 		t.Errorf("%q, %+v, %v", mixed, id.Backend, err)
 	}
-	// What is not the task's result is not taken for it.
+	// Collect refuses a result file that is cut off or is not the result of the task.
 	for _, damage := range []func(string) string{
 		func(s string) string { return s[:len(s)/2] },
 		func(s string) string { return strings.Replace(s, `"task": 3`, `"task": 2`, 1) },
@@ -81,7 +81,7 @@ func TestCollect(t *testing.T) {
 	}
 }
 
-// What the files of a task and the engine say together.
+// The state and reason of a task follow from its files, the record of its job and the engine's observation together.
 func TestSettle(t *testing.T) {
 	job := &JobRecord{Job: Job{Part: Part{Key: "k"}}, Cancelled: map[int]bool{7: true}}
 	broken := &JobRecord{Job: Job{Part: Part{Key: "k"}}, Unsure: true, Error: "broken off", Cancelled: map[int]bool{}}

@@ -19,7 +19,7 @@ import (
 	"github.com/amtrl/amtrl/internal/must"
 )
 
-// takingEngine takes what it is given in parts of one task.
+// takingEngine accepts every part, and makes one part of each task. It calls before on each Submit.
 type takingEngine struct {
 	silentEngine
 	before func()
@@ -41,7 +41,7 @@ func (e takingEngine) Submit(context.Context, Part) (string, error) {
 	return "1", nil
 }
 
-// submitOnce is what amtrl submit does with a folder.
+// submitOnce does with a run folder what amtrl submit does.
 func submitOnce(dir string, plan Plan, e Engine) error {
 	r, _, err := Create(dir, plan, Environment{})
 	if err != nil {
@@ -63,7 +63,7 @@ func submitOnce(dir string, plan Plan, e Engine) error {
 	return err
 }
 
-// allOnce checks that a folder is whole and that each task was handed over once.
+// allOnce checks that the run folder is complete and that each of its four tasks was handed over once.
 func allOnce(t *testing.T, dir string, plan Plan) {
 	t.Helper()
 	r := must.Get(Open(dir))(t)
@@ -76,8 +76,8 @@ func allOnce(t *testing.T, dir string, plan Plan) {
 	}
 }
 
-// Of submissions that come at the same time, and all make the folder, one hands
-// everything over once. The others do nothing, or say that it is in use.
+// If several submissions create the same folder at the same time, every task is handed over once. The other submissions
+// do nothing, or report that the folder is in use.
 func TestConcurrentFirstSubmits(t *testing.T) {
 	plan := testPlan(t, "a", "b")
 	for range 60 {
@@ -106,7 +106,7 @@ func TestConcurrentFirstSubmits(t *testing.T) {
 func TestConcurrentFirstSubmitsOfProcesses(t *testing.T) {
 	plan := testPlan(t, "a", "b")
 	if dir := os.Getenv("SUBMIT_DIR"); dir != "" {
-		for { // until the other is there, too
+		for { // until the parent has started all processes
 			if _, err := os.Stat(os.Getenv("SUBMIT_GATE")); err == nil {
 				break
 			}
@@ -134,7 +134,8 @@ func TestConcurrentFirstSubmitsOfProcesses(t *testing.T) {
 	}
 }
 
-// A folder that another process makes whole while this one looks for it is taken, not refused for the files in it.
+// A folder that another process completes between this one's look for a plan and its creation is accepted, not refused
+// for the files in it.
 func TestCreatedMeanwhile(t *testing.T) {
 	dir, plan := filepath.Join(t.TempDir(), "run"), testPlan(t, "a", "b")
 	looked := false
@@ -150,7 +151,8 @@ func TestCreatedMeanwhile(t *testing.T) {
 	allOnce(t, dir, plan)
 }
 
-// Before an engine is called, the disk knows of the folder and of what is handed over.
+// Before the engine is called, the run folder, the folders above it and the record of the submission are synced to
+// disk.
 func TestSyncedBeforeSubmit(t *testing.T) {
 	top := t.TempDir()
 	dir := filepath.Join(top, "new", "run")
@@ -181,7 +183,7 @@ func TestSyncedBeforeSubmit(t *testing.T) {
 	}
 }
 
-// A sync that fails keeps the engine from being called.
+// If a write, a sync or the creation of a folder fails, the engine is not called.
 func TestUnsyncedIsNotSubmitted(t *testing.T) {
 	failure := errors.New("input/output error")
 	for _, what := range []struct {

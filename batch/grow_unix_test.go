@@ -19,7 +19,7 @@ import (
 	"github.com/amtrl/amtrl/pipeline"
 )
 
-// extent is testPlan of other seeds and budgets.
+// extent returns testPlan with other seeds, budgets and pack.
 func extent(t *testing.T, pack int, budgets []float64, seeds ...uint64) Plan {
 	t.Helper()
 	p := testPlan(t, "a", "b", "c")
@@ -32,7 +32,7 @@ func extent(t *testing.T, pack int, budgets []float64, seeds ...uint64) Plan {
 	return p
 }
 
-// grow is what amtrl submit does with a folder before it hands anything over.
+// grow does with a run folder what amtrl submit does before it hands anything over.
 func grow(t *testing.T, dir string, plan Plan) *Run {
 	t.Helper()
 	r := create(t, dir, plan)
@@ -42,8 +42,8 @@ func grow(t *testing.T, dir string, plan Plan) *Run {
 	return r
 }
 
-// Whatever is added in whatever order: the tasks that are there stay what they are, each unit is in one task, and the
-// sweep is that of all its seeds and budgets.
+// Whichever seeds and budgets are added, in whichever order: existing tasks do not change, each unit is in exactly one
+// task, and the sweep ends up with all the seeds and budgets.
 func TestGrow(t *testing.T) {
 	rng := testrand.New(t)
 	for range 20 {
@@ -98,7 +98,7 @@ func TestGrow(t *testing.T) {
 	}
 }
 
-// What is collected again after seeds were added is what is collected at once.
+// Collecting again after seeds were added writes the same files as collecting all seeds at once.
 func TestCollectGrown(t *testing.T) {
 	top := t.TempDir()
 	whole, out := filepath.Join(top, "whole"), filepath.Join(top, "out")
@@ -119,14 +119,14 @@ func TestCollectGrown(t *testing.T) {
 	must.Do(t, must.Err(r.Collect(out)))
 	foldertest.Same(t, out, whole)
 
-	// A folder of seeds that the run does not have is left as it is.
+	// Collect does not change a folder that holds seeds which the run lacks.
 	less := create(t, filepath.Join(top, "less"), first)
 	leaveAll(t, less)
 	must.Fail(t, "a folder of more", must.Err(less.Collect(out)), "seeds is [0,1,2] there and [1] here")
 	foldertest.Same(t, out, whole)
 }
 
-// Of processes that add seeds at the same time each adds its own, and each task is handed over once.
+// If several processes add seeds at the same time, all seeds are added and each task is handed over once.
 func TestGrowConcurrently(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	var wait sync.WaitGroup
@@ -155,7 +155,7 @@ func TestGrowConcurrently(t *testing.T) {
 	}
 }
 
-// A folder whose growth is cut off at any write is the old or the new one, and the next growth makes it the new one.
+// If Grow is killed at any write, the folder still holds the old plan, and the next Grow completes the new one.
 func TestGrowKilled(t *testing.T) {
 	first, more := extent(t, 1, nil, 1), extent(t, 1, nil, 1, 2)
 	for _, kept := range []string{tasksFile, planFile} {
@@ -182,7 +182,7 @@ func TestGrowKilled(t *testing.T) {
 	}
 }
 
-// Tasks that are added and handed over while a folder is read are no damage.
+// Reading a run folder accepts tasks that are added and handed over while it reads.
 func TestGrownMeanwhile(t *testing.T) {
 	dir, more := filepath.Join(t.TempDir(), "run"), extent(t, 1, nil, 1, 2)
 	must.Do(t, submitOnce(dir, extent(t, 1, nil, 1), takingEngine{}))

@@ -18,7 +18,8 @@ import (
 	"github.com/amtrl/amtrl/internal/must"
 )
 
-// submitted is a run of four tasks whose first two were handed over, with all the files that reading it opens.
+// submitted returns a run of four tasks, the first two handed over, with a file of every kind that reading a run folder
+// opens.
 func submitted(t *testing.T) *Run {
 	t.Helper()
 	r := create(t, filepath.Join(t.TempDir(), "run"), testPlan(t, "a", "b"))
@@ -34,7 +35,7 @@ func submitted(t *testing.T) *Run {
 	return r
 }
 
-// silentEngine knows no job.
+// silentEngine is an engine that knows no jobs.
 type silentEngine struct{ Engine }
 
 func (silentEngine) Name() string                                        { return "fake" }
@@ -42,7 +43,7 @@ func (silentEngine) Query(context.Context, []Job) ([]Observation, error) { retur
 
 func openSilent(string, Settings) (Engine, error) { return silentEngine{}, nil }
 
-// readAll reads everything that a command reads of a run folder.
+// readAll reads everything that a command reads from a run folder.
 func readAll(dir string) (*Status, error) {
 	r, err := Open(dir)
 	if err != nil {
@@ -58,8 +59,8 @@ func readAll(dir string) (*Status, error) {
 	return s, r.CheckResults(s)
 }
 
-// Everything in a run folder becomes paths, arguments or lines of scripts, and somebody else may have written it. What
-// is not as this program writes it is refused in one line that names the file.
+// The contents of a run folder become paths, arguments and lines of scripts, and another user may have written them. A
+// file in a form that this program does not write is refused in one line that names it.
 func TestHostileRunFolder(t *testing.T) {
 	must.Get(readAll(submitted(t).Dir))(t)
 	many := func(n int, format string) string {
@@ -136,7 +137,7 @@ func TestHostileRunFolder(t *testing.T) {
 			t.Errorf("%s with %.80s: %v", c.file, is, err)
 		}
 	}
-	// The units of a plan are counted before they are made, also those that it had before it grew.
+	// The units of a plan, and of the plans it grew from, are counted before memory is allocated for them.
 	for says, bomb := range map[string]*strings.Replacer{
 		"units in a sweep": strings.NewReplacer(`"a",`, many(5000, `"t%d"`)+",", `"seeds": [`, `"seeds": [`+many(10_000, "1%d")+","),
 		"too often": strings.NewReplacer(`"a",`, many(300_000, `"t%d"`)+",", `"pack": 1`,
@@ -151,7 +152,7 @@ func TestHostileRunFolder(t *testing.T) {
 	}
 }
 
-// What a task and an engine say reaches the terminal as text of one line.
+// Reasons that a task or an engine gives are made one line of plain text before they reach the terminal.
 func TestHostileReasons(t *testing.T) {
 	r := submitted(t)
 	exit := attemptExit{Attempt: 1, Part: partKey(r.Plan.ID, 1, 0), Code: 1, Reason: reasonFailed,
@@ -171,7 +172,7 @@ func TestHostileReasons(t *testing.T) {
 	}
 }
 
-// A pipe, a device or a folder in the place of a file of a run is an error at once.
+// A pipe, a device or a folder in the place of a file of a run is an immediate error.
 func TestRunFilesAreRegular(t *testing.T) {
 	for _, name := range []string{"plan.json", "tasks.jsonl", "jobs.jsonl", "submit/1.json", "task/0/result.json", "task/1/attempt.jsonl"} {
 		for kind, place := range map[string]func(string) error{
@@ -195,7 +196,7 @@ func TestRunFilesAreRegular(t *testing.T) {
 	}
 }
 
-// Nothing is written through a link that lies where a task writes.
+// A task does not write through a symbolic link in the place of one of its files.
 func TestLinksAreNotFollowed(t *testing.T) {
 	for _, name := range []string{"lease", "lock", "attempt.jsonl"} {
 		r := submitted(t)
@@ -218,7 +219,7 @@ func TestLinksAreNotFollowed(t *testing.T) {
 	}
 }
 
-// A folder or settings that somebody else may have written are not to be run.
+// CheckOwner refuses a run folder or settings that another user may have written.
 func TestCheckOwner(t *testing.T) {
 	r := submitted(t)
 	must.Do(t, r.CheckOwner())
@@ -231,19 +232,19 @@ func TestCheckOwner(t *testing.T) {
 		}
 		must.Do(t, os.Chmod(path, info.Mode()))
 		if os.Getuid() != 0 {
-			continue // another owner needs root
+			continue // changing the owner needs root
 		}
 		must.Do(t, os.Chown(path, 12345, -1))
 		must.Fail(t, fmt.Sprintf("%s of another user", name), r.CheckOwner(), "belongs to user 12345")
 		must.Do(t, os.Chown(path, 0, -1))
 	}
-	// The bit that makes new files the group's is no right to write.
+	// The set-group-ID bit, which gives new files the group of the folder, does not let the group write.
 	must.Do(t, os.Chmod(r.Dir, 0o755|os.ModeSetgid))
 	must.Do(t, r.CheckOwner())
 }
 
-// A result that is empty, cut off, of another task or unreadable is none: status
-// says so, collect names it, and the next attempt computes it again.
+// A result that is empty, cut off or another task's counts as damaged: status says so, collect names the file, and the
+// next attempt computes it again.
 func TestDamagedResult(t *testing.T) {
 	for what, damage := range map[string]func(string) string{
 		"empty":           func(string) string { return "" },
@@ -267,7 +268,7 @@ func TestDamagedResult(t *testing.T) {
 			t.Errorf("%s: done %v, %v", what, done, err)
 		}
 	}
-	// Damage in the middle shows to whoever reads it whole.
+	// CheckResults, which reads the whole file, also finds damage in its middle.
 	r := submitted(t)
 	edit(t, r.resultPath(0), func(s string) string { return strings.Replace(s, `"method"`, `"nethod"`, 1) })
 	s := must.Get(r.Status(context.Background(), openSilent))(t)
@@ -280,7 +281,8 @@ func TestDamagedResult(t *testing.T) {
 	}
 }
 
-// What a process leaves that is killed right after the result goes with the next look at it.
+// Files that remain of a process killed right after it wrote its result are removed when the task is next collected or
+// attempted.
 func TestLeftoversOfDoneTask(t *testing.T) {
 	for what, look := range map[string]func(*Run) error{
 		"collect": func(r *Run) error { _, _, _, err := r.Collect(t.TempDir()); return err },

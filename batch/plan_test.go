@@ -9,7 +9,7 @@ import (
 	"github.com/amtrl/amtrl/internal/must"
 )
 
-// The files of a manifest are those that its patterns find, from its folder on. Other data have none.
+// Plan.Files lists the files that the patterns of a manifest match, relative to its folder. For other data it is empty.
 func TestPlanFiles(t *testing.T) {
 	dir := t.TempDir()
 	must.Do(t, os.Mkdir(filepath.Join(dir, "m"), 0o755))

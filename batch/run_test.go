@@ -13,7 +13,7 @@ import (
 	"github.com/amtrl/amtrl/runs"
 )
 
-// testPlan is a sweep of these targets.
+// testPlan returns the plan of a sweep over these targets with two seeds.
 func testPlan(t *testing.T, targets ...string) Plan {
 	t.Helper()
 	cfg := must.Get(pipeline.NewConfig(pipeline.PresetDefault))(t)
@@ -27,7 +27,7 @@ func create(t *testing.T, dir string, plan Plan) *Run {
 	return r
 }
 
-// submitLine is the first line about the first part of the first submission.
+// submitLine returns the line that records, before the engine is called, the first part of the first submission.
 func submitLine(r *Run, tasks Tasks) jobLine {
 	return jobLine{Event: eventSubmit, Engine: "fake", Submission: 1, Part: Part{Key: partKey(r.Plan.ID, 1, 0), File: "1-0.sh", Tasks: tasks}}
 }
@@ -61,7 +61,7 @@ func TestCreate(t *testing.T) {
 	must.Fail(t, "a folder of other files", must.Err(Create(full, plan, Environment{})), "thesis.tex")
 }
 
-// A folder that a killed Create left is made whole by the next.
+// Create completes a folder that a killed Create left.
 func TestCreateAfterKill(t *testing.T) {
 	plan := testPlan(t, "a")
 	for _, left := range [][]string{{}, {"log/"}, {"log/", "task/", "submit/", "tasks.jsonl"},
@@ -98,7 +98,7 @@ func TestOpenDamaged(t *testing.T) {
 	}
 }
 
-// A line that a killed writer left half is passed over, and the next line stands by itself.
+// A line that a killed writer left incomplete is skipped, and the next record begins a line of its own.
 func TestHalfLines(t *testing.T) {
 	dir := t.TempDir()
 	r := create(t, dir, testPlan(t, "a", "b"))

@@ -37,7 +37,7 @@ func TestParseTasks(t *testing.T) {
 	}
 }
 
-// Index and Task are each other's inverse for both kinds of numbering.
+// Index and Task are inverse to each other, for both ways of numbering.
 func TestPartNumbering(t *testing.T) {
 	for _, p := range []Part{
 		{Tasks: Tasks{1000, 1001, 1007}, Offset: 1000},

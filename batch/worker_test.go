@@ -17,7 +17,7 @@ import (
 	"github.com/amtrl/amtrl/runs"
 )
 
-// testEngine is an engine of which nothing but its attempts is asked.
+// testEngine is an engine that implements Attempt alone.
 type testEngine struct {
 	Engine
 	attempt Attempt
@@ -25,10 +25,10 @@ type testEngine struct {
 
 func (e testEngine) Attempt() Attempt { return e.attempt }
 
-// openTest opens an engine that goes by exit codes.
+// openTest opens an engine that acts on exit codes alone.
 func openTest(string, Settings) (Engine, error) { return testEngine{attempt: Attempt{ID: "name"}}, nil }
 
-// Only the requeues of the same part count against it.
+// Only requeues of the same part count towards its limit.
 func TestRequeuesAreCounted(t *testing.T) {
 	r := create(t, filepath.Join(t.TempDir(), "run"), testPlan(t, "a"))
 	must.Do(t, os.MkdirAll(r.taskPath(0), 0o755))
@@ -47,7 +47,8 @@ func TestRequeuesAreCounted(t *testing.T) {
 	}
 }
 
-// What cannot be opened ends the attempt with the exit code that says whether another would help, and leaves word.
+// If the data cannot be opened, the attempt ends with the exit code that says whether another attempt would help, and
+// the file exit records why.
 func TestWorkThatFails(t *testing.T) {
 	for _, c := range []struct {
 		err    error
@@ -78,7 +79,7 @@ func TestWorkThatFails(t *testing.T) {
 	}
 }
 
-// Of the devices that are visible the first that is none ends the list.
+// The list of visible devices ends before the first entry that names no device.
 func TestVisibleDevices(t *testing.T) {
 	for value, want := range map[string]int{"": 0, "0": 1, "0,1": 2, "GPU-1a2b, GPU-3c4d": 2, "0,-1,1": 1, "NoDevFiles": 0, "-1": 0} {
 		t.Setenv("CUDA_VISIBLE_DEVICES", value)
@@ -93,8 +94,8 @@ func TestVisibleDevices(t *testing.T) {
 	}
 }
 
-// Whether a saved task is handed back depends on the engine that it was
-// submitted to, not on one within which that happens to run.
+// How a saved task is handed back depends on the engine that it was submitted to, not on another engine within which
+// the process happens to run.
 func TestRequeueIsTheEnginesOwn(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	t.Setenv("SLURM_ARRAY_JOB_ID", "12")
@@ -105,7 +106,8 @@ func TestRequeueIsTheEnginesOwn(t *testing.T) {
 	}
 }
 
-// A cancelled task does not begin, whatever engine starts it again, and the engine is told not to try once more.
+// A cancelled task does not begin, whichever engine starts it again, and its exit code tells the engine not to retry
+// it.
 func TestCancelledTaskDoesNotBegin(t *testing.T) {
 	dir := t.TempDir()
 	must.Do(t, os.MkdirAll(filepath.Join(dir, SubmitDir), 0o755))
@@ -121,7 +123,7 @@ func TestCancelledTaskDoesNotBegin(t *testing.T) {
 	}
 }
 
-// What failed because it was cancelled is told as such.
+// A task that failed because it was cancelled is reported as cancelled.
 func TestCancelledIsNotFailed(t *testing.T) {
 	j := &JobRecord{Job: Job{Part: Part{Key: "k", Tasks: Tasks{0, 1}}}, Cancelled: map[int]bool{1: true}}
 	for task, want := range []State{Failed, Cancelled} {
@@ -133,7 +135,7 @@ func TestCancelledIsNotFailed(t *testing.T) {
 	}
 }
 
-// handOver records that tasks were submitted, and returns the key of their part.
+// handOver records that tasks were submitted and returns the key of their part.
 func handOver(t *testing.T, r *Run, tasks Tasks) string {
 	t.Helper()
 	key := partKey(r.Plan.ID, 1, 0)
@@ -145,7 +147,7 @@ func handOver(t *testing.T, r *Run, tasks Tasks) string {
 	return key
 }
 
-// endingEngine has a task that fails, and says why, while the engine is asked about it.
+// endingEngine is an engine whose task fails, and records why, during Query.
 type endingEngine struct {
 	Engine
 	fail func() Observation
@@ -156,7 +158,8 @@ func (e endingEngine) Query(context.Context, []Job) ([]Observation, error) {
 	return []Observation{e.fail()}, nil
 }
 
-// What a task said when it failed is its reason, also where it said so after its files were read.
+// The reason that a failed task recorded is reported, also if the task recorded it after status read its files and
+// before it asked the engine.
 func TestReasonBetweenTwoLooks(t *testing.T) {
 	r := create(t, filepath.Join(t.TempDir(), "run"), testPlan(t, "a"))
 	key := handOver(t, r, Tasks{0})
@@ -172,7 +175,7 @@ func TestReasonBetweenTwoLooks(t *testing.T) {
 	}
 }
 
-// A process that ends is not asked to save, though the signals are given up then.
+// The end of a process closes Save too: this is not taken for a request to save.
 func TestSaveAtTheEnd(t *testing.T) {
 	ended := make(chan struct{})
 	close(ended)
@@ -182,7 +185,7 @@ func TestSaveAtTheEnd(t *testing.T) {
 	}
 }
 
-// A program without a version stands for itself alone.
+// A program without a version matches only a program without a version.
 func TestCheckVersion(t *testing.T) {
 	for _, c := range []struct{ here, submitted, says string }{
 		{"v1.2.0", "v1.2.0", ""},
