@@ -16,14 +16,14 @@ import (
 	"github.com/amtrl/amtrl/internal/must"
 )
 
-// kubecheckBuilt builds the checker once, which takes about a minute where nothing is cached.
+// kubecheckBuilt builds kubecheck once and returns its path. The build takes about a minute if nothing is cached.
 var kubecheckBuilt = sync.OnceValues(func() (string, error) {
 	build, err := filepath.Abs("../../build")
 	if err != nil {
 		return "", err
 	}
 	binary := filepath.Join(build, "kubecheck")
-	// Another process may be using it: the new one takes its place whole.
+	// Another process may be running the old binary, so the new one replaces it by a rename.
 	fresh := fmt.Sprintf("%s.%d", binary, os.Getpid())
 	if err := os.MkdirAll(build, 0o755); err != nil {
 		return "", err
@@ -36,7 +36,7 @@ var kubecheckBuilt = sync.OnceValues(func() (string, error) {
 	return binary, os.Rename(fresh, binary)
 })
 
-// kubecheckVerdict is what kubecheck says of a manifest.
+// kubecheckVerdict is the output of kubecheck for one manifest.
 type kubecheckVerdict struct {
 	Error    string          `json:"error"`
 	Warnings []string        `json:"warnings"`
@@ -44,7 +44,7 @@ type kubecheckVerdict struct {
 	Job      json.RawMessage `json:"job"`
 }
 
-// runKubecheck holds manifests against the API server's own validation.
+// runKubecheck checks manifests by the API server's own validation and returns a verdict for each.
 func runKubecheck(t *testing.T, manifests [][]byte) []kubecheckVerdict {
 	t.Helper()
 	if testing.Short() {
@@ -69,7 +69,7 @@ func runKubecheck(t *testing.T, manifests [][]byte) []kubecheckVerdict {
 	return verdicts
 }
 
-// hostileWords are pieces of names that shells, YAML, kubectl and the kubelet read in ways of their own.
+// hostileWords are parts of names that shells, YAML, kubectl or the kubelet treat specially.
 var hostileWords = []string{
 	" ", "\n", "\t", "'", `"`, "`", "$", "$$", "$(JOB_COMPLETION_INDEX)", "$(HOME)", "${HOME}", "$(touch /tmp/x)", ";", "&", "|", "<",
 	">", "*", "?", "[a]", "{b}",
@@ -87,7 +87,7 @@ func hostileText(rng *rand.Rand) string {
 	return b.String()
 }
 
-// hostileName is a file name of hostile words.
+// hostileName returns a file name made of hostile words.
 func hostileName(rng *rand.Rand) string {
 	return "r" + strings.ReplaceAll(hostileText(rng), "/", "")
 }

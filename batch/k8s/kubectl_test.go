@@ -15,8 +15,8 @@ import (
 	"github.com/amtrl/amtrl/internal/must"
 )
 
-// fakeKubectl puts a script in place of kubectl, for the answers that no real server gives on demand. It sees its
-// command in $*, and what it was called with is in the folder.
+// fakeKubectl puts a shell script in place of kubectl, for answers that no real server gives on demand. The script
+// finds its arguments in $*. The returned function lists the calls so far, one line each.
 func fakeKubectl(t *testing.T, script string) (calls func() []string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -29,7 +29,7 @@ func fakeKubectl(t *testing.T, script string) (calls func() []string) {
 	}
 }
 
-// kubernetesPart is an engine and a part of three tasks, written to a folder.
+// kubernetesPart returns an engine and a part of three tasks whose file is in a run folder.
 func kubernetesPart(t *testing.T) (*engine, batch.Part) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), `run, "one"`)
@@ -44,7 +44,8 @@ func kubernetesPart(t *testing.T) (*engine, batch.Part) {
 const kubectlList = `{"kind":"List","items":[{"kind":"Job","metadata":{"name":"there","namespace":"team",` +
 	`"labels":{"amtrl/part":"0123456789ab-1-0"}}}]}`
 
-// What the server has refused is refused, what it may have taken is unsure, and what an earlier call has made is found.
+// Submit reports a refusal if the server refused the job, Unsure if the server may have accepted it, and the id of the
+// existing job if an earlier call created it.
 func TestSubmitAnswers(t *testing.T) {
 	list := "case \"$*\" in *get*) echo '" + kubectlList + "'; exit 0;; esac\n"
 	for _, c := range []struct {
@@ -99,7 +100,7 @@ func TestSubmitAnswers(t *testing.T) {
 	}
 }
 
-// The file reaches kubectl as one name, whatever is in it.
+// The path of the manifest reaches kubectl as one file name, also with commas and quotes in it.
 func TestSubmitFile(t *testing.T) {
 	calls := fakeKubectl(t, "echo team/there")
 	e, p := kubernetesPart(t)
@@ -137,7 +138,7 @@ func TestKubectlMissingAndSlow(t *testing.T) {
 	}
 }
 
-// What is not an answer is an error of the question, never an empty answer.
+// Output that is not an answer of the server is an error of Query, never an empty answer.
 func TestQueryRubbish(t *testing.T) {
 	for _, script := range []string{"", "echo", "echo '{}'", "echo '[]'", "echo null", `echo '{"kind":"List"}'`,
 		`echo '{"kind":"Status","items":[]}'`, `echo '{"kind":"List","items":[{}'`, `echo '{"kind":"List","items":[{"status":7}]}'`,
@@ -161,7 +162,7 @@ func TestQueryRubbish(t *testing.T) {
 	}
 }
 
-// One question is asked for all jobs of a namespace.
+// Query asks once for all jobs of a namespace.
 func TestQueryOnce(t *testing.T) {
 	calls := fakeKubectl(t, "echo '"+kubectlList+"'")
 	e, p := kubernetesPart(t)
@@ -209,7 +210,7 @@ func TestCancelAndLog(t *testing.T) {
 	}
 }
 
-// The server is asked about what would be created, and about the claims.
+// Check asks the server about the objects to be created and about the volume claims.
 func TestCheck(t *testing.T) {
 	e, p := kubernetesPart(t)
 	calls := fakeKubectl(t, "cat >/dev/null")
@@ -247,7 +248,8 @@ func TestResolve(t *testing.T) {
 	}
 }
 
-// The id of a job comes from a file that somebody else may have written: what is none reaches no command.
+// The id of a job comes from a file that another user may have written: no command is called with an id of the wrong
+// form.
 func TestHostileJobID(t *testing.T) {
 	calls := fakeKubectl(t, "exit 0")
 	e, p := kubernetesPart(t)

@@ -38,7 +38,7 @@ func (l *lab) check(string) {
 	must.Absent(l.t, dir)
 }
 
-// manual creates what docs/kubernetes.md shows, and works as the service account that it makes.
+// manual creates the objects of docs/kubernetes.md and then works as the service account among them.
 func (l *lab) manual(string) {
 	text := must.Get(os.ReadFile("../../docs/kubernetes.md"))(l.t)
 	l.kubectl("", "create", "namespace", "team")
@@ -82,7 +82,7 @@ func (l *lab) killAndEvict(ref string) {
 	dir := l.submit("kill", "--max-restarts", "1")
 	killed := l.middle(dir, 0, 1)
 	must.Do(l.t, syscall.Kill(killed.PID, syscall.SIGKILL))
-	for attempt := range 2 { // one more than restarts are allowed
+	for attempt := range 2 { // one more than the allowed restarts
 		evicted := l.middle(dir, 1, attempt+1)
 		l.kubectl(`{"apiVersion":"policy/v1","kind":"Eviction","metadata":{"name":"`+evicted.EngineID+`","namespace":"default"}}`,
 			"create", "--raw", "/api/v1/namespaces/default/pods/"+evicted.EngineID+"/eviction", "-f", "-")
@@ -95,7 +95,7 @@ func (l *lab) killAndEvict(ref string) {
 	if s := l.job(dir, 1); s.FailedIndexes != "" || s.Failed != 1 {
 		l.t.Errorf("%+v", s)
 	}
-	// What was computed before a SIGTERM was saved, so no epoch was computed twice.
+	// The evicted attempts saved their progress on SIGTERM, so no epoch was computed twice.
 	if n, want := l.epochs(dir, 1), l.epochs(dir, 2); n != want {
 		l.t.Errorf("%d epochs of the evicted task, want %d", n, want)
 	}
@@ -218,7 +218,7 @@ func (l *lab) lostAnswer(ref string) {
 	path := filepath.Join(dir, "jobs.jsonl")
 	raw := must.Get(os.ReadFile(path))(l.t)
 	at := bytes.LastIndexByte(bytes.TrimSpace(raw), '\n')
-	must.Do(l.t, os.WriteFile(path, raw[:at+9], 0o644)) // as if killed while it noted the answer
+	must.Do(l.t, os.WriteFile(path, raw[:at+9], 0o644)) // as if the submitter was killed while it recorded the answer
 	if s, _ := l.states(dir); slices.Contains(s, string(batch.Lost)) || slices.Contains(s, string(batch.New)) {
 		l.t.Errorf("%v", s)
 	}

@@ -20,23 +20,23 @@ import (
 	"github.com/amtrl/amtrl/internal/must"
 )
 
-// lab is a real API server and Job controller with amtrl at hand. See the module kubelab.
+// lab holds a real API server and Job controller, and amtrl beside them. See the module kubelab.
 type lab struct {
 	t      *testing.T
-	bin    string // kubelab, kubectl and amtrl
+	bin    string // folder of kubelab, kubectl and amtrl
 	root   string
 	claim  string // the folder behind the volume claim "work"
-	mount  string // where the pods see it
+	mount  string // path of that volume in the pods
 	server *exec.Cmd
-	sweep  []string // the arguments of what is submitted
+	sweep  []string // arguments of the sweep that is submitted
 }
 
-// sweepArgs are a sweep whose epochs are short and many.
+// sweepArgs are the arguments of a sweep with many short epochs.
 var sweepArgs = []string{"--targets", "fog_1,scale_2,rotate_8,shear_9", "--digits", "1500", "--target-samples", "100", "--epochs", "10",
 	"--iterations", "40", "--lambda", "0", "--tolerance", "0"}
 
-// TestKubelab puts Indexed Jobs of run-task through a real API server and Job controller. It takes minutes to build and
-// minutes to run, so it runs where AMTRL_KUBELAB names the folder of the programs: make kubelab.
+// TestKubelab runs Indexed Jobs of run-task by a real API server and Job controller. Building and running take minutes
+// each, so the test runs only if AMTRL_KUBELAB names the folder of the programs: make kubelab.
 func TestKubelab(t *testing.T) {
 	bin := os.Getenv("AMTRL_KUBELAB")
 	if bin == "" {
@@ -116,7 +116,7 @@ func (l *lab) command(name string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// amtrl runs amtrl and returns what it prints on standard output and error.
+// amtrl runs amtrl, which must exit with the code, and returns its output.
 func (l *lab) amtrl(code int, args ...string) amtrltest.Outcome {
 	l.t.Helper()
 	o := amtrltest.Run(l.t, l.command("amtrl", args...))
@@ -137,7 +137,7 @@ func (l *lab) kubectl(stdin string, args ...string) string {
 	return string(out)
 }
 
-// submit submits the sweep to a folder of the claim.
+// submit submits the sweep to a folder on the volume claim and returns the folder.
 func (l *lab) submit(name string, more ...string) (dir string) {
 	l.t.Helper()
 	dir = filepath.Join(l.claim, name)
@@ -151,7 +151,7 @@ func (l *lab) submission(dir string, more ...string) []string {
 	return append(append(args, l.sweep...), more...)
 }
 
-// states are the states of the tasks, and their reasons.
+// states returns the states of all tasks and their reasons.
 func (l *lab) states(dir string) (states, reasons []string) {
 	l.t.Helper()
 	cmd := l.command("amtrl", "status", dir, "--json")
@@ -169,7 +169,7 @@ func (l *lab) states(dir string) (states, reasons []string) {
 	return states, reasons
 }
 
-// until waits for something to come true.
+// until waits until f returns true, at most four minutes.
 func (l *lab) until(what string, f func() bool) {
 	l.t.Helper()
 	for end := time.Now().Add(4 * time.Minute); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
@@ -185,7 +185,8 @@ func (l *lab) attempts(dir string, task int) []batch.AttemptLine {
 	return amtrltest.Attempts(l.t, dir, task)
 }
 
-// middle waits until an attempt of a task is in its middle, and returns the line of its start.
+// middle waits until the attempt of a task has finished an epoch, and returns the attempt's start line. The attempt
+// must not have ended before.
 func (l *lab) middle(dir string, task, attempt int) batch.AttemptLine {
 	l.t.Helper()
 	var start batch.AttemptLine
@@ -210,12 +211,12 @@ func (l *lab) starts(dir string, task int) int {
 	return amtrltest.Count(l.attempts(dir, task), "start")
 }
 
-// epochs counts how often an epoch of a task was computed, of both methods.
+// epochs returns the number of epochs that all attempts of a task have computed, over both methods.
 func (l *lab) epochs(dir string, task int) int {
 	return amtrltest.Count(l.attempts(dir, task), "epoch")
 }
 
-// job is the status of the Job of a submission.
+// job returns the status of the Job of a submission.
 func (l *lab) job(dir string, try int) (status struct {
 	CompletedIndexes, FailedIndexes string
 	Failed, Succeeded               int
@@ -229,7 +230,7 @@ func (l *lab) job(dir string, try int) (status struct {
 	return status
 }
 
-// complete waits for all tasks and holds what collect writes against the sweep of one machine.
+// complete waits for all tasks and compares the files that collect writes with those of ref, a sweep on one machine.
 func (l *lab) complete(dir, ref string) {
 	l.t.Helper()
 	l.amtrl(0, "status", dir, "--wait", "--interval", "300ms", "--quiet")
@@ -237,7 +238,7 @@ func (l *lab) complete(dir, ref string) {
 	foldertest.Same(l.t, filepath.Join(dir, batch.SweepDir), ref)
 }
 
-// jobName is the name of the Job of the first submission.
+// jobName returns the name of the first submission's Job.
 func (l *lab) jobName(dir string) string {
 	l.t.Helper()
 	r := must.Get(batch.Open(dir))(l.t)

@@ -21,7 +21,8 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// randomSubmission is a submission of some of up to 40 tasks, or of very many.
+// randomSubmission returns a submission of up to 40 tasks, or at times of 10,000 or more; the indices of half of them
+// have holes.
 func randomSubmission(rng *rand.Rand) batch.Submission {
 	n := 1 + rng.IntN(40)
 	if rng.IntN(20) == 0 {
@@ -52,7 +53,7 @@ func randomSubmission(rng *rand.Rand) batch.Submission {
 	}
 }
 
-// randomOptions are options that every cluster would understand.
+// randomOptions returns options that are valid on every cluster.
 func randomOptions(rng *rand.Rand) Options {
 	some := func(values ...string) []string {
 		var out []string
@@ -96,8 +97,8 @@ func mustNew(t testing.TB, o Options) *engine {
 	return e
 }
 
-// Whatever is submitted, the API server takes it, reads in it what was meant,
-// and the kubelet executes exactly the words that were meant.
+// The API server accepts the manifests of any submission and decodes them to the intended values, and the kubelet
+// executes exactly the intended words.
 func TestManifests(t *testing.T) {
 	rng := testrand.New(t)
 	type made struct {
@@ -150,7 +151,8 @@ func TestManifests(t *testing.T) {
 	}
 }
 
-// A Job has at most 100,000 indices; a larger submission is cut, and so is what may run at a time.
+// A Job has at most 100,000 indices: a larger submission is divided into several Jobs, and so is the number of tasks
+// that may run at a time.
 func TestChunks(t *testing.T) {
 	s := batch.Submission{Dir: "/vol/run", ID: "0123456789ab", Name: "run", Number: 2, Resources: batch.Resources{Parallel: 11}}
 	for i := range 250_000 {
@@ -176,7 +178,7 @@ func TestChunks(t *testing.T) {
 	}
 }
 
-// checkDecoded holds what the API read in a manifest against the submission.
+// checkDecoded compares the Job that the API decoded from a manifest with the submission.
 func checkDecoded(t *testing.T, o Options, s batch.Submission, p batch.Part, raw, manifest []byte) {
 	t.Helper()
 	var job any
@@ -258,7 +260,7 @@ func checkDecoded(t *testing.T, o Options, s batch.Submission, p batch.Part, raw
 	}
 }
 
-// mebibytes reads a quantity as the API writes it.
+// mebibytes returns the MiB of a quantity in the API's notation.
 func mebibytes(q string) int {
 	units := map[string]float64{"Ki": 1. / 1024, "Mi": 1, "Gi": 1024, "Ti": 1 << 20}
 	for _, u := range slices.Sorted(maps.Keys(units)) {
@@ -270,7 +272,7 @@ func mebibytes(q string) int {
 	return 0
 }
 
-// The checker can say no: each of these manifests differs in one place from the good one.
+// Kubecheck finds errors: each of these manifests differs in one place from the valid one.
 func TestKubecheckRefuses(t *testing.T) {
 	want := map[string]string{
 		"good.yaml":        "",
@@ -300,7 +302,7 @@ func TestKubecheckRefuses(t *testing.T) {
 	}
 }
 
-// Two submissions never share a name, and one has the same name each time.
+// Different parts never have the same name, and the same part always gets the same name.
 func TestNames(t *testing.T) {
 	rng := testrand.New(t)
 	seen := map[string]string{}
@@ -322,7 +324,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// An engine made again from the saved options makes the same manifest.
+// An engine made from saved options renders the same manifest.
 func TestOptionsRoundTrip(t *testing.T) {
 	rng := testrand.New(t)
 	for range 50 {

@@ -12,7 +12,7 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// podJSON is a pod of the part of kubernetesPart as the API writes it.
+// podJSON returns a pod of kubernetesPart's part in the API's JSON. It ends with rest.
 func podJSON(index int, second int, rest string) string {
 	return fmt.Sprintf(`{"kind":"Pod","metadata":{"name":"p-%d-%d","namespace":"team","creationTimestamp":"2026-01-02T03:04:%02dZ",
 		"labels":{"amtrl/part":"0123456789ab-1-0"},"annotations":{"batch.kubernetes.io/job-completion-index":"%d"}%s}`, index,
@@ -53,9 +53,9 @@ func TestObservations(t *testing.T) {
 		jobNotFailed = `"status":{"conditions":[{"type":"Failed","status":"False","reason":"DeadlineExceeded"}]}`
 	)
 	for _, c := range []struct {
-		name, job string // the job is absent if empty
+		name, job string // if job is empty, there is no Job
 		pods      []string
-		want      string // STATE REASON (EXIT) of the three tasks, by ;
+		want      string // STATE REASON (EXIT) of each of the three tasks, separated by ;
 	}{
 		{"nothing", "", nil, ""},
 		{"fresh", jobOpen, nil, "queued;queued;queued"},
@@ -111,7 +111,7 @@ func TestObservations(t *testing.T) {
 	}
 }
 
-// A deleted Job ends its tasks.
+// The tasks of a Job that is being deleted are cancelled, except those that are done.
 func TestDeletedJob(t *testing.T) {
 	list := must.Get(parseList([]byte(`{"kind":"List","items":[{"kind":"Job","metadata":{"deletionTimestamp":"2026-01-02T03:05:00Z",` +
 		`"labels":{"amtrl/part":"k"}},"status":{"completedIndexes":"1"}}]}`)))(t)
@@ -121,7 +121,7 @@ func TestDeletedJob(t *testing.T) {
 	}
 }
 
-// parseIndexes reads what Tasks writes, and nothing else.
+// parseIndexes reads the notation of Tasks.String, and nothing else.
 func TestIndexes(t *testing.T) {
 	rng := testrand.New(t)
 	for range 300 {
@@ -144,7 +144,7 @@ func TestIndexes(t *testing.T) {
 	}
 }
 
-// Whatever the API might say, an answer is an error or observations of tasks that the part has.
+// Whatever the API answers, the result is an error or observations of tasks that belong to the part.
 func FuzzQuery(f *testing.F) {
 	f.Add([]byte(kubectlList))
 	f.Add([]byte(`{"kind":"List","items":[` + podJSON(0, 1, podFailed) + `,` + podJSON(1, 1, podEvicted) + `]}`))

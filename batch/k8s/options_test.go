@@ -13,7 +13,7 @@ import (
 	"github.com/amtrl/amtrl/internal/must"
 )
 
-// Each of these options is refused by its flag's name, in one line.
+// Each of these options is refused in one line, under the name of its flag.
 func TestOptionsRefused(t *testing.T) {
 	bad := -1
 	for flag, list := range map[string][]Options{
@@ -49,7 +49,7 @@ func TestOptionsRefused(t *testing.T) {
 	}
 }
 
-// What only shows with a run folder is refused before anything is asked.
+// Errors in options that show only with a run folder are found by Render, before anything is asked of the cluster.
 func TestRenderRefused(t *testing.T) {
 	for want, c := range map[string]struct {
 		o Options
@@ -88,7 +88,7 @@ func TestRenderRefused(t *testing.T) {
 	}
 }
 
-// Data are read at the path that they have here, from any volume that the pods mount.
+// Data may lie on any volume that the pods mount, under the path that they have on this machine.
 func TestRenderData(t *testing.T) {
 	for data, o := range map[string]Options{
 		"":                   {},
@@ -103,7 +103,7 @@ func TestRenderData(t *testing.T) {
 	}
 }
 
-// Changes are a JSON merge patch at a place (RFC 7386, whose examples these are).
+// A change is a JSON merge patch of the value at its place (RFC 7386, from which these examples are taken).
 func TestMergePatch(t *testing.T) {
 	for _, c := range [][3]string{
 		{`{"a":"b"}`, `{"a":"c"}`, `{"a":"c"}`},
