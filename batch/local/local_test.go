@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Each task gets as many devices as it asked for, and none is shared.
+// Each task gets the number of devices that it asked for, and no two tasks share one.
 func TestDeviceSlots(t *testing.T) {
 	t.Setenv("CUDA_VISIBLE_DEVICES", "0,1,2,3,4")
 	if got := fmt.Sprint(deviceSlots(2)); got != "[0,1 2,3]" {
@@ -14,7 +14,7 @@ func TestDeviceSlots(t *testing.T) {
 	}
 }
 
-// A machine may be called anything, and the id of a supervisor may not.
+// hostOf returns a name that the id of a supervisor may contain, whatever the machine is called.
 func TestHostOf(t *testing.T) {
 	for name, want := range map[string]string{
 		"node-7.example": "node-7.example", "höst": "h-st", "a b": "a-b", "": "unknown", "\xff": "-",

@@ -15,7 +15,8 @@ import (
 	"github.com/amtrl/amtrl/internal/must"
 )
 
-// Tasks wait while their supervisor has its lock, whoever else looks at that lock.
+// The tasks of a part are queued while its supervisor holds the lock, and a lock taken by another query does not count
+// as the supervisor's.
 func TestQueryLooksAtTheLock(t *testing.T) {
 	e := &engine{t.TempDir()}
 	must.Do(t, os.Mkdir(filepath.Join(e.dir, batch.SubmitDir), 0o755))
@@ -32,7 +33,7 @@ func TestQueryLooksAtTheLock(t *testing.T) {
 	queued(2)
 	unlock()
 	queued(0)
-	other := must.Get(os.Open(lock))(t) // as of another query
+	other := must.Get(os.Open(lock))(t) // as another query opens it
 	defer other.Close()
 	must.Do(t, syscall.Flock(int(other.Fd()), syscall.LOCK_SH))
 	queued(0)

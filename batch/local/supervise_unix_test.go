@@ -16,7 +16,7 @@ import (
 	"github.com/amtrl/amtrl/internal/must"
 )
 
-// Processes share the processors of the machine, unless the submission says how many threads each has.
+// Processes share the processors of the machine, unless the submission sets the threads or CPUs of each.
 func TestProcessesShareProcessors(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(12))
 	t.Setenv("GOMAXPROCS", "")
@@ -56,7 +56,8 @@ func TestProcessesShareProcessors(t *testing.T) {
 	}
 }
 
-// How a process ended, and why it was ended, is told apart.
+// The state of a task tells apart how its process ended: by itself, at its time limit, or because the task or the
+// supervisor was cancelled.
 func TestEndsAreToldApart(t *testing.T) {
 	var ends sync.WaitGroup
 	ended, stop := context.WithCancel(t.Context())
