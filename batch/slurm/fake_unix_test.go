@@ -16,7 +16,7 @@ import (
 	"github.com/amtrl/amtrl/internal/must"
 )
 
-// fake puts a command on PATH that is a shell script.
+// fake puts a shell script on PATH as the named command.
 func fake(t *testing.T, name, script string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -69,7 +69,7 @@ func TestNoSlurm(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 	must.Fail(t, "a query", must.Err(e.Query(context.Background(), []batch.Job{{Part: arrayPart(0), ID: "1"}})), "there is no squeue")
-	// What would be handed over can be seen without Slurm.
+	// Render works without Slurm.
 	parts, err := e.Render(context.Background(), batch.Submission{Dir: "/run", ID: "0123456789ab", Name: "run", Number: 1,
 		Tasks: []int{0, 1001}, Program: "/amtrl"})
 	if err != nil || len(parts) != 2 {
@@ -89,7 +89,7 @@ func TestSlurmThatHangs(t *testing.T) {
 	}
 }
 
-// The answer to squeue, and to sacct where squeue has forgotten.
+// Query takes the states from squeue, and from sacct for jobs that squeue no longer knows.
 func TestQueryAnswers(t *testing.T) {
 	job := batch.Job{Part: batch.Part{Key: "0123456789ab-1-0", Tasks: batch.Tasks{100, 101, 102, 107}, Offset: 100}, ID: "12"}
 	lost := job
@@ -137,7 +137,8 @@ func TestQueryAnswers(t *testing.T) {
 	}
 }
 
-// Questions to Slurm do not depend on the user's settings for people.
+// Slurm's commands do not get the variables that change the format or the scope of an answer, make sbatch wait, or
+// describe a job in which this process runs.
 func TestSlurmEnvironment(t *testing.T) {
 	kept := cleanEnvironment([]string{"PATH=/bin", "SQUEUE_FORMAT=%i", "SQUEUE_STATES=R", "SLURM_CONF=/c", "SLURM_JOB_ID=3", "SBATCH_WAIT=1",
 		"SBATCH_ACCOUNT=a", "SACCT_FORMAT=x", "SLURM_MEM_PER_CPU=1"})
@@ -177,10 +178,11 @@ func TestSlurmArguments(t *testing.T) {
 	}
 }
 
-// newEngine makes an engine without options.
+// newEngine returns an engine without options.
 func newEngine(dir string) *engine { return &engine{dir: dir} }
 
-// The id of a job comes from a file that somebody else may have written: what is none reaches no command.
+// The id of a job comes from a file that another user may have written: no command is called with an id of the wrong
+// form.
 func TestHostileJobID(t *testing.T) {
 	called := filepath.Join(t.TempDir(), "called")
 	for _, name := range []string{"scancel", "squeue", "sacct"} {
@@ -198,8 +200,8 @@ func TestHostileJobID(t *testing.T) {
 	must.Absent(t, called)
 }
 
-// Paths that apptainer would take apart are refused before anything is handed
-// over, and an image that looks like an option.
+// Paths that apptainer would split at commas or colons, and images that look like options, are refused before anything
+// is handed over.
 func TestContainerPaths(t *testing.T) {
 	fake(t, "scontrol", "exit 1")
 	for _, c := range []struct {
@@ -223,7 +225,7 @@ func TestContainerPaths(t *testing.T) {
 	}
 }
 
-// A container is shown the data and all files that a manifest names, wherever they lie.
+// A container mounts the data and every file that the manifest names, wherever they are.
 func TestContainerFiles(t *testing.T) {
 	dir := t.TempDir()
 	a, b := filepath.Join(dir, "a.csv"), filepath.Join(dir, "elsewhere", "b.csv")
@@ -240,7 +242,8 @@ func TestContainerFiles(t *testing.T) {
 	must.Equal(t, argv, want, "the command")
 }
 
-// Only the process outside a container asks Slurm to start a task again, and hears the answer where Slurm ends the task meanwhile.
+// Only the process outside a container asks Slurm to requeue the task. Slurm may end that process while it asks; this
+// is no error.
 func TestRequeue(t *testing.T) {
 	called := filepath.Join(t.TempDir(), "called")
 	fake(t, "scontrol", "kill -TERM $$; echo \"$@\" >>'"+called+"'")
