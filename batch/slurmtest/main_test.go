@@ -17,13 +17,13 @@ import (
 	"github.com/amtrl/amtrl/internal/must"
 )
 
-// requireVariable makes a missing Slurm a failure: make test sets it.
+// requireVariable is the variable that makes a missing Slurm a failure instead of a skip. make test sets it.
 const requireVariable = "AMTRL_REQUIRE_SLURM"
 
 var (
 	binary  string
 	cluster *Cluster
-	// missing is why the tests cannot run.
+	// missing is the reason why the tests cannot run, empty if they can.
 	missing string
 )
 
@@ -62,7 +62,7 @@ func needSlurm(t *testing.T) {
 	}
 }
 
-// amtrl runs the program in a folder, with the cluster's Slurm.
+// amtrl runs the program in a folder with the Slurm of the test cluster.
 func amtrl(t *testing.T, dir string, args ...string) amtrltest.Outcome {
 	t.Helper()
 	cmd := exec.Command(binary, args...)
@@ -77,13 +77,13 @@ func succeed(t *testing.T, dir string, args ...string) amtrltest.Outcome {
 	return amtrl(t, dir, args...).Succeeds(t)
 }
 
-// slurm runs a command of Slurm.
+// slurm runs a command of Slurm and returns its output.
 func slurm(t *testing.T, name string, args ...string) string {
 	t.Helper()
 	return must.Get(cluster.Command(name, args...))(t)
 }
 
-// eight is a sweep of eight targets, of short tasks or of long ones with many short epochs.
+// eight returns the arguments of a sweep over eight targets with short tasks; long gives the tasks many short epochs.
 func eight(command string, more ...string) []string {
 	return append([]string{command, "--digits", "200", "--target-samples", "60", "--k", "6", "--iterations", "15",
 		"--epochs", "3", "--floor", "3",
@@ -94,12 +94,12 @@ func long(command string, more ...string) []string {
 	return append(eight(command, "--epochs", "36", "--iterations", "30", "--lambda", "0", "--tolerance", "0"), more...)
 }
 
-// toSlurm are the flags that every submission here needs.
+// toSlurm returns the flags that every submission of these tests needs, followed by more.
 func toSlurm(more ...string) []string {
 	return append([]string{"--to", "slurm", "--tmp", "--cpus", "1"}, more...)
 }
 
-// cancelled ends what a test leaves.
+// cancelled cancels the run when the test ends.
 func cancelled(t *testing.T, dir, run string) {
 	t.Cleanup(func() { amtrl(t, dir, "cancel", run) })
 }
@@ -128,7 +128,7 @@ func attempts(t *testing.T, dir, run string, task int) []batch.AttemptLine {
 	return amtrltest.Attempts(t, filepath.Join(dir, run), task)
 }
 
-// until waits for something that Slurm will do.
+// until waits until done returns true, at most three minutes.
 func until(t *testing.T, what string, done func() bool) {
 	t.Helper()
 	for end := time.Now().Add(3 * time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
@@ -140,7 +140,8 @@ func until(t *testing.T, what string, done func() bool) {
 	t.Fatalf("waited in vain for %s\n%s", what, queue)
 }
 
-// middle waits until one of the tasks has finished that number of epochs and has not ended, and returns it.
+// middle waits until one of the tasks has finished this number of epochs, has not ended and satisfies ok. It returns
+// the task and the start line of its last attempt.
 func middle(t *testing.T, dir, run string, epochs int, ok func(batch.AttemptLine) bool, tasks ...int) (task int, start batch.AttemptLine) {
 	t.Helper()
 	until(t, fmt.Sprintf("the middle of one of the tasks %v", tasks), func() bool {

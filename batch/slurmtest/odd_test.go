@@ -14,7 +14,7 @@ import (
 	"github.com/amtrl/amtrl/internal/must"
 )
 
-// Names that mean something to shells, to sbatch and to its names of logs stay names.
+// A run folder whose name has a meaning for shells, for sbatch or in sbatch's patterns of log names is taken literally.
 func TestHostileNames(t *testing.T) {
 	needSlurm(t)
 	t.Parallel()
@@ -35,8 +35,8 @@ func TestHostileNames(t *testing.T) {
 	amtrl(t, dir, eight("submit", "run", "--to", "slurm")...).Complains(t, 2, "is on this machine alone")
 }
 
-// Without the folder of the logs Slurm fails a task before it begins, without a
-// word; status has one, and a retry makes the folder.
+// Without its log folder Slurm fails a task before it begins and gives no message. status then gives a reason, and
+// retry creates the folder.
 func TestMissingLogFolder(t *testing.T) {
 	needSlurm(t)
 	t.Parallel()
@@ -60,8 +60,9 @@ func TestMissingLogFolder(t *testing.T) {
 	succeed(t, dir, "status", "run", "--wait", "--interval", "500ms")
 }
 
-// A task that asked for a GPU and gets one that cannot compute fails at once, with one line, and says which it was.
-// It is one task: where the backfill of Slurm 22.05 starts two of an array in one pass, the second has no GPU.
+// A task that asked for a GPU and gets one that cannot compute fails at once, with one line, and records which GPU it
+// saw. There is a single task because the backfill of Slurm 22.05, if it starts two of an array in one pass, gives the
+// second no GPU.
 func TestGPUWithoutDriver(t *testing.T) {
 	needSlurm(t)
 	if _, err := os.Stat("/dev/nvidia0"); err == nil {
@@ -82,7 +83,7 @@ func TestGPUWithoutDriver(t *testing.T) {
 	must.Absent(t, filepath.Join(dir, "none"))
 }
 
-// A task that Slurm ends in favour of another begins again by itself, where it was.
+// A task that Slurm preempts is requeued and goes on from its checkpoint.
 func TestPreempted(t *testing.T) {
 	needSlurm(t)
 	t.Parallel()
@@ -93,7 +94,7 @@ func TestPreempted(t *testing.T) {
 	slurm(t, "sbatch", "-p", "urgent", "-w", "n1", "--exclusive", "-o", "/dev/null", "--wrap", "true")
 	succeed(t, dir, "status", "run", "--wait", "--interval", "500ms")
 	amtrltest.ComputedOnce(t, filepath.Join(dir, "run"))
-	// Slurm may ask to save before it ends the task.
+	// Slurm may ask the task to save before it ends it.
 	lines := attempts(t, dir, "run", 0)
 	for _, l := range lines {
 		if l.Event == "end" && l.Reason == "failed" {
@@ -105,7 +106,7 @@ func TestPreempted(t *testing.T) {
 	}
 }
 
-// In a container the task cannot reach Slurm: who started it asks in its place.
+// A task in a container cannot reach Slurm: the process that started it asks for the requeue instead.
 func TestContainer(t *testing.T) {
 	needSlurm(t)
 	t.Parallel()

@@ -18,8 +18,9 @@ import (
 	"github.com/amtrl/amtrl/internal/must"
 )
 
-// A sweep as an array, of whose tasks one is killed, one saved and requeued in its middle, one loses its node and one
-// is cancelled: after a retry all are complete, nothing was computed twice, and the files are those of one machine.
+// In a sweep submitted as an array, one task is killed, one is asked to save and requeued in its middle, one loses its
+// node and one is cancelled. After a retry all tasks are complete, nothing was computed twice, and the files equal
+// those of a sweep on one machine.
 func TestSweepWithFaults(t *testing.T) {
 	needSlurm(t)
 	dir := t.TempDir()
@@ -43,7 +44,7 @@ func TestSweepWithFaults(t *testing.T) {
 	lost, _ := take("n2", "loses its node")
 	slurm(t, "scontrol", "update", "nodename=n2", "state=down", "reason=test")
 	succeed(t, dir, "cancel", "run", "7")
-	// It may have come back by itself.
+	// The node may have come back by itself.
 	cluster.Command("scontrol", "update", "nodename=n2", "state=resume")
 
 	succeed(t, dir, long("sweep", "--quiet", "--out", "whole")...)
@@ -68,8 +69,8 @@ func TestSweepWithFaults(t *testing.T) {
 	}
 }
 
-// askToSave sends the signal that comes before a time limit. What scancel says
-// of it is of no use: it tries again for a while after it has arrived.
+// askToSave sends the signal that Slurm sends before a time limit. The result of scancel is ignored: it may keep
+// retrying after the signal has arrived.
 func askToSave(t *testing.T, id string) {
 	done := make(chan struct{})
 	go func() {
@@ -79,14 +80,14 @@ func askToSave(t *testing.T, id string) {
 	t.Cleanup(func() { <-done })
 }
 
-// nodeOf is where a task runs, nothing where it does not.
+// nodeOf returns the node on which a task runs, empty if it does not run.
 func nodeOf(t *testing.T, id string) string {
 	t.Helper()
 	return strings.TrimSpace(slurm(t, "squeue", "-h", "-r", "-t", "RUNNING", "-o", "%N", "-j", id))
 }
 
-// Ten thousand tasks are ten arrays where one may have 1,001. That they take
-// less than a second is logged, not asserted.
+// If an array may have 1,001 tasks, ten thousand tasks are ten arrays. The time that they take, less than a second, is
+// logged and not asserted.
 func TestTenThousand(t *testing.T) {
 	needSlurm(t)
 	dir := t.TempDir()
@@ -116,7 +117,7 @@ func TestTenThousand(t *testing.T) {
 	if s := statusOf(t, dir, "run"); s.Counts[batch.Cancelled] != 10_000 {
 		t.Errorf("after cancelling all: %v", s.Counts)
 	}
-	// A retry has holes, and its numbers are the same.
+	// A retry has gaps between its indices, and each task keeps its index.
 	succeed(t, dir, "retry", "run", "5,990-1010,9999")
 	var parts []string
 	for _, j := range openRun(t, dir, "run").Jobs[10:] {
@@ -127,12 +128,12 @@ func TestTenThousand(t *testing.T) {
 	}
 }
 
-// With the controller gone, status says so in one line; when it is back, nothing is lost.
+// While the controller is stopped, the commands report it in one line; once it runs again, nothing is lost.
 func TestControllerStopped(t *testing.T) {
 	needSlurm(t)
 	dir := t.TempDir()
 	cancelled(t, dir, "run")
-	// The last task waits at a gate, so that the run is not complete meanwhile.
+	// The last task waits for a file to go, so that the run is not complete while the controller is stopped.
 	gate := filepath.Join(dir, "gate")
 	must.Do(t, os.WriteFile(gate, nil, 0o644))
 	wait := "[ $SLURM_ARRAY_TASK_ID != 2 ] || while [ -e '" + gate + "' ]; do sleep 0.1; done"
