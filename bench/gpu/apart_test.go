@@ -17,8 +17,8 @@ import (
 	"github.com/amtrl/amtrl/internal/must"
 )
 
-// TestApart has measurements in processes of their own: one that takes too long, or cannot open its device, before it
-// measures is said to have failed, and the table stays as it was.
+// TestApart runs measurements in processes of their own. One that exceeds the time limit, or cannot open its device
+// before it measures, is reported as failed and leaves the table as it was.
 func TestApart(t *testing.T) {
 	dir := t.TempDir()
 	o := options{backend: "cpu", rival: "cpu", python: "python3", jobs: 1, rivals: 1, small: true, only: "copy", limit: time.Minute,
@@ -52,8 +52,8 @@ func TestApart(t *testing.T) {
 	must.Hold(t, os.IsNotExist(must.Err(os.Stat(filepath.Join(dir, "bench.json")))), "a small run leaves a report of a full one")
 }
 
-// stubborn is a program that starts one which does not end and ignores signals, and then does not end itself. It leaves
-// the process in a file.
+// stubborn is a script that starts a process which ignores signals and never ends, writes the id of that process to a
+// file, and then never ends itself.
 const stubborn = `#!/bin/sh
 (trap '' INT QUIT TERM; while :; do sleep 1; done) >&- 2>&- &
 echo $! >%s.new
@@ -61,7 +61,8 @@ mv %[1]s.new %[1]s
 wait
 `
 
-// TestProcessesEnd has a measurement, and a step of the tests, whose processes do not end: they are all ended.
+// TestProcessesEnd runs a measurement, and a step of the tests, whose processes never end by themselves: all of them
+// are killed.
 func TestProcessesEnd(t *testing.T) {
 	temporary := t.TempDir()
 	t.Setenv("TMPDIR", temporary)
@@ -93,7 +94,7 @@ func TestProcessesEnd(t *testing.T) {
 	}
 	must.Equal(t, inverses(1, "ran past 4s", "").Rows[0].Name, "amtrl", "the row that there is")
 
-	// One that ends leaves nothing either.
+	// A rival that ends by itself leaves no process behind either.
 	o.python = write("python", fmt.Sprintf(strings.Replace(stubborn, "wait", "exit 1", 1), pid+"2"))
 	o.limit = time.Minute
 	must.Do(t, run(o))
@@ -101,7 +102,7 @@ func TestProcessesEnd(t *testing.T) {
 	rows := must.Get(readReport(o.file(".json")))(t).find("pinv").Rows
 	must.Equal(t, rows[1].Failed, "python: exit status 1", "what is said of a rival that says nothing")
 
-	// Once more, it keeps what there is.
+	// If a repeat fails, the rows that are there stay.
 	o.python, o.limit = write("python", fmt.Sprintf(stubborn, pid)), 4*time.Second
 	must.Do(t, os.Remove(pid))
 	must.EqualSlices(t, inverses(len(rows), "", "ran past 4s").Rows, rows, "rows after a repeat that failed")
@@ -120,7 +121,7 @@ func TestProcessesEnd(t *testing.T) {
 	must.Hold(t, err != nil && strings.Contains(string(out), "the limit"), "a step that does not end: %v: %s", err, out)
 	gone("a step", pid)
 
-	// A program in Go says where it was.
+	// A Go program that exceeds the limit logs the stacks of its goroutines.
 	write("check.test", fmt.Sprintf("#!/bin/sh\nAMTRL_TEST_HANG=1 exec %q\n", must.Get(os.Executable())(t)))
 	steps = exec.Command("sh", filepath.Join(dir, "test-gpu.sh"), "captures")
 	steps.Env = append(os.Environ(), "LIMIT=1", "AMTRL_CUDA_LIB_DIR="+dir, "AMTRL_GPU_OUT="+dir)
@@ -129,7 +130,7 @@ func TestProcessesEnd(t *testing.T) {
 	must.Hold(t, err != nil && strings.Contains(log, "TestMain"), "a test that does not end: %v: %s: %s", err, out, log)
 }
 
-// checkGone expects that the process whose id a file holds ends soon.
+// checkGone fails the test unless the process whose id is in the file ends within ten seconds.
 func checkGone(t *testing.T, what, file string) {
 	t.Helper()
 	n := must.Get(strconv.Atoi(strings.TrimSpace(string(must.Get(os.ReadFile(file))(t)))))(t)
@@ -142,11 +143,12 @@ func checkGone(t *testing.T, what, file string) {
 	}
 }
 
-// TestHangup ends the session or the program, and finds that no process goes on; nohup lets it go on.
+// TestHangup hangs up or kills the program while a rival runs: no process goes on. Under nohup the program survives the
+// hangup.
 func TestHangup(t *testing.T) {
 	self := must.Get(os.Executable())(t)
 	caught := make(chan os.Signal, 1)
-	signal.Notify(caught, syscall.SIGHUP) // else what nohup has the tests ignore is ignored by all that they start
+	signal.Notify(caught, syscall.SIGHUP) // without it, a SIGHUP that nohup made the tests ignore would be ignored by their children too
 	defer signal.Stop(caught)
 	for _, c := range []struct {
 		name, shell, rival string
@@ -200,7 +202,7 @@ func TestHangup(t *testing.T) {
 	}
 }
 
-// running says whether a process is there and no zombie.
+// running reports whether a process exists and is not a zombie.
 func running(pid int) bool {
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	_, after, _ := strings.Cut(string(raw), ") ")

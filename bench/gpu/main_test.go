@@ -21,8 +21,8 @@ import (
 	"github.com/amtrl/amtrl/pipeline"
 )
 
-// Everything that is timed runs in small, each row has figures that make sense,
-// and the rivals' rows have them too where their libraries are installed.
+// Every measurement runs at its small sizes, and each row has plausible figures. The rivals' rows are checked where
+// their libraries are installed.
 func TestSmall(t *testing.T) {
 	checkSmall(t, options{backend: "cpu"})
 }
@@ -32,7 +32,7 @@ func checkSmall(t *testing.T, o options) {
 	dir := t.TempDir()
 	o.out = dir
 	o.python, o.rival, o.jobs, o.rivals, o.small = compare.TorchPython(), "cpu", 2, 1, true
-	// In two goes, the later measurements first.
+	// In two runs, the later measurements first.
 	for _, o.only = range []string{"pinv,sweep,conv", "erm,copy,pass"} {
 		must.Do(t, run(o))
 	}
@@ -87,7 +87,8 @@ func checkSmall(t *testing.T, o options) {
 			t.Errorf("%s, %s does not say how it searches: %s", r.Section, r.Name, r.Note)
 		}
 	}
-	// copy, two sizes of the pass, ERM, two sweeps, two inverses and two of bad condition, training
+	// The sections: copy, two sizes of the pass, ERM, two sweeps, two inverses and two of ill-conditioned matrices,
+	// training.
 	must.Hold(t, len(sections) >= 11, "the table has the sections %v", sections)
 	var together []string
 	for _, r := range rows {
@@ -100,7 +101,7 @@ func checkSmall(t *testing.T, o options) {
 	}, "amtrl's rows of sweeps")
 }
 
-// TestInverted finds the condition of the matrices that are inverted.
+// TestInverted checks the condition numbers of the matrices that are inverted.
 func TestInverted(t *testing.T) {
 	for _, shape := range full.inverted {
 		for _, decades := range []int{0, graded} {
@@ -115,7 +116,8 @@ func TestInverted(t *testing.T) {
 	}
 }
 
-// TestSameSearch holds the minimiser in Python to the constants of amtrl's, and what rows say to both.
+// TestSameSearch compares the constants of the minimiser in Python, and those that rows state, with the constants of
+// package pipeline.
 func TestSameSearch(t *testing.T) {
 	constant := func(path, pattern string) string {
 		t.Helper()
@@ -139,7 +141,7 @@ func TestUnknownMeasurement(t *testing.T) {
 	must.Fail(t, "-backend tpu", run(options{backend: "tpu", only: "copy"}), `"tpu"`)
 }
 
-// TestMain lets this binary be the program that runApart starts.
+// TestMain lets this binary stand for the program that runApart starts.
 func TestMain(m *testing.M) {
 	if os.Getenv("AMTRL_TEST_HANG") != "" {
 		time.Sleep(time.Hour)
@@ -151,8 +153,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestOtherDevice finds reports of another device, of another driver, and what is no report: each is set aside, as it
-// is, and those before it stay.
+// TestOtherDevice finds reports of another device or another driver, and files that are no report: each is set aside
+// unchanged, and reports that were set aside before stay.
 func TestOtherDevice(t *testing.T) {
 	o := options{backend: "cpu", rival: "cpu", python: "python3", small: true, only: "copy", out: t.TempDir()}
 	must.Do(t, run(o))
@@ -177,7 +179,8 @@ func TestOtherDevice(t *testing.T) {
 	must.Hold(t, os.IsNotExist(must.Err(os.Stat(filepath.Join(o.out, "bench-small-5.json")))), "a report of the same device is set aside")
 }
 
-// TestUnknownDriver continues a report where nvidia-smi does not tell the driver's version, then or now.
+// TestUnknownDriver continues a report if nvidia-smi did not tell the driver's version when it was written, or does not
+// tell it now.
 func TestUnknownDriver(t *testing.T) {
 	of := func(uuid, cuda, driver string) *report {
 		m := &machine{Driver: cuda, DriverVersion: driver}
@@ -186,7 +189,7 @@ func TestUnknownDriver(t *testing.T) {
 	}
 	for i, c := range []struct {
 		old, now *report
-		driver   string // empty where the old report is set aside
+		driver   string // version in the continued report, empty if the old report is set aside
 	}{
 		{of("a", "13.0", "1.2"), of("a", "13.0", ""), "1.2"},
 		{of("a", "13.0", ""), of("a", "13.0", "1.2"), "1.2"},
@@ -208,7 +211,7 @@ func TestUnknownDriver(t *testing.T) {
 func TestPeak(t *testing.T) {
 	h200 := cuda.DeviceInfo{ComputeCapability: "9.0", Multiprocessors: 132, ClockKHz: 1980000, MemoryClockKHz: 3201000, MemoryBusBits: 6144}
 	p := peakOf(h200)
-	// NVIDIA's data sheet of the H200: 4.8 TB/s, 67 and 34 TFLOP/s
+	// NVIDIA's data sheet of the H200 says 4.8 TB/s, and 67 and 34 TFLOP/s.
 	if math.Abs(p.BytesPerSecond/4.9e12-1) > .01 || math.Abs(p.Float32/66.9e12-1) > .01 || math.Abs(p.Float64/33.5e12-1) > .01 {
 		t.Errorf("the peak of an H200 is %+v", p)
 	}

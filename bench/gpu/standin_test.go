@@ -16,7 +16,7 @@ import (
 	"github.com/amtrl/amtrl/internal/must"
 )
 
-// useStandIn lets this process and its children find libraries that take the place of CUDA's.
+// useStandIn makes this process and its children load the stand-in libraries in place of CUDA's.
 func useStandIn(t *testing.T) {
 	t.Helper()
 	dir := must.Get(standin.Build(standin.Variant{}))(t)
@@ -29,7 +29,7 @@ func TestSmallOnCUDA(t *testing.T) {
 	checkSmall(t, options{backend: "cuda"})
 }
 
-// The scripts find CUDA's libraries in whatever folder the interpreter has packages in.
+// The scripts find CUDA's libraries in any folder from which the Python interpreter loads packages.
 func TestEnvironment(t *testing.T) {
 	t.Setenv("AMTRL_CUDA_LIB_DIR", "")
 	t.Setenv("VIRTUAL_ENV", "")
@@ -58,10 +58,10 @@ func TestEnvironment(t *testing.T) {
 	must.Equal(t, found(), "", "the environment where a folder is named")
 }
 
-// What is compiled is kept beside the scripts, unless the environment names a place or they lie where nothing can be
-// written.
+// Compiled kernels are cached beside the scripts, unless the environment names another folder or the scripts' folder
+// cannot be written.
 func TestCaches(t *testing.T) {
-	t.Setenv("AMTRL_CUDA_LIB_DIR", t.TempDir()) // so that nothing is looked for
+	t.Setenv("AMTRL_CUDA_LIB_DIR", t.TempDir()) // so that no libraries are searched for
 	t.Setenv("AMTRL_CUBIN_CACHE", "")
 	t.Setenv("CUPY_CACHE_DIR", "")
 	out, scripts := t.TempDir(), filepath.Join(t.TempDir(), "the bundle")
@@ -75,7 +75,7 @@ func TestCaches(t *testing.T) {
 		return strings.TrimSpace(string(must.Get(cmd.CombinedOutput())(t)))
 	}
 	must.Equal(t, kept(), scripts+"/cubin "+scripts+"/cupy", "the caches")
-	if os.Getuid() != 0 { // who may write anywhere
+	if os.Getuid() != 0 { // root may write anywhere
 		must.Do(t, os.Chmod(scripts, 0o555))
 		must.Equal(t, kept(), out+"/cubin "+out+"/cupy", "the caches of scripts in a folder that cannot be written")
 	}
@@ -84,10 +84,10 @@ func TestCaches(t *testing.T) {
 	must.Equal(t, kept(), "/a /b", "the caches of the environment")
 }
 
-// The scripts of the bundle run as they stand beside what the bundle has.
+// The scripts of the bundle run unchanged on the files that the bundle contains.
 func TestBundle(t *testing.T) {
 	dir, made := t.TempDir(), filepath.Join(t.TempDir(), "gpu")
-	must.Do(t, os.MkdirAll(filepath.Join(made, "cubin"), 0o755)) // of an earlier use
+	must.Do(t, os.MkdirAll(filepath.Join(made, "cubin"), 0o755)) // left by an earlier use
 	for _, cmd := range []*exec.Cmd{
 		exec.Command("make", "-C", "../..", "gpu-tar", "GPU="+made), exec.Command("tar", "-xzf", made+".tar.gz", "-C", dir),
 	} {
@@ -120,7 +120,7 @@ func TestBundle(t *testing.T) {
 		return verdicts, string(out), cmd.ProcessState.ExitCode()
 	}
 	log := filepath.Join(dir, "out", "test.jsonl")
-	// expect runs steps, by default the usual ones, and compares the verdicts.
+	// expect runs steps, by default the usual ones, and compares their verdicts and the exit code.
 	expect := func(name, want string, exit int, steps ...string) {
 		t.Helper()
 		os.Remove(log)
@@ -166,7 +166,7 @@ func TestBundle(t *testing.T) {
 	told := string(must.Get(os.ReadFile(filepath.Join(dir, "out", "logs", "golden.log")))(t))
 	must.Hold(t, strings.Contains(told, "the models differ by") && strings.Contains(told, "--- PASS"), "the log of golden: %s", told)
 	expect("some steps", "FAIL PASS", 1, "speed", "doctor")
-	// Runs what it is given, as the real one does.
+	// This stand-in runs the command that it is given, as the real sanitizer does.
 	sanitizer(`[ "$1 $3 $4" = "--tool --error-exitcode 99" ] || exit 98; echo "$2"; shift 4
 [ "$1 $2" != "--report-api-errors no" ] || shift 2
 exec "$@"`)
@@ -179,7 +179,7 @@ exec "$@"`)
 	expect("errors beside it", "FAIL", 1, "memcheck-Memory")
 	sanitizer("echo found a race; exit 99")
 	expect("a race", "FAIL PASS", 1, "racecheck-Memory", "doctor")
-	// To memcheck an answer of "not ready" is an error, unless it is told.
+	// memcheck reports an answer of "not ready" as an error unless it is told not to report errors of the API.
 	sanitizer(`[ "$*" != "${*#*--report-api-errors no}" ] || exit 99`)
 	expect("errors of the API", "PASS", 0, "memcheck-Memory")
 	t.Setenv("LIMIT", "2")
@@ -188,7 +188,7 @@ exec "$@"`)
 	must.Equal(t, len(must.Get(filepath.Glob(filepath.Join(dir, "out", "cubin")))(t)), 0, "caches among the results")
 }
 
-// On a machine without Go the targets of make build nothing.
+// On a machine without Go the make targets run the scripts and build nothing.
 func TestTargetsWithoutGo(t *testing.T) {
 	for target, want := range map[string]string{"test-gpu": "sh here/test-gpu.sh golden", "bench-gpu": "sh here/bench-gpu.sh -small"} {
 		cmd := exec.Command("make", "-s", "-n", "-C", "../..", target, "GO=there-is-no-go", "GPU=here", "BENCH_GPU=-small", "TEST_GPU=golden")
