@@ -15,7 +15,7 @@ import (
 	"github.com/amtrl/amtrl/internal/must"
 )
 
-// device opens the stand-in, or with AMTRL_TEST_GPU=required the machine's own device.
+// device returns a function that opens the stand-in, or the machine's own device with AMTRL_TEST_GPU=required.
 func device(t *testing.T) backend.Open {
 	t.Helper()
 	var o cuda.Options
@@ -31,8 +31,8 @@ func device(t *testing.T) backend.Open {
 
 func onDevice() bool { return os.Getenv("AMTRL_TEST_GPU") == "required" }
 
-// TestCaptures has queues open, close, decompose and allocate beside others that collect graphs: some are launched, and
-// no capture fails.
+// TestCaptures opens, uses and closes queues while other queues capture graphs: some graphs are launched, and no
+// capture fails.
 func TestCaptures(t *testing.T) {
 	d := must.Get(device(t)())(t)
 	rounds := 3
@@ -44,7 +44,7 @@ func TestCaptures(t *testing.T) {
 	must.Do(t, d.Close())
 }
 
-// checkGraphs wants that programs on a CUDA device were launched as graphs and that none failed.
+// checkGraphs fails the test unless some programs on a CUDA device were launched as graphs and none failed.
 func checkGraphs(t *testing.T, d backend.Device) {
 	t.Helper()
 	if d.Info().Backend != "cuda" {

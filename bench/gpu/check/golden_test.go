@@ -18,13 +18,14 @@ import (
 	"github.com/amtrl/amtrl/runs"
 )
 
-// goldenCase is a small problem and how to solve it.
+// goldenCase is a small problem and the configuration that solves it.
 type goldenCase struct {
 	name   string
 	set    *dataset.Set
 	target string
-	// tolerance is relative to the norm of what is compared. Between the CPU and a device sums differ in their order,
-	// by units in the last place of float32; the tolerance is what that may grow to in the run's iterations.
+	// tolerance bounds the norm of a difference between the CPU and the device, relative to the norm on the CPU. The
+	// two add in different orders, which changes a sum by units in the last place of float32; the tolerance is what the
+	// differences may grow to over the iterations of the run.
 	tolerance float64
 	edit      func(*pipeline.Config)
 }
@@ -36,7 +37,7 @@ func goldenCases(t *testing.T) []goldenCase {
 	floats := sparse.Tasks[len(sparse.Tasks)-1].Name
 	return []goldenCase{
 		{"default", digits, "fog_6", 1e-4, func(c *pipeline.Config) {
-			// A path of penalties goes past the convergence of its fits, where rounding decides the steps.
+			// A path of penalties iterates beyond the convergence of its fits, where rounding decides the steps.
 			c.ERM.Lambda, c.ERM.Init, c.ERM.Iterations, c.ERM.Tolerance = 3e-3, pipeline.InitRandom, 8, 0
 		}},
 		{"paper", digits, "scale_5", 1e-4, func(c *pipeline.Config) {
@@ -44,7 +45,8 @@ func goldenCases(t *testing.T) []goldenCase {
 			c.Head = pipeline.Head{Prior: pipeline.PriorIdentity, Rcond: -1}
 			c.Relevance = pipeline.Relevance{Kind: pipeline.MinNorm, Rcond: -1}
 		}},
-		// A warm start needs few iterations here. Many more go past convergence, where rounding decides the steps.
+		// From a warm start few iterations are needed here. Many more go beyond convergence, where rounding decides the
+		// steps.
 		{"float32", sparse, floats, 1e-4, func(c *pipeline.Config) {
 			c.K, c.ERM.Iterations, c.ERM.Tolerance = 5, 8, 0
 			c.Schedule.Budget, c.Scaling = 600, pipeline.ScalingFeature
@@ -59,8 +61,8 @@ func goldenCases(t *testing.T) []goldenCase {
 	}
 }
 
-// TestGolden runs the pipeline on the CPU and on the device from the same seed: epoch by epoch both must draw the same
-// samples and agree in losses, relevance and scores, and in the end in every parameter of both methods that fit
+// TestGolden runs the pipeline on the CPU and on the device from the same seed. In each epoch both must draw the same
+// samples and agree in losses, relevance and scores, and at the end in every parameter of both methods that fit
 // representations.
 func TestGolden(t *testing.T) {
 	open := device(t)
@@ -69,7 +71,7 @@ func TestGolden(t *testing.T) {
 			cfg := must.Get(pipeline.NewConfig(pipeline.PresetDefault))(t)
 			cfg.K, cfg.TargetSamples = 8, 30
 			cfg.Schedule = pipeline.Schedule{Kind: pipeline.ScheduleBudget, Epochs: 3, Floor: 2, Budget: 900}
-			// Leave-one-out takes one of a grid of ridges, of which two can be as good as each other but for rounding.
+			// Leave-one-out picks a ridge from a grid, where rounding may decide between two that are equally good.
 			cfg.Head.Ridge = 0.1
 			c.edit(&cfg)
 			want, wantModel := golden(t, func() (backend.Device, error) { return cpu.Open(2) }, c, cfg)
@@ -113,7 +115,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// golden runs the pipeline and returns its epochs and the numbers of its models.
+// golden runs the pipeline and returns its epochs and the parameters of its models.
 func golden(t *testing.T, open backend.Open, c goldenCase, cfg pipeline.Config) (epochs []pipeline.Epoch, model []float64) {
 	t.Helper()
 	b := must.Get(open())(t)
@@ -127,7 +129,7 @@ func golden(t *testing.T, open backend.Open, c goldenCase, cfg pipeline.Config) 
 			epochs = append(epochs, *s.Record)
 		}
 	}))(t)
-	for _, method := range []string{pipeline.Active, pipeline.Uniform} { // the recommended one may have no part of the device
+	for _, method := range []string{pipeline.Active, pipeline.Uniform} { // the device may have no part in the recommended one
 		m := must.Get(runs.ReadMethodModel(dir, method))(t)
 		for _, part := range [][]float32{m.Representation, m.Heads, m.Head} {
 			for _, v := range part {
@@ -143,7 +145,7 @@ func golden(t *testing.T, open backend.Open, c goldenCase, cfg pipeline.Config) 
 	return epochs, model
 }
 
-// relative is ||got - want|| / ||want||.
+// relative returns ||got - want|| / ||want||.
 func relative(got, want []float64) float64 {
 	if len(got) != len(want) {
 		return math.Inf(1)
