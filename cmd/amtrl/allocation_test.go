@@ -11,7 +11,7 @@ import (
 	"github.com/amtrl/amtrl/internal/must"
 )
 
-// filesIn has what a run left, but for its times.
+// filesIn returns the text of every file in a run folder but timing.jsonl.
 func filesIn(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	files := map[string]string{}
@@ -24,8 +24,8 @@ func filesIn(t *testing.T, dir string) map[string]string {
 	return files
 }
 
-// A run without --allocation is to the byte that with squared where all costs are the same, and that with priced where
-// they differ, which it says. Its folder has what was resolved, and is gone on with under that alone.
+// Without --allocation a run writes the same bytes as with squared if all costs are equal, and as with priced if they
+// differ, which it says. The folder holds the resolved rule, and only a run with that rule can go on in it.
 func TestAllocationFollowsTheCosts(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -72,7 +72,7 @@ func TestAllocationFollowsTheCosts(t *testing.T) {
 		}
 		sameRelevance(t, dir, c.costs+"auto")
 	}
-	// Costs that say nothing new of the sources change nothing, and other costs what is drawn.
+	// Costs that are all 1 leave the drawn rows as they are; costs that differ change them.
 	rows := func(name string) string { return filesIn(t, filepath.Join(dir, name))["rows.csv"] }
 	if rows("auto") != rows("same.csvauto") || rows("auto") == rows("differ.csvauto") {
 		t.Error("expected costs of 1 to change no row that is drawn, and others to change some")

@@ -11,8 +11,8 @@ import (
 	"github.com/amtrl/amtrl/internal/must"
 )
 
-// What the commands about a submitted sweep end with: 0 where there is nothing to do, 1 where the engine refuses or the
-// folder is none, 2 where the engine could not be asked, 130 where they are interrupted.
+// The exit codes of the commands on a submitted sweep: 0 if there is nothing to do, 1 if the engine refuses or the
+// folder is no run folder, 2 if the engine could not be asked, 130 after an interrupt.
 func TestBatchExitCodes(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -33,9 +33,9 @@ func TestBatchExitCodes(t *testing.T) {
 		{"queued", queue("PENDING"), "retry run 3", 1, "task 3 is queued"},
 		{"queued", queue("PENDING"), "logs run 3", 0, "task 3 has no log yet"},
 		{"failed", queue("FAILED"), "status run", 1, "8 failed"},
-		{"queued", queue("PENDING"), "cancel run", 1, "scancel"}, // which refuses
+		{"queued", queue("PENDING"), "cancel run", 1, "scancel"}, // scancel refuses
 		{"ended", queue("FAILED"), "cancel run", 0, "cancelled 0 tasks"},
-		{"ended", queue("FAILED"), "retry run --failed", 1, "sbatch"}, // which refuses
+		{"ended", queue("FAILED"), "retry run --failed", 1, "sbatch"}, // sbatch refuses
 		{"away", away, "status run", 2, "by its files 0 of 8 tasks are done"},
 		{"away", away, "retry run --failed", 2, "slurm could not be asked"},
 		{"away", away, "cancel run", 2, "slurm could not be asked"},
@@ -59,7 +59,7 @@ func TestBatchExitCodes(t *testing.T) {
 			t.Errorf("%s, amtrl %s: exit code %d, expected %d and %q:\n%s", c.what, c.args, o.Code, c.code, c.says, said)
 		}
 	}
-	// A submission of which nobody knows whether it was taken.
+	// Nobody knows whether this submission was accepted.
 	unsure := eight("submit", "unsure", "--to", "slurm", "--tmp", "--quiet")
 	start(t, fakes(t, command(dir, unsure...), map[string]string{"sbatch": "echo Welcome, stranger"})).Prints(t, 1)
 	start(t, fakes(t, command(dir, unsure...), map[string]string{"squeue": away})).Complains(t, 2, "slurm could not be asked")

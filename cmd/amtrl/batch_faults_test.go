@@ -17,7 +17,7 @@ import (
 	"github.com/amtrl/amtrl/internal/must"
 )
 
-// fakes puts shell scripts before everything else on the PATH of a command.
+// fakes puts shell scripts, by the names of the commands that they replace, first on the PATH of cmd.
 func fakes(t *testing.T, cmd *exec.Cmd, scripts map[string]string) *exec.Cmd {
 	t.Helper()
 	dir := t.TempDir()
@@ -31,8 +31,8 @@ func fakes(t *testing.T, cmd *exec.Cmd, scripts map[string]string) *exec.Cmd {
 	return cmd
 }
 
-// A submitter that is killed between sbatch and the line that says what came of
-// it: status explains what there is, and nothing is handed over twice.
+// The submitter is killed between sbatch and the line that would record its answer: status explains the situation, and
+// nothing is handed over twice.
 func TestSubmitKilled(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -66,13 +66,14 @@ func TestSubmitKilled(t *testing.T) {
 		t.Errorf("exit code %d: %s, %v: scancel %s", o.Code, o.Stderr, err, text)
 	}
 
-	must.Do(t, os.Remove(filepath.Join(dir, "run", "jobs.jsonl"))) // as of one that was killed sooner
+	must.Do(t, os.Remove(filepath.Join(dir, "run", "jobs.jsonl"))) // as if it was killed before it recorded anything
 	o = start(t, fakes(t, command(dir, "status", "run"), forgotten))
 	o.Prints(t, 0, "8 new", "amtrl retry "+filepath.Join(dir, "run")+" --failed --to ENGINE")
 	start(t, fakes(t, command(dir, "retry", "run", "--failed", "--to", "slurm", "--tmp"), forgotten)).Prints(t, 0, "slurm 13: 8 tasks")
 }
 
-// An engine that refuses, is not there or makes no sense leaves a folder that the same command goes on with.
+// If the engine refuses, is not installed or gives an answer that makes no sense, the same command can go on with the
+// folder.
 func TestSubmitRefused(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -124,13 +125,13 @@ func TestSubmitWrongUse(t *testing.T) {
 	}
 }
 
-// One task, carried out by hand: ended by SIGTERM it exits 143 and goes on where
-// it was; meanwhile another process waits for it and finds it done.
+// A task that run-task carries out exits 143 after a SIGTERM and goes on from its checkpoint. Another process meanwhile
+// waits for it and finds it done.
 func TestRunTask(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	args := long("submit", "run", "--targets", "fog_0", "--epochs", "40", "--quiet", "--max-restarts", "0")
-	// Only the folder is made: a supervisor that cannot run leaves the tasks.
+	// Only the folder is needed here: the supervisor cannot run /none, so the tasks are left.
 	start(t, command(dir, append(args, "--program", "/none")...)).Prints(t, 1)
 	run := filepath.Join(dir, "run")
 	r, err := batch.Open(run)
@@ -172,7 +173,7 @@ func TestRunTask(t *testing.T) {
 	foldertest.Same(t, filepath.Join(run, "sweep"), filepath.Join(dir, "whole"))
 }
 
-// What another attempt would meet again has an exit code of its own.
+// Failures that another attempt would meet again have an exit code of their own.
 func TestRunTaskBadInput(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -196,7 +197,7 @@ func TestRunTaskBadInput(t *testing.T) {
 	}
 }
 
-// A run folder that cannot be written is one clear line, and nothing is handed over.
+// A run folder that cannot be written is reported in one line, and nothing is handed over.
 func TestSubmitUnwritable(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -208,7 +209,7 @@ func TestSubmitUnwritable(t *testing.T) {
 		"old": {"retry", "old", "--failed"},
 	} {
 		cmd := fakes(t, command(dir, args...), map[string]string{"sbatch": "echo 1", "squeue": "exit 0", "sacct": "exit 1"})
-		if os.Getuid() == 0 { // who may write anywhere
+		if os.Getuid() == 0 { // root may write anywhere
 			cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 		}
 		start(t, cmd).ComplainsOnce(t, 1, run, "permission denied")
@@ -219,8 +220,8 @@ func TestSubmitUnwritable(t *testing.T) {
 	}
 }
 
-// The program and the lines of setup of a folder that others can write are not
-// run. With an engine and a program of its own a retry takes nothing from there.
+// retry refuses a folder that others can write, as it would run the program and the setup lines recorded there. Given
+// an engine and a program, it uses neither of them.
 func TestRetryOfOthers(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -241,7 +242,7 @@ func TestRetryOfOthers(t *testing.T) {
 	}
 }
 
-// An interrupt while the engine is asked is an interrupt, not an engine that could not be asked.
+// An interrupt while the engine is asked is reported as an interrupt, not as an engine that could not be asked.
 func TestInterruptedQuestion(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -17,17 +17,17 @@ import (
 	"github.com/amtrl/amtrl/internal/must"
 )
 
-// eight is a sweep of eight targets of a second or two in all.
+// eight returns the arguments of a sweep over eight targets, a second or two in all.
 func eight(command string, more ...string) []string {
 	return append(tiny(command, "--targets", "glass_blur_2,scale_5,shear_9,fog_6,brightness_0,canny_edges_9,dotted_line_3,rotate_8"), more...)
 }
 
-// long is a sweep whose epochs are short and many, so that a task can be met in its middle.
+// long returns the arguments of a sweep with many short epochs, so that a task can be met in its middle.
 func long(command string, more ...string) []string {
 	return append(eight(command, "--epochs", "20", "--iterations", "30", "--lambda", "0", "--tolerance", "0"), more...)
 }
 
-// middle waits until a task has finished that number of epochs.
+// middle waits until a task has finished this number of epochs.
 func middle(t *testing.T, dir, run string, task, epochs int) {
 	t.Helper()
 	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
@@ -43,7 +43,7 @@ func attempts(t *testing.T, dir, run string, task int) []batch.AttemptLine {
 	return amtrltest.Attempts(t, filepath.Join(dir, run), task)
 }
 
-// ended makes sure that no supervisor outlives the test.
+// ended cancels the run and waits for its tasks when the test ends, so that no supervisor outlives the test.
 func ended(t *testing.T, dir, run string) {
 	t.Cleanup(func() {
 		amtrl(t, dir, "cancel", run)
@@ -99,7 +99,7 @@ func TestSubmitLocal(t *testing.T) {
 	}
 }
 
-// dryParts runs a trial with --json.
+// dryParts runs the command, a dry run with --json, and returns the parts that it prints.
 func dryParts(t *testing.T, dir string, args ...string) []dryPart {
 	t.Helper()
 	parts := amtrltest.JSON[[]dryPart](t, succeed(t, dir, args...))
@@ -109,7 +109,7 @@ func dryParts(t *testing.T, dir string, args ...string) []dryPart {
 	return parts
 }
 
-// Synthetic data have a number of sources, which tasks read from the plan.
+// The number of synthetic sources is in the plan, from which tasks read it.
 func TestSubmitSynthetic(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -126,8 +126,8 @@ func TestSubmitSynthetic(t *testing.T) {
 	foldertest.Same(t, filepath.Join(dir, "run", "sweep"), filepath.Join(dir, "whole"))
 }
 
-// A task that is killed and one that is asked to save go on where they were, though seeds are added while they run; one
-// that is cancelled waits for a retry. Nothing is computed twice, and the bytes are those of one machine and one sweep.
+// A killed task and one asked to save go on from their checkpoints, even if seeds are added while they run, and a
+// cancelled task waits for a retry. Nothing is computed twice, and the files equal those of one sweep on one machine.
 func TestSubmitLocalFaults(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -172,7 +172,7 @@ func TestSubmitLocalFaults(t *testing.T) {
 	}
 }
 
-// signalTask signals the process that runs a task.
+// signalTask sends a signal to the process that carries out a task.
 func signalTask(t *testing.T, dir, run string, task int, signal syscall.Signal) {
 	t.Helper()
 	pid := 0

@@ -19,7 +19,8 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// A run or a sweep that is killed at any instant, again and again, ends in the bytes of one that was left alone.
+// A run or a sweep that is killed at random instants, again and again, ends with the same bytes as one that was never
+// killed.
 func TestKilled(t *testing.T) {
 	t.Parallel()
 	for name, args := range map[string][]string{
@@ -42,7 +43,7 @@ func killAndResume(t *testing.T, args []string) {
 	begun := time.Now()
 	succeed(t, dir, append(args, "--out", "whole")...)
 	whole := time.Since(begun)
-	amid := 0 // kills that left finished steps of unfinished work
+	amid := 0 // number of kills that left a checkpoint or results of unfinished work
 	killed := 0
 	for folders := 0; killed < kills || amid == 0 && killed < 10*kills; folders++ {
 		out := "killed" + strconv.Itoa(folders)
@@ -75,7 +76,8 @@ func killAndResume(t *testing.T, args []string) {
 	}
 }
 
-// unfinished says whether a folder holds the checkpoint of a run, or some results of a sweep, and not yet the whole.
+// unfinished reports whether a folder holds the checkpoint of a run, or some results of a sweep, but not yet the final
+// result.
 func unfinished(t *testing.T, dir string) bool {
 	t.Helper()
 	if _, err := os.Stat(dir); err != nil {
@@ -92,7 +94,7 @@ func unfinished(t *testing.T, dir string) bool {
 	return steps > 0 && files["result.json"] == "" && files["summary.json"] == ""
 }
 
-// An interrupted run says how to go on and leaves the folder free; while it runs no other process gets the folder.
+// An interrupted run says how to go on and frees the folder; while it runs, no other process gets the folder.
 func TestInterruptedAndLocked(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"run", "sweep"} {
@@ -130,8 +132,8 @@ func waitFor(t *testing.T, pattern string) {
 	t.Fatalf("%s did not appear", pattern)
 }
 
-// A write that does not fit is a clear error; what was there stays, and with room the run goes on to the same bytes.
-// Files are limited here as a full disk would limit them.
+// A write that fails is reported in one line, what was there stays, and once there is room the run goes on to the same
+// bytes. A limit on the size of files stands for a full disk here.
 func TestWriteTooLarge(t *testing.T) {
 	t.Parallel()
 	shell, err := exec.LookPath("sh")
@@ -154,7 +156,7 @@ func TestWriteTooLarge(t *testing.T) {
 	succeed(t, dir, append(args, "--out", "small")...)
 	foldertest.Same(t, filepath.Join(dir, "small"), filepath.Join(dir, "whole"))
 
-	// The same for standard output.
+	// A full standard output is reported in one line too.
 	if full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0); err == nil {
 		defer full.Close()
 		cmd := command(dir, append(args, "--out", "small")...)

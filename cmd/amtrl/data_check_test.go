@@ -12,7 +12,7 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// What is odd in the same way about more than three sources is one row of the table, where the first of them is.
+// The same finding about more than three sources is one row of the table, at the place of the first of them.
 func TestOddTable(t *testing.T) {
 	rows := oddTable([]dataset.Oddity{{Pool: "a", Found: "f", Advice: "x"}, {Pool: "b", Found: "g", Advice: "x"},
 		{Pool: "b", Found: "f", Advice: "x"}, {Pool: "c", Found: "f", Advice: "x"}, {Pool: "c", Found: "g", Advice: "x"},
@@ -24,7 +24,8 @@ func TestOddTable(t *testing.T) {
 	}
 }
 
-// Data without a label of the target are named as they were given, with what asks for labels.
+// An error about data without labels of the target names the data by the name given on the command line, and the
+// command that asks for labels.
 func TestCheckWithoutLabels(t *testing.T) {
 	dir := ownFolder(t)
 	must.Do(t, os.WriteFile(filepath.Join(dir, "rows.csv"), []byte("source,y,x\ns,a,1\ns,b,2\nt,,4\n"), 0o644))
@@ -37,7 +38,7 @@ func TestCheckWithoutLabels(t *testing.T) {
 	amtrl(t, dir, "data", "check", "any.yaml").Complains(t, 1, "any.yaml: no source has labelled rows", "--target SOURCE")
 }
 
-// A run says of a feature that tells the label alone what data check says of it.
+// If one feature alone tells the label, a run says so in the words of data check.
 func TestRunNamesTellingFeature(t *testing.T) {
 	dir := ownFolder(t)
 	var rows strings.Builder
@@ -60,7 +61,8 @@ func TestRunNamesTellingFeature(t *testing.T) {
 	amtrl(t, dir, "run", "--data", "rows.yaml", "--out", out).Complains(t, 0, "already complete")
 }
 
-// What a run warns of names a file and a line, and what it keeps of that does not depend on where these are; finished, it stays as it is.
+// A warning of a run names the file and the line. The result stores it in a form that does not depend on where the data
+// are; once finished, it does not change.
 func TestWarningsKept(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

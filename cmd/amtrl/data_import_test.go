@@ -13,8 +13,8 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// writeShops makes a folder of rows of five shops, a third of them without a label, and a
-// manifest of them. The class is the sign of the first of four features.
+// writeShops writes rows of five shops, a third of them without a label, and their manifest, and returns the folder.
+// The class is the sign of the first of four features.
 func writeShops(t *testing.T) (dir string) {
 	t.Helper()
 	dir = ownFolder(t)
@@ -41,8 +41,8 @@ func writeShops(t *testing.T) (dir string) {
 	return dir
 }
 
-// A manifest is imported once, into the cache of the user, and a run on it is one
-// on the folder that import writes.
+// A manifest is imported once, into the user's cache, and a run on it has the same result as a run on the folder that
+// data import writes.
 func TestRunOnManifest(t *testing.T) {
 	dir := writeShops(t)
 	run := func(data, out string) outcome {
@@ -65,8 +65,8 @@ func TestRunOnManifest(t *testing.T) {
 	amtrl(t, dir, "run", "--data", "shops.csv").ComplainsOnce(t, 1, "amtrl data init shops.csv makes one")
 }
 
-// A run needs no settings: it chooses those that a small target can serve, unless a
-// flag gives them, and says why.
+// A run needs no settings: it chooses settings that suit a small target, and says why. A setting that a flag gives is
+// not chosen.
 func TestRunFitsTheData(t *testing.T) {
 	dir := writeShops(t)
 	amtrl(t, dir, "run", "--data", "shops.yaml", "--out", "plain").Complains(t, 0,
@@ -86,7 +86,7 @@ func TestRunFitsTheData(t *testing.T) {
 	}
 }
 
-// A run and a check say which classes the target has no sample of.
+// run and data check name the classes of which the target has no sample.
 func TestRunNotesUnseenClasses(t *testing.T) {
 	dir := writeShops(t)
 	dry := []string{"run", "--data", "shops.yaml", "--dry-run"}
@@ -102,14 +102,14 @@ func TestRunNotesUnseenClasses(t *testing.T) {
 	amtrl(t, dir, "data", "check", "shops.yaml").Prints(t, 0, `no labelled sample is of class "bad" of label, which sources have`)
 }
 
-// Data check names what is odd, and fails where a run would.
+// data check names what is odd, and fails if a run would fail.
 func TestDataCheck(t *testing.T) {
 	dir := writeShops(t)
 	amtrl(t, dir, "data", "check", "shops.yaml").Prints(t, 0, "nothing is odd", "shop 4 (target)")
 	amtrl(t, dir, "data", "check", "shops.yaml", "--json").Prints(t, 0, `"oddities": []`)
 	path := filepath.Join(dir, "shops.csv")
 	text := string(must.Get(os.ReadFile(path))(t))
-	last := text[strings.LastIndex(text[:len(text)-1], "\n")+1:] // of shop 4
+	last := text[strings.LastIndex(text[:len(text)-1], "\n")+1:] // a row of shop 4
 	must.Do(t, os.WriteFile(path, []byte(text+strings.Replace(last, "shop 4", "shop 2", 1)), 0o644))
 	got := amtrltest.JSON[checkResult](t, succeed(t, dir, "data", "check", "shops.yaml", "--json"))
 	if len(got.Oddities) != 1 || got.Oddities[0].Pool != "shop 2" ||
@@ -125,7 +125,7 @@ func TestDataCheck(t *testing.T) {
 	}
 }
 
-// What init guesses of the shops is what their manifest says, and it writes over nothing.
+// data init guesses what the manifest of the shops says, and does not overwrite a file.
 func TestDataInit(t *testing.T) {
 	dir := writeShops(t)
 	amtrl(t, dir, "data", "init", "shops.csv", "--target", "shop 4").Prints(t, 0,
@@ -148,7 +148,7 @@ func TestDataInit(t *testing.T) {
 	amtrl(t, dir, "data", "init").Complains(t, 2)
 }
 
-// A row counts once, whichever of its columns of labels it has.
+// A row that has labels in several columns counts once.
 func TestDescribeCountsRows(t *testing.T) {
 	set := &dataset.Set{Name: "own", Binary: true, Pools: []*dataset.Pool{{Name: "a", Rows: 6, Cols: 1, Scale: 1, F32: make([]float32, 6)}}}
 	for _, rows := range []struct{ train, test []int32 }{{[]int32{0, 1}, []int32{2}}, {[]int32{1, 3, 4}, []int32{2, 5}}} {
@@ -159,7 +159,7 @@ func TestDescribeCountsRows(t *testing.T) {
 	must.Hold(t, p.Train == 4 && p.Test == 2 && p.Labelled == 6, "%+v", p)
 }
 
-// Where there are several columns of labels, their classes are told apart by their names.
+// If there are several columns of labels, the table puts the column's name before each class.
 func TestTableNamesColumns(t *testing.T) {
 	dir := t.TempDir()
 	rows := "place,a,b,x\n"
@@ -175,7 +175,8 @@ func TestTableNamesColumns(t *testing.T) {
 	}
 }
 
-// JSON beside tables or arrays in a folder describes them; alone it is the data. As --data it is a manifest.
+// In a folder JSON files are the data if they are alone; beside tables or arrays they describe these. A JSON file given
+// as --data is a manifest.
 func TestFolderWithJSON(t *testing.T) {
 	dir := t.TempDir()
 	for _, c := range []struct{ name, want string }{{"a.json", "a.json"}, {"b.npy", "b.npy"}, {"c.csv", "c.csv"}} {
@@ -190,7 +191,7 @@ func TestFolderWithJSON(t *testing.T) {
 	amtrl(t, work, "data", "check", "rows.json").ComplainsOnce(t, 1, "rows.json: line 1: expected a manifest with the keys ", "found a list")
 }
 
-// A spreadsheet in the place of a table or a manifest is refused by what it is, wherever it is named.
+// A spreadsheet in place of a table or a manifest is refused with a message that calls it one, wherever it is named.
 func TestSpreadsheetsAreRefused(t *testing.T) {
 	dir := writeShops(t)
 	write := func(name, content string) {

@@ -17,7 +17,7 @@ import (
 	"github.com/amtrl/amtrl/runs"
 )
 
-// realData finds the folder of real data beside the repository.
+// realData returns the folder of real data beside the repository, and skips the test if there is none.
 func realData(t *testing.T) string {
 	t.Helper()
 	dir := must.Get(os.Getwd())(t)
@@ -42,7 +42,7 @@ func describeJSON(t *testing.T, dir string, args ...string) dataDescription {
 	return amtrltest.JSON[dataDescription](t, succeed(t, dir, append([]string{"data", "info", "--json"}, args...)...))
 }
 
-// The digits as a folder are the digits as they are embedded.
+// The digits written to a folder are the same data as the embedded digits.
 func TestDataDigits(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -82,7 +82,7 @@ func TestDataMNISTC(t *testing.T) {
 	o.Prints(t, 0, "target glass_blur_2 of a")
 }
 
-// A part that was asked for ends in an exclamation mark here.
+// An exclamation mark after a part means that the user asked for this part.
 func TestFindIDX(t *testing.T) {
 	dir := t.TempDir()
 	touch := func(names ...string) {
@@ -115,7 +115,7 @@ func TestFindIDX(t *testing.T) {
 	check("t", "error", "found 2 of")
 }
 
-// onePool is a pool of one row.
+// onePool returns a pool of one row.
 func onePool(name string, target bool) *dataset.Pool {
 	return &dataset.Pool{Name: name, Target: target, Rows: 1, Cols: 1, F32: []float32{0}, Scale: 1}
 }
@@ -151,7 +151,7 @@ func TestMatchTargets(t *testing.T) {
 	must.EqualSlices(t, must.Get(matchTargets(slashed, &config{}, "news*"))(t), []string{"news/a", "news/b/c"}, "names with slashes")
 }
 
-// Where pools are marked as a target's, nothing else is one, by its name, by a pattern or as all.
+// If pools are marked as targets, nothing else can be one, whether chosen by name, by a pattern or by "all".
 func TestMatchMarkedTargets(t *testing.T) {
 	set := &dataset.Set{Name: "x", Pools: []*dataset.Pool{onePool("a", false), onePool("b", true)},
 		Tasks: []dataset.Task{{Name: "a_0"}, {Name: "b_0", Pool: 1}, {Name: "b_1", Pool: 1}}}
@@ -171,7 +171,7 @@ func TestMatchMarkedTargets(t *testing.T) {
 	must.Fail(t, "a task", must.Err(matchTargets(set, &config{}, "a_0")), "expected one of b_0, b_1; a_0 is a source alone")
 }
 
-// A target that is called all is chosen in quotes; without, the word is refused where it may mean either.
+// A target named "all" is chosen in quotes. The bare word is refused, as it may mean this target or every one.
 func TestTargetCalledAll(t *testing.T) {
 	dir := t.TempDir()
 	var rows strings.Builder
@@ -195,7 +195,7 @@ func TestTargetCalledAll(t *testing.T) {
 	must.Hold(t, strings.Contains(repeatCommand("sweep", &id, nil).Line, `'"all"'`), "%s", repeatCommand("sweep", &id, nil).Line)
 }
 
-// A run and a sweep refuse a source that the manifest makes no target.
+// run, sweep and submit refuse a target that is only a source in the manifest.
 func TestTargetOfManifest(t *testing.T) {
 	c := newCampaign(t, testrand.New(t), false, func(string, int) bool { return true })
 	for _, args := range [][]string{{"run", "--target", "shop 1"}, {"sweep", "--targets", "shop 1"}, {"submit", "R", "--targets", "shop 1"}} {
@@ -204,7 +204,7 @@ func TestTargetOfManifest(t *testing.T) {
 	}
 }
 
-// Names that hold commas are given alone or in quotes, and the command that repeats a sweep has them so.
+// Names that hold commas are given alone or in quotes, and the command that repeats a sweep quotes them.
 func TestMatchTargetsWithCommas(t *testing.T) {
 	set := &dataset.Set{Name: "x", Pools: []*dataset.Pool{onePool("x", false)},
 		Tasks: []dataset.Task{{Name: "a"}, {Name: "b, c"}, {Name: "b, d"}, {Name: "c"}}}

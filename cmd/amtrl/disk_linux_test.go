@@ -16,8 +16,9 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// A disk that fills up in the middle of a run or sweep: one clear line, the
-// finished epochs or units intact, and with room the same bytes as ever. What is finished is shown where nothing can be written.
+// A disk that fills up in the middle of a run or sweep is reported in one line. The finished epochs or units stay
+// intact, and once there is room the command ends with the same bytes as ever. A complete folder is shown even if it
+// cannot be written.
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -64,7 +65,7 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// A full disk: one clear line, no half folder, and with room the run goes on.
+// submit on a full disk is reported in one line and leaves no half-made folder; once there is room the run goes on.
 func TestSubmitFullDisk(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -76,7 +77,7 @@ func TestSubmitFullDisk(t *testing.T) {
 	o.ComplainsOnce(t, 1, "no space left on device")
 	amtrl(t, dir, "status", run).Complains(t, 1, "is no run folder")
 	must.Do(t, syscall.Mount("amtrl", disk, "tmpfs", syscall.MS_REMOUNT, "size=100k"))
-	// Room for the folder, not for the tasks.
+	// There is room for the folder, but not for the tasks.
 	small := eight("submit", run, "--quiet")
 	succeed(t, dir, small...)
 	amtrl(t, dir, "status", run, "--wait").Prints(t, 1)
@@ -99,8 +100,8 @@ func smallDisk(t *testing.T, dir, size string) string {
 	return disk
 }
 
-// disk is a file system of its own in an image file. What is in the image has
-// reached the disk; what the kernel still holds in memory has not.
+// disk is a file system in an image file, mounted at folder. Writes that have reached the image survive a loss of
+// power; those still in the kernel's memory do not.
 type disk struct{ image, folder string }
 
 func newDisk(t *testing.T, dir string) disk {
@@ -124,12 +125,12 @@ func (d disk) mount(t *testing.T) {
 	t.Cleanup(func() { syscall.Unmount(d.folder, syscall.MNT_DETACH) })
 }
 
-// cut is the disk as it would be found if the power failed now.
+// cut returns a mounted copy of the disk as it would be found if the power failed now.
 func (d disk) cut(t *testing.T, dir string) disk {
 	t.Helper()
 	after := disk{filepath.Join(dir, "image"), filepath.Join(dir, "mounted")}
 	must.Do(t, os.MkdirAll(dir, 0o755))
-	// Twice the same: the kernel wrote nothing amid the copy.
+	// Two equal reads in a row mean that the kernel wrote nothing during the copy.
 	var last []byte
 	for {
 		raw := must.Get(os.ReadFile(d.image))(t)
@@ -143,13 +144,13 @@ func (d disk) cut(t *testing.T, dir string) disk {
 	return after
 }
 
-// The power fails at any instant of a run or a sweep: the same command goes on
-// to the same bytes. Once the command has ended, nothing is lost.
+// The power fails at random instants of a run or a sweep: the same command goes on to the same bytes. Once the command
+// has ended, nothing is lost.
 func TestPowerFailure(t *testing.T) {
 	t.Parallel()
 	rng := testrand.New(t)
 	for _, test := range []struct {
-		name, first string // what is finished first
+		name, first string // what the command finishes first
 		args        []string
 	}{
 		{"run", "checkpoint/epoch.safetensors", tiny("run", "--quiet", "--budget", "3000", "--iterations", "40", "--epochs", "6")},
@@ -169,7 +170,7 @@ func TestPowerFailure(t *testing.T) {
 				part := filepath.Join(dir, strconv.Itoa(i))
 				must.Do(t, os.Mkdir(part, 0o755))
 				from, when := "config.json", rng.Float64()
-				if i >= 3 { // a busy machine took another time than it takes now
+				if i >= 3 { // the machine may be busier or less busy than when took was measured
 					from, when = test.first, when/float64(i)
 				}
 				amid += cutAndResume(t, part, args, from, time.Duration(when*float64(took)), want)
@@ -188,8 +189,8 @@ func TestPowerFailure(t *testing.T) {
 	}
 }
 
-// cutAndResume cuts the power some time after the command has made a file, and
-// carries it out again on what is left. It returns 1 where that was part of the work.
+// cutAndResume runs the command, cuts the power some time after it has made the file, and runs it again on the disk
+// that is left. It returns 1 if the cut left finished steps of unfinished work, else 0.
 func cutAndResume(t *testing.T, dir string, args []string, file string, when time.Duration, want map[string]string) (amid int) {
 	t.Helper()
 	d := newDisk(t, dir)

@@ -9,7 +9,7 @@ import (
 	"github.com/amtrl/amtrl/internal/must"
 )
 
-// liar is a device on which the nth download from now on is wrong.
+// liar is a device whose download number left, counted from now on, is wrong; seen counts the downloads.
 type liar struct {
 	backend.Device
 	left, seen int
@@ -31,13 +31,13 @@ func (q *lyingQueue) Download(dst []byte, src backend.Buffer, off int) error {
 	l.seen++
 	if l.left--; l.left == 0 {
 		for i := range dst {
-			dst[i] ^= 0x40 // the exponent
+			dst[i] ^= 0x40 // flips a bit of the exponent
 		}
 	}
 	return err
 }
 
-// Each check passes where the device computes as the CPU does, and fails whichever of its results is wrong.
+// Each check passes if the device computes as the CPU does, and fails whichever of its downloads is wrong.
 func TestChecksFindWrongResults(t *testing.T) {
 	t.Parallel()
 	open := func() backend.Device {

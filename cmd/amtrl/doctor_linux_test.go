@@ -16,8 +16,8 @@ import (
 	"github.com/amtrl/amtrl/runs"
 )
 
-// onStandIn runs the program in a folder on libraries that take the place of CUDA's, under
-// orders, and fails the test if it left anything on the device.
+// onStandIn runs the program on the stand-in libraries, which obey the orders, and fails the test if anything is left
+// on the device or was misused.
 func onStandIn(t *testing.T, dir, orders string, args ...string) outcome {
 	t.Helper()
 	libraries := must.Get(standin.Build(standin.Variant{}))(t)
@@ -29,7 +29,7 @@ func onStandIn(t *testing.T, dir, orders string, args ...string) outcome {
 		return o // no library was loaded
 	}
 	must.Do(t, err)
-	live[standin.Contexts] = 0 // stays with the process
+	live[standin.Contexts] = 0 // contexts stay with the process
 	if live != (standin.Live{}) || misuse != (standin.Misuse{}) {
 		t.Errorf("%v %v leaves %v, misuses %v", orders, args, live, misuse)
 	}
@@ -75,7 +75,7 @@ func TestDoctor(t *testing.T) {
 	}
 }
 
-// What fails on the device is one check's verdict and the exit code's.
+// A failure of the device shows in the verdict of one check and in the exit code.
 func TestDoctorFinds(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -110,11 +110,11 @@ func TestDoctorFinds(t *testing.T) {
 	}
 }
 
-// A machine without CUDA, or with half of it, is told what is missing.
+// On a machine without CUDA, or with only a part of it, doctor says what is missing.
 func TestDoctorWithoutCUDA(t *testing.T) {
 	t.Parallel()
 	empty := t.TempDir()
-	// The libraries are looked for even where the driver is missing.
+	// The libraries are searched for even if the driver is missing.
 	under(t, empty, []string{"AMTRL_CUDA_LIB_DIR=" + empty}, "doctor").Prints(t, exitFailed, empty+": CUDA 12 or 13: nothing", "\nFAIL",
 		"skip  gemm", "info  search")
 	if o := start(t, command(t.TempDir(), "doctor", "--backend", "cpu")); o.Code != 0 || lines(o.Stdout) != 1 {
@@ -124,7 +124,7 @@ func TestDoctorWithoutCUDA(t *testing.T) {
 		ComplainsOnce(t, exitFailed, "cuda: not available")
 }
 
-// A driver that hangs or kills whoever asks it costs doctor and devices a line and no more.
+// A driver that hangs, or that ends the process which asks it, costs doctor and devices one line and nothing else.
 func TestBrokenDrivers(t *testing.T) {
 	t.Parallel()
 	for name, body := range map[string]string{"no answer": "for (;;) pause();", "ended": "abort();"} {
@@ -165,7 +165,8 @@ func TestDevicesOfCUDA(t *testing.T) {
 const smallRun = "run --data synthetic:sparse --dim 8 --rank 2 --sources 5 --rows 200 --target-samples 40 --budget 200 --floor 5 " +
 	"--epochs 2 --iterations 6 --out out"
 
-// A run takes the device that was asked for, says so, records it with its arithmetic, and goes on there alone.
+// A run uses the requested device, says so, records it with its precision, and does not go on with another backend or
+// precision.
 func TestRunOnCUDA(t *testing.T) {
 	t.Parallel()
 	at := t.TempDir()
@@ -200,7 +201,7 @@ func TestRunOnCUDA(t *testing.T) {
 		t.Errorf("device 1 with TF32: exit code %d, records %+v: %s", o.Code, id.Backend, o.Stderr)
 	}
 
-	// A device named on the command line is one that must work; a default from the environment leaves the choice.
+	// A device named on the command line must work; a default from the environment leaves the choice free.
 	fresh()
 	o, _ = run("", "--device 4")
 	o.Complains(t, exitFailed, "numbered from 0")
@@ -209,7 +210,7 @@ func TestRunOnCUDA(t *testing.T) {
 		t.Errorf("no device: exit code %d, records %+v: %s", o.Code, id.Backend, o.Stderr)
 	}
 
-	// What fails in the middle ends the run: the CPU does not take over.
+	// A device that fails in the middle ends the run: the CPU does not take over.
 	fresh()
 	if o, _ := run("work=60:700", ""); o.Code != exitFailed || strings.Contains(o.Stderr, "backend cpu") ||
 		!strings.Contains(o.Stderr, "lost") {

@@ -11,7 +11,7 @@ import (
 	"github.com/amtrl/amtrl/internal/must"
 )
 
-// k8sArgs are a submission to Kubernetes of a folder with a hostile name, and the folder.
+// k8sArgs returns the arguments of a submission to Kubernetes, and its run folder, which has a hostile name.
 func k8sArgs(dir string, more ...string) (args []string, run string) {
 	run = filepath.Join(dir, "a $(touch x) 'b' \"c\"\nd")
 	args = append(tiny("submit", "--targets", "fog_1,fog_2"), run, "--to", "k8s", "--image",
@@ -19,7 +19,7 @@ func k8sArgs(dir string, more ...string) (args []string, run string) {
 	return append(args, more...), run
 }
 
-// Without kubectl a manifest is printed, and nothing else works or is written.
+// Without kubectl --dry-run prints the manifest; everything else fails and writes nothing.
 func TestSubmitKubernetesWithoutKubectl(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("PATH", t.TempDir())
@@ -35,7 +35,7 @@ func TestSubmitKubernetesWithoutKubectl(t *testing.T) {
 	must.Absent(t, filepath.Join(dir, "x")) // the name was not executed
 }
 
-// Every flag of Kubernetes that cannot be used is wrong use, in one line, before anything is written.
+// Kubernetes flags with values that cannot be used are refused in one line with a hint, before anything is written.
 func TestSubmitKubernetesFlags(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("PATH", t.TempDir())
@@ -56,7 +56,7 @@ func TestSubmitKubernetesFlags(t *testing.T) {
 	amtrl(t, dir, tiny("submit", "run", "--image", "a")...).Complains(t, exitUsage, "--image does nothing with --to local")
 }
 
-// The answers of kubectl, from a submission to a retry, and what is made of them where they are none.
+// Submissions, status and retry handle kubectl's answers, and its outputs that are no answer.
 func TestSubmitKubernetesAnswers(t *testing.T) {
 	dir, bin := t.TempDir(), t.TempDir()
 	t.Setenv("PATH", bin+":/usr/bin:/bin")

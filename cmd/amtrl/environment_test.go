@@ -18,7 +18,7 @@ import (
 	"github.com/amtrl/amtrl/runs"
 )
 
-// A variable that is nearly a flag's is named, and no other is.
+// A variable whose name is nearly that of a flag's variable is reported, and no other is.
 func TestMisspeltVariables(t *testing.T) {
 	t.Parallel()
 	o := under(t, t.TempDir(), []string{"AMTRL_BUDGTE=5", "AMTRL_BUDGET=7", "AMTRL_CPU=generic", "AMTRL_CUBIN_CACHE=x", "AMTRL_KK=3",
@@ -26,8 +26,8 @@ func TestMisspeltVariables(t *testing.T) {
 	must.Equal(t, o.Stderr, "AMTRL_BUDGTE in the environment is no variable of amtrl's: did you mean AMTRL_BUDGET?\n", "what it says")
 }
 
-// An argument wins over the environment, and what does nothing is refused only
-// on the command line: the environment speaks to all commands.
+// An argument overrides the environment. A setting without effect is refused only on the command line, since the
+// environment is meant for all commands.
 func TestEnvironmentGivesWay(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -77,7 +77,7 @@ func TestEnvironmentGivesWay(t *testing.T) {
 	}
 }
 
-// Values may hold the words that the flag parser's messages are made of.
+// Values may contain the words of the flag parser's own messages.
 func TestValuesOfManyWords(t *testing.T) {
 	t.Parallel()
 	const value = `1 for flag -x: as int " for `
@@ -95,8 +95,8 @@ func TestValuesOfManyWords(t *testing.T) {
 	}
 }
 
-// A Go program that chooses a kind, and nothing that comes with it, leaves the
-// same folder as the command line under the same identity.
+// A Go program that sets only a kind, and none of the settings that belong to it, writes the same folder as the command
+// line under the same identity.
 func TestConfigIsTheGoPrograms(t *testing.T) {
 	t.Parallel()
 	for args, change := range map[string]func(*pipeline.Config){

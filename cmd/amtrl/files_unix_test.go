@@ -18,7 +18,7 @@ import (
 	"github.com/amtrl/amtrl/internal/must"
 )
 
-// Pipes and devices in place of files, and files that are too large, are one clear line at once.
+// Pipes and devices in place of files, and files that are too large, are refused at once in one line.
 func TestNotAFile(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -63,7 +63,7 @@ func TestNotAFile(t *testing.T) {
 	}
 }
 
-// A folder that cannot be written is one clear line, and what is in it stays.
+// A folder that cannot be written is reported in one line, and its files stay.
 func TestUnwritableFolder(t *testing.T) {
 	t.Parallel()
 	in := t.TempDir()
@@ -71,7 +71,7 @@ func TestUnwritableFolder(t *testing.T) {
 	readOnly(t, in)
 	for name, test := range map[string]struct {
 		args []string
-		// lost is a file that the command would write again.
+		// lost is a file that is removed, so that the command would write it again.
 		lost string
 	}{
 		"run":         {tiny("run", "--quiet"), "result.json"},
@@ -88,7 +88,7 @@ func TestUnwritableFolder(t *testing.T) {
 			readOnly(t, dir)
 			for _, out := range []string{"a", "new"} {
 				cmd := command(dir, append(test.args, "--out", out)...)
-				if os.Getuid() == 0 { // who may write anywhere
+				if os.Getuid() == 0 { // root may write anywhere
 					cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 				}
 				start(t, cmd).ComplainsOnce(t, 1, out, "permission denied")
@@ -98,7 +98,7 @@ func TestUnwritableFolder(t *testing.T) {
 	}
 }
 
-// readOnly lets everybody read a folder and nobody write it, until the test ends.
+// readOnly makes a folder readable by everybody and writable by nobody until the test ends.
 func readOnly(t *testing.T, dir string) {
 	t.Helper()
 	modes := func(folders, files fs.FileMode) error {
@@ -119,7 +119,7 @@ func readOnly(t *testing.T, dir string) {
 	}
 }
 
-// writeIDX writes a few digits as the IDX files of MNIST, the images repeated.
+// writeIDX writes n digits, repeated the given number of times, as the IDX files of MNIST.
 func writeIDX(t *testing.T, dir string, n, times int) {
 	t.Helper()
 	images, labels, err := dataset.RenderDigits(n, 1)
@@ -137,7 +137,7 @@ func writeIDX(t *testing.T, dir string, n, times int) {
 	}
 }
 
-// An interrupt ends work on data soon, with one line, and leaves nothing.
+// An interrupt during work on data ends it soon, with one line, and leaves no files.
 func TestInterruptedData(t *testing.T) {
 	t.Parallel()
 	in := t.TempDir()

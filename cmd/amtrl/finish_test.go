@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// An error is one line, and what it quotes of a folder does not speak to the terminal.
+// An error is printed as one line, and control characters in it do not reach the terminal.
 func TestFinishSaysOneLine(t *testing.T) {
 	var said strings.Builder
 	if code := finish(&said, errors.New("of \x1b[2J\u009b, ж\r\n\nand\tmore\a")); code != exitFailed {

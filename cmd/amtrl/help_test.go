@@ -36,7 +36,7 @@ func TestHelp(t *testing.T) {
 	}
 }
 
-// Help groups the flags by what they belong to, the commonest first, and lists each once.
+// Help groups the flags by category, the commonest first, and lists each flag once.
 func TestHelpGroups(t *testing.T) {
 	t.Parallel()
 	for command, want := range map[string][]string{
@@ -73,7 +73,8 @@ func TestHelpGroups(t *testing.T) {
 	}
 }
 
-// Every flag has an environment variable, a usage and a category, and no name twice; descriptions are as wide as flags.
+// Every flag has an environment variable, a usage text and a category, and no two flags of a command share a name.
+// Descriptions are no wider than the list of flags.
 func TestFlags(t *testing.T) {
 	var check func(path string, commands []*cli.Command)
 	check = func(path string, commands []*cli.Command) {
@@ -110,7 +111,7 @@ func TestFlags(t *testing.T) {
 	}
 }
 
-// complete asks a real bash, which has read the script, what can follow.
+// complete returns the completions of the words by a real bash that has sourced the script.
 func complete(t *testing.T, words ...string) []string {
 	t.Helper()
 	script := `source <(amtrl completion bash)
@@ -155,7 +156,7 @@ func TestBashCompletion(t *testing.T) {
 	}
 }
 
-// The other scripts are read by their shells where those are here.
+// Other shells that are installed here accept their scripts.
 func TestCompletionScripts(t *testing.T) {
 	t.Parallel()
 	for shell, want := range map[string]string{"zsh": "compdef", "fish": "complete -c amtrl", "powershell": "Register-ArgumentCompleter"} {

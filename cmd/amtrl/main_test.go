@@ -16,7 +16,7 @@ var binary string
 
 func TestMain(m *testing.M) { os.Exit(amtrltest.Main(".", &binary, m.Run)) }
 
-// command is the program in a folder, with no settings from the environment.
+// command returns the program's command in a folder, without settings from the environment.
 func command(dir string, args ...string) *exec.Cmd {
 	cmd := exec.Command(binary, args...)
 	cmd.Dir = dir
@@ -36,7 +36,7 @@ func succeed(t *testing.T, dir string, args ...string) outcome {
 	return amtrl(t, dir, args...).Succeeds(t)
 }
 
-// under is amtrl with more variables in its environment.
+// under runs the program with more variables in its environment.
 func under(t *testing.T, dir string, variables []string, args ...string) outcome {
 	t.Helper()
 	cmd := command(dir, args...)
@@ -44,7 +44,7 @@ func under(t *testing.T, dir string, variables []string, args ...string) outcome
 	return start(t, cmd)
 }
 
-// ownFolder is a folder that has the user's cache, too.
+// ownFolder returns a temporary folder that is also the home folder and holds the user's cache.
 func ownFolder(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -53,13 +53,13 @@ func ownFolder(t *testing.T) string {
 	return dir
 }
 
-// tiny is a run of a fraction of a second.
+// tiny returns the arguments of a run or sweep whose units take a fraction of a second each.
 func tiny(command string, more ...string) []string {
 	return append([]string{command, "--digits", "200", "--target-samples", "60", "--k", "6", "--iterations", "15",
 		"--epochs", "3", "--floor", "3"}, more...)
 }
 
-// What the tests have from amtrltest.
+// outcome is the result of a command.
 type outcome = amtrltest.Outcome
 
 var (

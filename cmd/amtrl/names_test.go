@@ -10,7 +10,7 @@ import (
 	"github.com/amtrl/amtrl/internal/must"
 )
 
-// Columns and files whose names hold commas are named alone or in quotes.
+// Names of columns and files that hold commas are given alone or in quotes.
 func TestNamesWithCommas(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "a,b.csv")
@@ -31,7 +31,7 @@ func TestNamesWithCommas(t *testing.T) {
 	must.Fail(t, "an open quote", must.Err(columnNames(of(`"x,y`), file)), `--features: expected names between commas, "in quotes"`)
 }
 
-// What init writes of such columns is what predict takes.
+// data init, run and predict accept columns whose names hold commas.
 func TestColumnsWithCommas(t *testing.T) {
 	dir := ownFolder(t)
 	text := "shop;good, or not;age, years;income\n"

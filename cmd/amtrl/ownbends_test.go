@@ -14,8 +14,9 @@ import (
 	"github.com/amtrl/amtrl/runs"
 )
 
-// writeAround writes a table of eight sources of 400 rows and a target of 60, "new" before their kind, and 1,000 more of it as fresh.csv,
-// each row behind its source as row makes it of four weights. Half of the sources have nearly the target's weights.
+// writeAround writes a table of eight sources with 400 rows each and a target with 60, named "new" and the kind, and
+// 1,000 further rows of the target as fresh.csv. A row is its source's name followed by row(w), where w are the
+// source's weights: like for the target, near it for half of the sources.
 func writeAround(t *testing.T, path, kind, columns string, like [4]float64, rng *rand.Rand, row func(w [4]float64) string) {
 	t.Helper()
 	dir := filepath.Dir(path)
@@ -44,8 +45,8 @@ func writeAround(t *testing.T, path, kind, columns string, like [4]float64, rng 
 	must.Do(t, os.WriteFile(filepath.Join(dir, "fresh.csv"), []byte(text), 0o644))
 }
 
-// writeFields writes measurements of fields. Where the effects bend, the yield is best at a temperature and a pH, and rises with rain up to
-// a point; else each is a line.
+// writeFields writes measurements of fields. If bends is set, the yield has an optimum in temperature and in pH, and
+// rises with rain up to a point; otherwise every effect is linear.
 func writeFields(t *testing.T, dir string, seed uint64, bends bool) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 9))
@@ -64,7 +65,8 @@ func writeFields(t *testing.T, dir string, seed uint64, bends bool) {
 		})
 }
 
-// runOnFresh runs the manifest of a table with numbers for labels, and is what its model errs on fresh.csv, and what it states.
+// runOnFresh runs a manifest whose labels are numbers. It returns the mean squared error of the model on fresh.csv and
+// the error that the run states.
 func runOnFresh(t *testing.T, work, manifest string) (errs, states float64) {
 	t.Helper()
 	succeed(t, work, "run", "--data", manifest+".yaml", "--out", manifest, "--quiet")
@@ -73,8 +75,8 @@ func runOnFresh(t *testing.T, work, manifest string) (errs, states float64) {
 	return amtrltest.JSON[[]runs.Evaluation](t, o)[0].Numbers.MSE, run.Result.Method(run.Result.Recommended).Score.Value
 }
 
-// Effects that bend are learned where the manifest has knots, as data init writes it, at little cost where all are lines; what is stated
-// is what fresh rows show.
+// Bent effects are learned if the manifest has knots, as data init writes it; if all effects are linear, the knots cost
+// little. The stated error agrees with the error on fresh rows.
 func TestOwnTableBends(t *testing.T) {
 	const seeds = 4
 	dir := ownFolder(t)
@@ -112,7 +114,7 @@ func TestOwnTableBends(t *testing.T) {
 	for _, part := range []string{"Where an effect bends, each part", "temperature up to ", "rain over "} {
 		must.Hold(t, strings.Contains(page, part), "the page lacks %q", part)
 	}
-	// What lies far outside of the samples is said, and nothing of what does not.
+	// predict warns about values far outside the target's samples, and about no others.
 	wild := "field,temperature,ph,rain,sun\nnew field,18,6.5,5000,7\nnew field,-400,6.5,600,7\nnew field,18,6.5,-4000,7\n"
 	must.Do(t, os.WriteFile(filepath.Join(work, "wild.csv"), []byte(wild), 0o644))
 	o := amtrl(t, work, "predict", "dataset", "wild.csv", "--out", "wild-out.csv")
@@ -121,7 +123,7 @@ func TestOwnTableBends(t *testing.T) {
 	must.Hold(t, !strings.Contains(o.Stderr, "ph (") && !strings.Contains(o.Stderr, "sun ("), "%s", o.Stderr)
 	near := amtrl(t, work, "predict", "dataset", "fresh.csv", "--out", "near.csv")
 	must.Hold(t, near.Code == 0 && !strings.Contains(near.Stderr, "far outside"), "%s", near.Stderr)
-	// Rows under other names of the columns, and with columns that the run has not, are predicted the same.
+	// Rows whose columns have other names, and rows with columns that the run lacks, get the same predictions.
 	other := strings.Replace(string(must.Get(os.ReadFile(filepath.Join(work, "fresh.csv")))(t)), "temperature,ph,rain,sun", "t1,t2,t3,t4", 1)
 	must.Do(t, os.WriteFile(filepath.Join(work, "other.csv"), []byte(other), 0o644))
 	succeed(t, work, "predict", "dataset", "other.csv", "--features", "t[1-4]", "--out", "other-out.csv", "--quiet")

@@ -21,7 +21,7 @@ import (
 	"github.com/amtrl/amtrl/runs"
 )
 
-// review is a row of somebody's own data: an embedding of a text in a shop, with a label or without.
+// review is a row of a user's own data: the embedding of a text written in a shop, with or without a label.
 type review struct {
 	ID        string    `parquet:"id" json:"id"`
 	Shop      string    `parquet:"shop" json:"shop"`
@@ -31,9 +31,9 @@ type review struct {
 
 const embeddingWidth = 384
 
-// makeReviews makes rows of 20 shops, 50 to 20,000 each, and of a 21st, the target: its 60 labelled rows and others
-// without a label, whose labels are among the new rows. Rows of a class lie around its centre; the first ten shops and
-// the target have the same centres, the others each their own.
+// makeReviews returns rows of 20 shops, 50 to 20,000 each, and of a 21st, the target: 60 labelled rows and 400 without
+// a label. fresh holds 1,000 further rows of the target with labels. The rows of a class lie around its centre; the
+// target shares its centres with the first ten shops, while each other shop has its own.
 func makeReviews(seed uint64) (data, fresh []review) {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	classes := []string{"awful", "bad", "fair", "good", "great"}
@@ -56,7 +56,7 @@ func makeReviews(seed uint64) (data, fresh []review) {
 				r.Label = &classes[class]
 			}
 			for j := range embeddingWidth {
-				// A sixteenth is the same number in every format.
+				// A multiple of 1/16 is the same number in every format.
 				r.Embedding = append(r.Embedding, float32(int(16*(c[class][j]+rng.NormFloat64())))/16)
 			}
 			*rows = append(*rows, r)
@@ -79,7 +79,7 @@ func makeReviews(seed uint64) (data, fresh []review) {
 	return data, fresh
 }
 
-// writeReviews writes rows in the format that the name tells.
+// writeReviews writes rows in the format that the extension of path names.
 func writeReviews(t *testing.T, path string, rows []review) {
 	t.Helper()
 	must.Do(t, os.MkdirAll(filepath.Dir(path), 0o755))
@@ -94,7 +94,7 @@ func writeReviews(t *testing.T, path string, rows []review) {
 		}
 	case ".csv":
 		writeRows(t, f, rows, true)
-	case ".npy": // the embeddings, beside a CSV file of the rest
+	case ".npy": // the embeddings, with the other columns in a CSV file
 		raw := npy.FormatHeader("<f4", len(rows), embeddingWidth)
 		for _, r := range rows {
 			raw = must.Get(le.Append(raw, le.LittleEndian, r.Embedding))(t)
@@ -107,7 +107,7 @@ func writeReviews(t *testing.T, path string, rows []review) {
 	must.Do(t, f.Close())
 }
 
-// writeRows writes rows as CSV, with their embeddings or without.
+// writeRows writes rows as CSV, with or without their embeddings.
 func writeRows(t *testing.T, f *os.File, rows []review, embeddings bool) {
 	t.Helper()
 	w := csv.NewWriter(f)
@@ -127,8 +127,8 @@ func writeRows(t *testing.T, f *os.File, rows []review, embeddings bool) {
 	must.Do(t, w.Error())
 }
 
-// From files of somebody's own to predictions, in each format: the same results, most samples from the shops that are
-// like the target, and better predictions than from the target's labels alone.
+// From the user's own files to predictions, in each format: all formats give the same results, most samples come from
+// the shops that are like the target, and predictions are better than those of a model of the target's labels alone.
 func TestOwnData(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it writes and reads some hundred megabytes")
@@ -151,7 +151,7 @@ func TestOwnData(t *testing.T) {
 		table := succeed(t, work, append(rows, "--out", "out-again.csv")...).Stdout
 		result := string(must.Get(os.ReadFile(filepath.Join(work, "run", "result.json")))(t))
 		predicted := string(must.Get(os.ReadFile(filepath.Join(work, "out-again.csv")))(t))
-		// The model and the identity have the name of the features' column in them, which is another for NPY.
+		// The model and the identity contain the name of the feature column, which differs for NPY.
 		hashes := amtrltest.JSON[runs.Result](t, outcome{Stdout: result}).Files
 		result = strings.NewReplacer(hashes["model.safetensors"], "", hashes["config.json"], "").Replace(result)
 		if first == "" {
@@ -167,7 +167,8 @@ func TestOwnData(t *testing.T) {
 	}
 }
 
-// checkOtherUnits predicts rows of which the vectors are a thousand times as large, and those that they are of: one line says so of them.
+// checkOtherUnits predicts rows in the usual units and rows a thousand times as large: predict warns about the latter,
+// in one line.
 func checkOtherUnits(t *testing.T, work, format string, fresh []review) {
 	t.Helper()
 	const says = "times as large as those that the model learned from: expected the same units"
@@ -214,7 +215,7 @@ func checkOwnData(t *testing.T, work string, o outcome, fresh []review) {
 	t.Run("python", func(t *testing.T) { checkInPython(t, work, fresh, "out-again.csv") })
 }
 
-// targetAlone makes a folder of the model that was learned from the target's labels alone.
+// targetAlone makes the folder "alone" with the model that was learned from the target's labels alone.
 func targetAlone(t *testing.T, dir string) {
 	t.Helper()
 	must.Do(t, os.Mkdir(filepath.Join(dir, "alone"), 0o755))
@@ -222,7 +223,7 @@ func targetAlone(t *testing.T, dir string) {
 	must.Do(t, os.WriteFile(filepath.Join(dir, "alone", "model.safetensors"), model, 0o644))
 }
 
-// checkInPython predicts rows with the lines of Python that docs/data.md has, and compares what amtrl predicted.
+// checkInPython predicts rows with the Python code of docs/data.md and compares the results with amtrl's predictions.
 func checkInPython(t *testing.T, work string, rows []review, predicted string) {
 	t.Helper()
 	read := "import csv, json\nrows = list(csv.DictReader(open('fresh.csv')))\nX = [json.loads(r['embedding']) for r in rows]\n"

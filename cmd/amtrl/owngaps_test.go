@@ -13,8 +13,8 @@ import (
 	"github.com/amtrl/amtrl/internal/must"
 )
 
-// writeTowns writes households of towns. A fifth of the incomes and debts is missing: mostly of the rich and of those who owe much, or
-// whichever.
+// writeTowns writes households of towns, a fifth of whose incomes and debts is missing. If tells is set, high values
+// are mostly the missing ones; otherwise cells are missing at random.
 func writeTowns(t *testing.T, dir string, seed uint64, tells bool) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 11))
@@ -37,8 +37,8 @@ func writeTowns(t *testing.T, dir string, seed uint64, tells bool) {
 		})
 }
 
-// That a cell is missing is learned where it tells something, as data init writes it, at little cost where it tells nothing; what is stated
-// is what fresh rows show.
+// A model learns from the fact that a cell is missing, as data init sets it up; if this fact says nothing, learning it
+// costs little. The stated error agrees with the error on fresh rows.
 func TestOwnTableGaps(t *testing.T) {
 	const seeds = 4
 	dir := ownFolder(t)
@@ -76,7 +76,8 @@ func TestOwnTableGaps(t *testing.T) {
 	wrong := strings.Replace(read(work, "dataset.yaml"), "  fill:", "  missing: {age: 0}\n  fill:", 1)
 	must.Do(t, os.WriteFile(filepath.Join(work, "wrong.yaml"), []byte(wrong), 0o644))
 	amtrl(t, work, "data", "check", "wrong.yaml").Prints(t, 0, "no cell of column age is missing, though missing has [0] for it")
-	// Codes that stand for none are what empty cells are, of the data and of new rows, under other names of the columns and in Python too.
+	// Codes for missing values give the same results as empty cells, in the data and in new rows, under other column
+	// names and in Python too.
 	coded := filepath.Join(work, "coded")
 	must.Do(t, os.MkdirAll(coded, 0o755))
 	for _, name := range []string{"towns.csv", "fresh.csv"} {
@@ -113,7 +114,7 @@ func TestOwnTableGaps(t *testing.T) {
 	})
 }
 
-// withCodes has -999 for each income, and -1 for each debt, that a table of towns lacks.
+// withCodes returns a table of towns with -999 for each missing income and -1 for each missing debt.
 func withCodes(table string) string {
 	rows := strings.Split(table, "\n")
 	for i, row := range rows {

@@ -14,9 +14,10 @@ import (
 	"github.com/amtrl/amtrl/runs"
 )
 
-// writeVisits writes visits of patients of seven clinics, the last of which is new and has 12 patients with 5 visits each. Each patient has
-// a shift of its own in all measurements, and in the outcome. Those of clinics 0 to 2 depend on measurements as the new one's do. The file
-// fresh.csv has visits of 200 other patients of the new clinic.
+// writeVisits writes visits of patients of seven clinics, the last of which is new and has 12 patients with 5 visits
+// each. Each patient has a shift of their own in all measurements and in the outcome. In clinics 0 to 2 the outcome
+// depends on the measurements as it does in the new one. The file fresh.csv holds visits of 200 other patients of the
+// new clinic.
 func writeVisits(t *testing.T, dir string) {
 	t.Helper()
 	const d = 20
@@ -68,7 +69,8 @@ func writeVisits(t *testing.T, dir string) {
 	must.Do(t, os.WriteFile(filepath.Join(dir, "fresh.csv"), []byte(out.String()+"\n"), 0o644))
 }
 
-// Visits of one patient are left out together, and all that is said says so; without the column the error is a fraction of that.
+// The visits of a patient are left out together, and all outputs say so. Without the group column the stated error is
+// only a fraction of the right one.
 func TestOwnGroups(t *testing.T) {
 	work := filepath.Join(ownFolder(t), "visits")
 	writeVisits(t, work)
@@ -114,7 +116,7 @@ func TestOwnGroups(t *testing.T) {
 		must.Hold(t, strings.Contains(page, part), "the page lacks %q", part)
 	}
 	amtrl(t, work, "run", "--data", "without.yaml", "--out", "run").ComplainsLast(t, 1, "the data are")
-	// Folds hold whole patients out, and a split through them is refused.
+	// Folds hold out whole patients, and a split that divides a patient is refused.
 	text := string(must.Get(os.ReadFile(filepath.Join(work, "dataset.yaml")))(t))
 	folds := strings.Replace(text, "target: {source: new clinic}", "target: {source: new clinic, folds: 5}", 1)
 	must.Do(t, os.WriteFile(filepath.Join(work, "folds.yaml"), []byte(folds), 0o644))
@@ -134,7 +136,7 @@ func TestOwnGroups(t *testing.T) {
 		ComplainsLast(t, 1, "expected all rows of a group on one side of the split")
 }
 
-// A study leaves the patients of the target out together too, and ends with what a run has.
+// A study also leaves the visits of a patient of the target out together, and its status says so.
 func TestStudyOfGroups(t *testing.T) {
 	work := filepath.Join(ownFolder(t), "visits")
 	writeVisits(t, work)

@@ -15,7 +15,7 @@ import (
 	"github.com/amtrl/amtrl/runs"
 )
 
-// writePrices writes prices of shops, over orders of magnitude, beside their logarithms, with an id for each row.
+// writePrices writes prices of shops, which range over orders of magnitude, their logarithms and an id for each row.
 func writePrices(t *testing.T, dir string, rng *rand.Rand) {
 	t.Helper()
 	id := 0
@@ -30,7 +30,7 @@ func writePrices(t *testing.T, dir string, rng *rand.Rand) {
 	})
 }
 
-// hideLabels takes a column of the shops' file from all but the new shop, and returns all that it had by id.
+// hideLabels empties a column of shops.csv except for the new shop, and returns all its values by id.
 func hideLabels(t *testing.T, dir string, column int) map[string]string {
 	t.Helper()
 	labels, hidden, path := map[string]string{}, "", filepath.Join(dir, "shops.csv")
@@ -44,7 +44,7 @@ func hideLabels(t *testing.T, dir string, column int) map[string]string {
 	return labels
 }
 
-// manifestOf writes a manifest of the shops for a column of labels, with a further line below it.
+// manifestOf writes a manifest of the shops with one column of labels and a further line below it.
 func manifestOf(t *testing.T, dir, name, column, line string) {
 	t.Helper()
 	text := "files: shops.csv\ncolumns:\n  id: id\n  source: shop\n  features: [a, b, c, d]\nlabels:\n  - column: " + column +
@@ -52,7 +52,7 @@ func manifestOf(t *testing.T, dir, name, column, line string) {
 	must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
 }
 
-// numbersOf are those of a column of a CSV file.
+// numbersOf returns the numbers of a column of a CSV file.
 func numbersOf(t *testing.T, path, column string) (out []float64) {
 	t.Helper()
 	rows := readTable(t, path)
@@ -66,7 +66,7 @@ func numbersOf(t *testing.T, path, column string) (out []float64) {
 	return out
 }
 
-// Of labels whose logarithm is learned a run finds what it finds of a column of the logarithms, and predicts their exponentials.
+// With log: true a run has the same errors as on a column of the logarithms, and predicts the exponentials.
 func TestLogOfLabels(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -90,7 +90,7 @@ func TestLogOfLabels(t *testing.T) {
 	}
 }
 
-// Labels of 0 have a logarithm once a number is added to all, which is taken from what is predicted.
+// Labels of 0 have a logarithm after a constant is added to all labels; predictions subtract the constant again.
 func TestLogOfCounts(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -122,7 +122,8 @@ func TestLogOfCounts(t *testing.T) {
 	}
 }
 
-// A study learns the logarithms of what it is told, keeps that, and ends with the model of a run on the same labels.
+// A study learns the logarithms of the labels that it is told, keeps the labels themselves, and its model predicts
+// fresh rows.
 func TestLogOfLabelsInStudy(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -156,7 +157,7 @@ func TestLogOfLabelsInStudy(t *testing.T) {
 	must.Hold(t, n == 1000 && square/n < 0.5, "mean squared error of the logarithms %g of %g rows", square/n, n)
 }
 
-// Labels that have no logarithm are refused, with their place, and log of classes.
+// Labels without a logarithm are refused with their place in the file, and so is log for classes.
 func TestLogOfNoNumber(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -19,8 +19,8 @@ import (
 	"github.com/amtrl/amtrl/runs"
 )
 
-// writePlants writes measurements of seven plants in any units: a column is scaled and moved by what units says. Half of
-// the yields are not known, except those of plant 6, which has 48 rows.
+// writePlants writes measurements of seven plants. units holds a scale and an offset for each column. Half of the
+// yields are missing, except in plant 6, which has 48 rows.
 func writePlants(t *testing.T, path string, units [][2]float64) {
 	t.Helper()
 	must.Do(t, os.MkdirAll(filepath.Dir(path), 0o755))
@@ -50,8 +50,7 @@ func writePlants(t *testing.T, path string, units [][2]float64) {
 	must.Do(t, f.Close())
 }
 
-// What comes out of a table does not depend on the units of its columns, or on where these have their zero: the same rows are drawn
-// and the same is predicted.
+// The drawn rows and the predictions do not depend on the units or the zero points of a table's columns.
 func TestOwnTable(t *testing.T) {
 	dir := ownFolder(t)
 	var rows string
@@ -94,7 +93,8 @@ func TestOwnTable(t *testing.T) {
 	}
 }
 
-// With --method the model of each method predicts what it does in the place of model.safetensors, from wherever it is kept.
+// predict --method gives the same predictions as that method's model in place of model.safetensors, whichever folder
+// the model is kept in.
 func TestOwnTableByMethod(t *testing.T) {
 	dir := ownFolder(t)
 	writePlants(t, filepath.Join(dir, "plants.csv"), [][2]float64{{1, 0}, {1, 7}, {1e3, 1e5}, {1, 0}})
@@ -140,8 +140,8 @@ func TestOwnTableByMethod(t *testing.T) {
 	must.Absent(t, filepath.Join(dir, "bad.csv"))
 }
 
-// A table in which cells are missing needs no more than others: init has them filled, info and check say how many, and predict
-// fills with the same means, as Python does.
+// A table with missing cells needs no further settings: init fills them, info and check count them, and predict, like
+// the Python code, fills them with the same means.
 func TestOwnTableWithGaps(t *testing.T) {
 	dir := ownFolder(t)
 	path := filepath.Join(dir, "plants.csv")
@@ -185,8 +185,8 @@ func TestOwnTableWithGaps(t *testing.T) {
 	})
 }
 
-// makePatients makes rows of six clinics, the last of them the target, with lists of an age, an income, a share and a
-// number of visits, and what they answered.
+// makePatients returns rows of six clinics, the last of them the target. Each has a list of an age, an income, a share
+// and a number of visits, and an answer.
 func makePatients() (rows []review) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	for clinic := range 6 {
@@ -210,8 +210,8 @@ func makePatients() (rows []review) {
 	return rows
 }
 
-// Elements of lists that differ in their units are scaled each by its own, with the results of those that were scaled
-// when they were imported; the model is of the lists as they are, in Python too.
+// Elements of lists in different units are each scaled by their own spread, with the same results whether the run or
+// the import scales them. The model takes the unscaled lists, in Python too.
 func TestOwnLists(t *testing.T) {
 	dir := ownFolder(t)
 	rows, drawn := makePatients(), ""
@@ -254,7 +254,8 @@ func TestOwnLists(t *testing.T) {
 	}
 }
 
-// A target whose samples all have the same features says nothing of other rows: no rounding of these becomes a prediction.
+// If all samples of a target have the same features, they say nothing about other rows: rounding errors must not become
+// predictions.
 func TestOwnTableOfSameRows(t *testing.T) {
 	rng := testrand.New(t)
 	for name, value := range map[string]float64{"0": 0, "not 0": 0.1 + rng.Float64()} {

@@ -12,8 +12,8 @@ import (
 	"github.com/amtrl/amtrl/internal/must"
 )
 
-// writeSites writes rows of six sites, the last of them the target, whose outcome depends on an age, a shift and a kind. With words
-// these are two columns, without a column of 0 and 1 for each word.
+// writeSites writes rows of six sites, the last of them the target, whose outcome depends on an age, a shift and a
+// kind. With words set, shift and kind are columns of words; otherwise there is a column of 0 and 1 for each word.
 func writeSites(t *testing.T, path string, words bool) {
 	t.Helper()
 	f := must.Get(os.Create(path))(t)
@@ -34,7 +34,7 @@ func writeSites(t *testing.T, path string, words bool) {
 			}
 			row := []string{fmt.Sprintf("%d-%d", site, i), fmt.Sprint("site ", site), fmt.Sprint(age)}
 			if words {
-				row = append(row, append(shifts[:3:3], "")[s], kinds[k]) // a fourth of the shifts are missing
+				row = append(row, append(shifts[:3:3], "")[s], kinds[k]) // a quarter of the shifts are missing
 			}
 			for at := 0; at < 7 && !words; at++ {
 				row = append(row, bit(at == s && s < 3 || at == 3+k))
@@ -54,7 +54,7 @@ func bit(is bool) string {
 	return "0"
 }
 
-// Columns of words need no more than others, and give what columns of 0 and 1 that somebody made of them give, to the byte.
+// Columns of words need no further settings, and give the same bytes as hand-made columns of 0 and 1.
 func TestOwnTableWithWords(t *testing.T) {
 	dir := ownFolder(t)
 	var drawn, predicted []string

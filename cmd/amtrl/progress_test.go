@@ -10,7 +10,7 @@ import (
 	"github.com/amtrl/amtrl/runs"
 )
 
-// The time left of a run is not said from a first round that takes nearly all of the time, but once two rounds were alike.
+// No time left is shown after a first round that takes nearly all of the time, but it is once two rounds were alike.
 func TestRunTimeLeft(t *testing.T) {
 	set := must.Get(dataset.Digits(0, 60, 2))(t)
 	cfg := must.Get(pipeline.NewConfig(pipeline.PresetDefault))(t).Complete(set)
@@ -33,7 +33,7 @@ func TestRunTimeLeft(t *testing.T) {
 	must.Hold(t, p.reached[1] == p.reached[2]-p.reached[1] && p.reached[1] < 1e5, "no round has more than all rows: %v", p.reached)
 }
 
-// The time left of a sweep counts from its start, not from the first unit that is done.
+// The time left of a sweep is estimated from its start, not from the end of its first unit.
 func TestSweepTimeLeft(t *testing.T) {
 	p := &sweepProgress{out: &output{}, start: time.Now().Add(-time.Hour)}
 	p.out.quiet.V = true

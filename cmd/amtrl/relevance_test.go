@@ -18,7 +18,7 @@ func readCSV(t *testing.T, text string) [][]string {
 	return must.Get(csv.NewReader(strings.NewReader(text)).ReadAll())(t)
 }
 
-// Without flags the command finds what the run wrote, costs and all.
+// Without flags the command prints what the run wrote, with the run's costs.
 func TestRelevance(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -43,12 +43,12 @@ func TestRelevance(t *testing.T) {
 		t.Errorf("shares sum to %v, %d relevances are 0, kind %s, target %s", sum, zeros, res.Relevance.Kind, res.Target)
 	}
 
-	// Flags may follow the argument or come before it.
+	// Flags may come before or after the argument.
 	before := succeed(t, dir, "relevance", "--top", "3", "a").Stdout
 	if after := succeed(t, dir, "relevance", "a", "--top", "3").Stdout; after != before || lines(after) != 6 {
 		t.Errorf("unexpected table:\n%s%s", before, after)
 	}
-	// A model alone will do, with heads of sources in it, and what it estimates is what the run did.
+	// A model file that has heads of sources is enough, and the estimate from it equals the run's.
 	want := amtrltest.JSON[relevanceResult](t, succeed(t, dir, "relevance", "a", "--json"))
 	heads := func(method string) {
 		model := must.Get(os.ReadFile(filepath.Join(dir, "a", "checkpoint", method+".safetensors")))(t)
@@ -66,7 +66,7 @@ func TestRelevance(t *testing.T) {
 	amtrl(t, dir, "relevance", "target").Complains(t, 1, "expected the heads of sources, found the model of method target")
 }
 
-// sameRelevance fails the test unless the command prints what a run wrote.
+// sameRelevance fails the test unless the command prints the source, nu and share columns that the run wrote.
 func sameRelevance(t *testing.T, dir, run string) {
 	t.Helper()
 	raw := must.Get(os.ReadFile(filepath.Join(dir, run, "relevance.csv")))(t)
@@ -84,8 +84,8 @@ func sameRelevance(t *testing.T, dir, run string) {
 	}
 }
 
-// The relevance is that of the first method, whichever is recommended, and so are the shares of mix auto. Another estimate is
-// of that method's heads too.
+// The relevance and the shares of mix auto are those of the first method, whichever method is recommended. Another
+// estimator is applied to the heads of the first method too.
 func TestRelevanceOfFirstMethod(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -18,7 +18,7 @@ import (
 	"github.com/amtrl/amtrl/runs/study"
 )
 
-// A run names the command that makes a page of it, and that command works, in each format.
+// A run prints the command that makes its page, and that command works in each format.
 func TestReport(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -51,7 +51,7 @@ func TestReport(t *testing.T) {
 	amtrl(t, dir, "report", "figures").Complains(t, 1, "expected the folder of a finished run")
 }
 
-// The command that a report names finds the same work complete.
+// The command that a report names as repeating the work finds it complete.
 func TestReportRepeats(t *testing.T) {
 	dir := newCampaign(t, testrand.New(t), false, func(string, int) bool { return true }).dir
 	must.Do(t, os.WriteFile(filepath.Join(dir, "some costs.csv"), []byte("source,cost\nfog_2,3\nscale_2,0.5\n"), 0o644))
@@ -93,7 +93,7 @@ func TestReportRepeats(t *testing.T) {
 	}
 }
 
-// shellWords are the words of a command without quotes within quotes.
+// shellWords splits a command into words. Single quotes must not be nested.
 func shellWords(command string) (words []string) {
 	for i, part := range strings.Split(command, "'") {
 		if i%2 == 1 {
@@ -105,7 +105,8 @@ func shellWords(command string) (words []string) {
 	return words
 }
 
-// What leads to the data of a folder without flags is unknown, and so are flags that no command of this program wrote.
+// The command that repeats a run lacks the data if the run recorded no flags, or flags that no command of this program
+// writes.
 func TestReportNamesWhatItLacks(t *testing.T) {
 	id := runs.Identity{Targets: []string{"a"}, Seeds: []uint64{1}, Config: must.Get(pipeline.NewConfig(pipeline.PresetDefault))(t)}
 	id.Data.Name = "reviews (validation rows)"
@@ -121,7 +122,7 @@ func TestReportNamesWhatItLacks(t *testing.T) {
 	}
 }
 
-// A study has a page from its first round on, of what its rounds found.
+// A study has a page from its first round on, which shows what the rounds found.
 func TestReportStudy(t *testing.T) {
 	c := newCampaign(t, testrand.New(t), false, func(source string, i int) bool { return source == "zoo" && i < 20 })
 	succeed(t, c.dir, "study", "new", "S", "--data", "bare.yaml", "--k", "3", "--floor", "2", "--epochs", "3", "--budget", "120")
@@ -154,7 +155,7 @@ func TestReportStudy(t *testing.T) {
 	}
 }
 
-// The figures of README are those of the run that make figures carries out.
+// The figures of the README equal those of the run that make figures carries out.
 func TestReadmeFigures(t *testing.T) {
 	t.Parallel()
 	switch {
@@ -177,7 +178,7 @@ func TestReadmeFigures(t *testing.T) {
 		t.Error("docs/figures is empty")
 	}
 	for _, f := range committed {
-		if f.IsDir() { // those of docs/results.md
+		if f.IsDir() { // the figures of docs/results.md
 			continue
 		}
 		now := must.Get(os.ReadFile(filepath.Join(dir, "figures", f.Name())))(t)
@@ -187,7 +188,7 @@ func TestReadmeFigures(t *testing.T) {
 	}
 }
 
-// Runs and sweeps of many images with the linear class say what a network would do, behind the table and on the page.
+// A run or sweep of many images with the linear class recommends a network, below the table and on the page.
 func TestConvAdvice(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

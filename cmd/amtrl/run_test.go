@@ -15,7 +15,7 @@ import (
 	"github.com/amtrl/amtrl/runs"
 )
 
-// A budget that is more than all rows cost is said to be, and one that draws nothing with many epochs what to change.
+// A run says if the budget exceeds the cost of all rows, and says what to change if no round draws a row.
 func TestBudgetBeyondAllRows(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -28,7 +28,7 @@ func TestBudgetBeyondAllRows(t *testing.T) {
 	amtrl(t, dir, none...).Complains(t, 1, "raise the budget or the floor, or have fewer epochs than 900")
 }
 
-// What is left of a budget since relevance gives it all to sources without more rows is said, and only then.
+// A run reports what is left of a budget if relevance gives all of it to sources without further rows, and only then.
 func TestBudgetLeft(t *testing.T) {
 	t.Parallel()
 	dir, rng := t.TempDir(), testrand.New(t)
@@ -89,7 +89,8 @@ func TestRun(t *testing.T) {
 	amtrl(t, dir, tiny("run", "--format", "markdown")...).Prints(t, 0, "| method | error |")
 }
 
-// One seed gives the same bytes, another seed others, and neither threads nor the way a setting is given matters.
+// The same seed gives the same bytes and another seed gives others. The number of threads and whether a flag or the
+// environment sets the seed do not matter.
 func TestRunIsReproducible(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -106,7 +107,7 @@ func TestRunIsReproducible(t *testing.T) {
 	}
 }
 
-// A folder of other work is refused, by --dry-run too; a sweep may add seeds to its own.
+// A folder of other work is refused, also by --dry-run; seeds may be added to a sweep.
 func TestRunRefusesAnotherFolder(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -141,7 +142,7 @@ func TestRunOnSyntheticData(t *testing.T) {
 	amtrl(t, dir, append(args, "--evaluate", "validation")...).ComplainsOnce(t, 1)
 }
 
-// Costs change what a budget buys, and validation rows what is measured.
+// Costs enter what a budget buys, and --evaluate validation measures on validation rows.
 func TestCostsAndValidation(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -173,7 +174,7 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// The number of jobs and of threads does not reach the files.
+// The files do not depend on the numbers of jobs and threads.
 func TestSweepJobs(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -22,7 +22,7 @@ import (
 
 const schemaFolder = "../../docs/schema"
 
-// The schemas have the fields of what is written, required where they always are, and no others.
+// Each schema has exactly the fields of the type that it describes, and requires those that are always written.
 func TestSchemasHaveTheFields(t *testing.T) {
 	for name, v := range map[string]any{"result.json": runs.Result{}, "summary.json": runs.Summary{}, "study-status.json": study.Status{},
 		"evaluation.json": runs.Evaluation{}} {
@@ -37,7 +37,7 @@ func readSchema(t *testing.T, name string) map[string]any {
 	return s
 }
 
-// sameFields compares a part of a schema with the type that it describes.
+// sameFields compares a part of a schema with its Go type.
 func sameFields(t *testing.T, file, where string, schema map[string]any, typ reflect.Type) {
 	t.Helper()
 	if ref, ok := schema["$ref"].(string); ok {
@@ -80,7 +80,8 @@ func sameFields(t *testing.T, file, where string, schema map[string]any, typ ref
 	}
 }
 
-// collectFields finds the fields as encoding/json does; those behind an embedded pointer may be absent.
+// collectFields collects the fields of typ by their JSON names, as encoding/json finds them; those in an embedded
+// pointer may be absent.
 func collectFields(typ reflect.Type, mayLack bool, out map[string]reflect.StructField) {
 	for i := range typ.NumField() {
 		f := typ.Field(i)
@@ -101,7 +102,7 @@ func collectFields(typ reflect.Type, mayLack bool, out map[string]reflect.Struct
 	}
 }
 
-// What runs, sweeps and studies write is valid by the schemas; what is not is refused.
+// The files that runs, sweeps and studies write are valid by the schemas; changed files are refused.
 func TestSchemas(t *testing.T) {
 	dir := t.TempDir()
 	compiler := jsonschema.NewCompiler()
@@ -175,7 +176,7 @@ func TestSchemas(t *testing.T) {
 	}
 }
 
-// The lines of Python in docs/report.md read a run.
+// The Python code of docs/report.md reads a run.
 func TestReportPython(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -15,7 +15,7 @@ import (
 	"github.com/amtrl/amtrl/pipeline"
 )
 
-// An empty head loss, as labels that are numbers have it, is least squares, and said to be.
+// An empty head loss, which labels that are numbers have, means least squares, and is printed as squared.
 func TestEmptyHeadLossIsSquared(t *testing.T) {
 	t.Parallel()
 	plan := succeed(t, t.TempDir(), "run", "--data", "synthetic:sparse", "--rows", "900", "--sources", "6", "--floor", "5", "--dry-run")
@@ -42,7 +42,7 @@ func TestSettingsArriveInTheConfiguration(t *testing.T) {
 		t.Helper()
 		return amtrltest.JSON[dryRunResult](t, succeed(t, dir, slices.Concat(args, more)...))
 	}
-	// The theory schedule allows no other allocation and no costs.
+	// The theory schedule allows neither another allocation nor costs.
 	theory := plan(append(erm, "--sources", "pools", "--schedule", "theory", "--delta", "0.2", "--r", "2",
 		"--sigma-min", "0.5", "--beta", "3")...)
 	paper := plan(append(erm, "--allocation", "l1", "--mix", "0.25", "--costs", costs, "--nu", nu)...)
@@ -71,7 +71,7 @@ func TestSettingsArriveInTheConfiguration(t *testing.T) {
 	inConv.Conv = &pipeline.Conv{Channels: []int{4, 5}, Passes: 3, Batch: 17, Rate: 0.25, Decay: 0.5, Validation: 0.125,
 		Patience: 2, WarmStart: true}
 
-	// A new setting has to get a flag and come here.
+	// A new setting needs a flag, and a value other than zero in this test.
 	set := map[string]bool{}
 	for _, cfg := range []pipeline.Config{want, inTheory, inConv} {
 		for name, v := range leaves("", reflect.ValueOf(cfg)) {
@@ -99,13 +99,14 @@ func TestSettingsArriveInTheConfiguration(t *testing.T) {
 		t.Errorf("a dry run left %v", entries)
 	}
 
-	// Without flags the configuration is the preset's, for tasks, pixels are measured in one unit, and no costs enter the allocation.
+	// Without flags the configuration is the preset's for tasks. The digits' pixels share one unit, and without costs
+	// the allocation is squared.
 	for _, preset := range pipeline.Presets() {
 		res := amtrltest.JSON[dryRunResult](t, succeed(t, dir, "run", "--digits", "700", "--dry-run", "--json", "--preset", preset))
 		want := must.Get(pipeline.NewConfig(preset))(t)
 		want.Scaling, want.Allocation.Rule = pipeline.ScalingGlobal, pipeline.RuleSquared
 		if want.Relevance.Kind == pipeline.RelevanceAuto {
-			want.Relevance.Kind = pipeline.Ridge // of tasks
+			want.Relevance.Kind = pipeline.Ridge // the choice for tasks
 		}
 		got, _ := json.Marshal(res.Identity.Config)
 		if expected, _ := json.Marshal(want.Complete(nil).Canonical()); string(got) != string(expected) {
@@ -114,7 +115,7 @@ func TestSettingsArriveInTheConfiguration(t *testing.T) {
 	}
 }
 
-// A network that the data cannot train is refused in one line, and no folder is left.
+// A network that cannot be trained on the data is refused in one line, and no folder is left.
 func TestConvRefused(t *testing.T) {
 	t.Parallel()
 	for args, want := range map[string]string{
@@ -129,7 +130,7 @@ func TestConvRefused(t *testing.T) {
 		command := append([]string{"run", "--representation", "conv", "--floor", "3", "--quiet"}, strings.Fields(args)...)
 		for _, command := range [][]string{command, append(command, "--dry-run")} {
 			if slices.Contains(command, "--dry-run") && strings.Contains(want, "rate") {
-				continue // which training alone finds
+				continue // only training finds this
 			}
 			o := amtrl(t, dir, command...)
 			if o.Code == 0 || o.Stdout != "" || !strings.Contains(o.Stderr, want) || strings.Count(strings.TrimSpace(o.Stderr), "\n") > 1 {
@@ -142,7 +143,7 @@ func TestConvRefused(t *testing.T) {
 	}
 }
 
-// leaves lists the fields of nested structs.
+// leaves yields the path and the value of every field that is no struct, within nested structs.
 func leaves(path string, v reflect.Value) iter.Seq2[string, reflect.Value] {
 	return func(yield func(string, reflect.Value) bool) {
 		v := reflect.Indirect(v)

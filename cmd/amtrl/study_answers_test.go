@@ -9,7 +9,8 @@ import (
 	"github.com/amtrl/amtrl/internal/must"
 )
 
-// What spreadsheets and statistics programs make of a file of answers is taken, or named for what it is.
+// Files of answers that spreadsheets or statistics programs have changed are accepted, or refused with a message that
+// names the change.
 func TestAnswersOfOtherPrograms(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -33,7 +34,7 @@ func TestAnswersOfOtherPrograms(t *testing.T) {
 	tell("id,grade\n00007,1\n00008,NA\n").Prints(t, 0, "1 label, ")
 	tell("id,answer\n00009,1\n").Complains(t, 1, `expected a column "grade", found`, "it may also be called label")
 	tell("id,label\n00009,17\n").Complains(t, 1, `expected one of the classes 1, 2, 3, found "17"`, "type: number")
-	tell("id,grade,label\n00009,,2\n00010,3,notes\n00011,1,1\n").Prints(t, 0, "3 labels, ") // of a sheet that has both
+	tell("id,grade,label\n00009,,2\n00010,3,notes\n00011,1,1\n").Prints(t, 0, "3 labels, ") // a sheet with both columns
 	tell("id,grade,label\n00012,,2\n00013,3,1\n").Complains(t, 1, "told.csv: line 3", "columns grade and label, found 3 and 1")
 	tell("id,grade,label\n00012,,7\n").Complains(t, 1, "column label", `found "7"`)
 	tell("id,label\n00009,many\n").Complains(t, 1, `found "many": add it to classes in`)

@@ -11,15 +11,15 @@ import (
 	"github.com/amtrl/amtrl/internal/must"
 )
 
-// campaign is a folder with the same rows in full.csv, with all labels, and bare.csv, with none but those that keep
-// names, and what each row's labels are.
+// campaign is a folder with the same rows in two files: full.csv has all labels, and bare.csv only those that keep
+// selects.
 type campaign struct {
 	dir     string
 	columns []string
-	labels  map[string][]string // by id
+	labels  map[string][]string // all labels of each row, by id
 }
 
-// newCampaign makes rows of six sources and a target, with classes in one column or numbers in two.
+// newCampaign writes rows of six sources and a target, with classes in one column or numbers in two.
 func newCampaign(t *testing.T, rng *rand.Rand, numbers bool, keep func(source string, i int) bool) *campaign {
 	t.Helper()
 	const width = 9
@@ -93,7 +93,7 @@ func newCampaign(t *testing.T, rng *rand.Rand, numbers bool, keep func(source st
 	return c
 }
 
-// read reads a CSV file as a list of records by column.
+// read returns the records of a CSV file, each by the names of its columns.
 func (c *campaign) read(t *testing.T, name string) []map[string]string {
 	t.Helper()
 	f := must.Get(os.Open(filepath.Join(c.dir, name)))(t)
@@ -110,7 +110,7 @@ func (c *campaign) read(t *testing.T, name string) []map[string]string {
 	return out
 }
 
-// answer writes the labels of some ids.
+// answer writes a file with the labels of the ids and returns its name.
 func (c *campaign) answer(t *testing.T, name string, ids ...string) string {
 	t.Helper()
 	rows := [][]string{append([]string{"id"}, c.columns...)}

@@ -22,20 +22,20 @@ import (
 	"github.com/amtrl/amtrl/runs/study"
 )
 
-// chaos is four processes at a time that ask and tell one study, killed at random.
+// chaos records what four processes at a time, which are killed at random, learn while they ask and tell one study.
 type chaos struct {
 	*campaign
 	mu sync.Mutex
-	// asked are the ids of asks that were seen, told the labels of tells that were acknowledged.
+	// asked holds the ids of asks whose output was seen, told the labels whose tells were acknowledged.
 	asked []string
 	told  map[string]string
 	skips map[string]bool
 	kills int
 }
 
-// Four processes ask and tell one study at the same time, in any order, again and again, wrongly, and are killed at random.
-// No row is asked for while it is pending or answered, nothing acknowledged is lost, and the journal replays to the same
-// files. AMTRL_CHAOS is how often each process acts; make chaos sets 200.
+// Four processes at a time ask and tell one study in random order, repeat commands, give wrong answers and are killed
+// at random. No row is asked for while it is pending or answered, no acknowledged label is lost, and replaying the
+// journal gives the same files. AMTRL_CHAOS is the number of commands per worker; make chaos sets 200.
 func TestStudyChaos(t *testing.T) {
 	rounds := 8
 	if text := os.Getenv("AMTRL_CHAOS"); text != "" {
@@ -64,7 +64,7 @@ func TestStudyChaos(t *testing.T) {
 	t.Logf("%d events, %d asks, %d rounds and %d kills; the last fit ended with %d", st.Events, st.Asks, st.Rounds, c.kills, fit.Code)
 }
 
-// act is one command, or one that is killed.
+// act runs one random command, which may be killed.
 func (c *chaos) act(t *testing.T, rng *rand.Rand, name string) {
 	c.mu.Lock()
 	open := slices.DeleteFunc(slices.Clone(c.asked), func(id string) bool { _, is := c.told[id]; return is || c.skips[id] })
@@ -91,13 +91,13 @@ func (c *chaos) act(t *testing.T, rng *rand.Rand, name string) {
 			args = append(args, "--expires", "1s")
 		}
 		code = []int{0, 1, 3}
-	case n == 4 && len(answered) > 0: // a contradiction, together with what would be right
+	case n == 4 && len(answered) > 0: // a contradiction beside right answers
 		for _, id := range some(open, 3) {
 			rows[id] = c.labels[id][0]
 		}
 		id := answered[rng.IntN(len(answered))]
 		rows[id], code = map[string]string{"bad": "good", "fair": "bad", "good": "fair"}[c.labels[id][0]], []int{4}
-	case n == 5: // some again, and some that nobody asked for
+	case n == 5: // answers that were given before, and answers that nobody asked for
 		for _, id := range append(some(answered, 5), some(slices.Sorted(maps.Keys(c.labels)), 2)...) {
 			rows[id] = c.labels[id][0]
 		}
@@ -160,7 +160,7 @@ func (c *chaos) act(t *testing.T, rng *rand.Rand, name string) {
 	maps.Copy(c.skips, skips)
 }
 
-// check replays the journal by itself.
+// check replays the journal on its own and compares the outcome with the status and with what was acknowledged.
 func (c *chaos) check(t *testing.T, st *study.Status) {
 	t.Helper()
 	set := c.rowsOf(t)
@@ -229,7 +229,7 @@ func (c *chaos) check(t *testing.T, st *study.Status) {
 	if spent != st.Spent {
 		t.Errorf("spent %g, expected %g, answered and pending", st.Spent, spent)
 	}
-	known := map[string]bool{} // rows with a label in the data are not told
+	known := map[string]bool{} // rows whose labels are in the data are not told
 	for i := range 15 {
 		known[fmt.Sprintf("zoo/%d", i)] = true
 	}
@@ -245,7 +245,7 @@ func (c *chaos) check(t *testing.T, st *study.Status) {
 	}
 }
 
-// askedLater says whether a row is of an ask after one.
+// askedLater reports whether the row id is in an ask with a number above number.
 func askedLater(asks map[int][]string, number int, id string) bool {
 	for n, list := range asks {
 		if n > number && slices.Contains(list, id) {
@@ -255,7 +255,7 @@ func askedLater(asks map[int][]string, number int, id string) bool {
 	return false
 }
 
-// rowsOf are the ids of each source, in the order of the data.
+// rowsOf returns the ids of each source's rows, in the order of the data.
 func (c *chaos) rowsOf(t *testing.T) map[string][]string {
 	t.Helper()
 	out := map[string][]string{}

@@ -12,7 +12,8 @@ import (
 	"github.com/amtrl/amtrl/runs/study"
 )
 
-// A line that a killed writer left is set aside, and what was changed is found.
+// An incomplete line that a killed writer left is set aside, and changes to the journal or to the files of a round are
+// found.
 func TestStudyJournalFaults(t *testing.T) {
 	rng := testrand.New(t)
 	c := newCampaign(t, rng, false, func(s string, i int) bool { return s == "zoo" && i < 20 })
@@ -62,7 +63,7 @@ func TestStudyJournalFaults(t *testing.T) {
 	must.Do(t, os.WriteFile(model, append(raw, '\n'), 0o644))
 	run("verify", "S").ComplainsLast(t, 1, "relevance.csv: expected sha256")
 	must.Do(t, os.WriteFile(model, raw, 0o644))
-	// Other data are refused, the same data elsewhere are not.
+	// Other data are refused; the same data in another place are not.
 	must.Do(t, os.WriteFile(filepath.Join(c.dir, "copy.csv"), must.Get(os.ReadFile(filepath.Join(c.dir, "bare.csv")))(t), 0o644))
 	manifest := string(must.Get(os.ReadFile(filepath.Join(c.dir, "bare.yaml")))(t))
 	must.Do(t, os.WriteFile(filepath.Join(c.dir, "copy.yaml"), []byte(strings.Replace(manifest, "bare.csv", "copy.csv", 1)), 0o644))
@@ -70,7 +71,8 @@ func TestStudyJournalFaults(t *testing.T) {
 	run("status", "S", "--data-at", "full.yaml").ComplainsLast(t, 1, "expected the data of the study")
 }
 
-// What the environment says to other commands under the same name changes nothing, and the command line wins over it.
+// An environment variable that other commands read under the same name changes nothing, and the command line overrides
+// the environment.
 func TestStudyEnvironment(t *testing.T) {
 	c := newCampaign(t, testrand.New(t), false, func(s string, i int) bool { return s == "zoo" && i < 20 })
 	run := func(env string, args ...string) outcome {

@@ -13,8 +13,8 @@ import (
 	"github.com/amtrl/amtrl/runs/study"
 )
 
-// On the reviews, from the labels of the target alone, as many labels as a run takes from labelled data bring as much as
-// they bring the run, and more than the target's own labels. Rows that nobody can label are given up.
+// On the reviews, a study that begins with the labels of the target alone does as well as a run on labelled data with
+// as many labels, and better than the target's own labels. Rows that nobody can label are skipped.
 func TestStudyOwnData(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it reads and writes a hundred megabytes")
@@ -69,7 +69,7 @@ func TestStudyOwnData(t *testing.T) {
 	targetAlone(t, dir)
 	campaign, run, target := errorOf("campaign"), errorOf("run"), errorOf("alone")
 	t.Logf("error of the study %.3f, of the run on labelled data %.3f, of the target alone %.3f", campaign, run, target)
-	// Two standard errors of a difference over as many rows.
+	// 0.03 is two standard errors of the difference over this number of rows.
 	if campaign > run+0.03 || campaign > 0.8*target {
 		t.Errorf("error of the study %.3f, of the run on labelled data %.3f, of the target alone %.3f", campaign, run, target)
 	}
@@ -82,7 +82,7 @@ func readTable(t *testing.T, path string) [][]string {
 	return must.Get(csv.NewReader(f).ReadAll())(t)
 }
 
-// studySpent is what the study has spent.
+// studySpent returns the cost that the study has spent.
 func studySpent(t *testing.T, dir string) float64 {
 	t.Helper()
 	return amtrltest.JSON[study.Status](t, succeed(t, dir, "study", "status", "campaign", "--json")).Spent

@@ -12,8 +12,8 @@ import (
 	"github.com/amtrl/amtrl/internal/must"
 )
 
-// runPage carries out the lines of Python of a page of the documentation, between others, where Python has the modules that
-// they need, and returns what they print.
+// runPage runs the Python code of a page of the documentation between the lines before and after, and returns its
+// output. It skips the test if Python lacks the modules.
 func runPage(t *testing.T, dir, page, modules, before, after string) string {
 	t.Helper()
 	_, script, ok := strings.Cut(string(must.Get(os.ReadFile(filepath.Join("..", "..", "docs", page)))(t)), "```python\n")
@@ -30,7 +30,7 @@ func runPage(t *testing.T, dir, page, modules, before, after string) string {
 	return start(t, cmd).Succeeds(t).Stdout
 }
 
-// The Python module passes its own tests, as pip installs it where pip can.
+// The Python module passes its own tests, installed by pip if pip is there.
 func TestPython(t *testing.T) {
 	python := cmp.Or(os.Getenv("AMTRL_PYTHON"), "python3")
 	if err := exec.Command(python, "-c", "import sys; assert sys.version_info >= (3, 9)").Run(); err != nil {

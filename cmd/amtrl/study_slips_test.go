@@ -10,8 +10,8 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// A number whose point was lost is named when it is told and in the status, unless it is told as checked, and when its row is told anew it
-// is as any other.
+// A number that lost its decimal point is reported when it is told and in the status, unless it is told as checked. If
+// the row is told anew, the new label is judged like any other.
 func TestSlipInAnswers(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

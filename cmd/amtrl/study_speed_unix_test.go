@@ -20,7 +20,7 @@ import (
 	"github.com/amtrl/amtrl/internal/npy"
 )
 
-// How long a study of ten million rows takes, for docs/study.md: make study-speed.
+// TestStudySpeed measures a study of ten million rows for docs/study.md: make study-speed.
 func TestStudySpeed(t *testing.T) {
 	if os.Getenv("AMTRL_STUDY_SPEED") == "" {
 		t.Skip("it writes half a gigabyte; make study-speed runs it")
@@ -44,7 +44,7 @@ func TestStudySpeed(t *testing.T) {
 	}
 	le := bits.LittleEndian
 	array("features.npy", "<f2", []int{rows, width}, rows, func(dst []byte, _ int) []byte {
-		for range 2 { // four halves between 1 and 2 of each word
+		for range 2 { // each word holds four float16 between 1 and 2
 			dst = le.AppendUint64(dst, rng.Uint64()&0x03ff03ff03ff03ff|0x3c003c003c003c00)
 		}
 		return dst

@@ -15,8 +15,8 @@ import (
 	"github.com/amtrl/amtrl/runs/study"
 )
 
-// What was spent on sources is theirs alone: rows of the target stand beside it. Ids with blanks around them, as people type
-// them, are those of the rows.
+// The status counts what was spent on sources without the target, whose rows it counts apart. Ids with blanks around
+// them, as people type them, are accepted.
 func TestStudyStatusOfTarget(t *testing.T) {
 	c := newCampaign(t, testrand.New(t), false, func(string, int) bool { return false })
 	run := func(args ...string) outcome {
@@ -49,10 +49,11 @@ func TestStudyStatusOfTarget(t *testing.T) {
 	must.Equal(t, costText(6.299999999999998), "6.3", "a sum of costs")
 }
 
-// A source whose other rows were all given up is not said to be labelled next, also where no round came since.
+// A report does not name a source for the next labels if all its other rows were skipped, even if no round has come
+// since.
 func TestStudyReportAfterSkips(t *testing.T) {
 	c := newCampaign(t, testrand.New(t), false, func(s string, i int) bool { return s == "zoo" && i < 30 })
-	// With a fixed mix shares go by relevance, also where that tells nothing.
+	// With a fixed mix the shares follow the relevance, even if it carries no information.
 	succeed(t, c.dir, "study", "new", "S", "--data", "bare.yaml", "--round-budget", "60", "--k", "5", "--mix", "0")
 	succeed(t, c.dir, "study", "ask", "S", "--out", "a.csv")
 	asked := ids(c.read(t, "a.csv"))
@@ -81,7 +82,7 @@ func TestStudyReportAfterSkips(t *testing.T) {
 	must.Hold(t, strings.Contains(out, "No rows are left of "+best+" ("), "%s is not said to have no rows left:\n%.900s", best, out)
 }
 
-// Verify opens no device but one of the backend that learned the rounds, and none where there are no rounds.
+// verify opens no device but one of the backend that computed the rounds, and none if there are no rounds.
 func TestStudyVerifyDevice(t *testing.T) {
 	c := newCampaign(t, testrand.New(t), false, func(string, int) bool { return false })
 	succeed(t, c.dir, "study", "new", "S", "--data", "bare.yaml", "--target-samples", "10", "--round-budget", "40", "--k", "5")
@@ -94,7 +95,8 @@ func TestStudyVerifyDevice(t *testing.T) {
 	must.Hold(t, strings.Contains(out.Stderr, "backend cpu") && !strings.Contains(out.Stderr, "cuda"), "%s", out.Stderr)
 }
 
-// Of several columns of labels each has its own progress, of the sources and of the target, in text and in JSON.
+// With several columns of labels the status counts each column's labels of the sources and of the target, in text and
+// in JSON.
 func TestStudyStatusByColumn(t *testing.T) {
 	c := newCampaign(t, testrand.New(t), true, func(s string, i int) bool { return s == "zoo" && i < 20 })
 	succeed(t, c.dir, "study", "new", "S", "--data", "bare.yaml", "--round-budget", "40", "--k", "2")

@@ -17,7 +17,7 @@ import (
 	"github.com/amtrl/amtrl/runs/study"
 )
 
-// A study whose asks are answered in full, in any order and any number of files, ends with the samples, the relevance
+// A study whose asks are all answered, in any order and in any number of files, ends with the samples, the relevance
 // and the model of a run on the labelled data.
 func TestStudyEqualsRun(t *testing.T) {
 	for _, test := range []struct {
@@ -68,7 +68,7 @@ func TestStudyEqualsRun(t *testing.T) {
 			if n := len(c.read(t, "predicted.csv")); n != len(c.labels) {
 				t.Errorf("%d rows were predicted, expected %d", n, len(c.labels))
 			}
-			kept := must.Get(runs.ReadModel(last))(t).Method // that of another method is in no round
+			kept := must.Get(runs.ReadModel(last))(t).Method // a round keeps the model of this method alone
 			succeed(t, c.dir, "predict", "S", "full.csv", "--method", kept, "--out", "kept.csv")
 			must.Equal(t, fmt.Sprint(c.read(t, "kept.csv")), fmt.Sprint(c.read(t, "predicted.csv")), "predictions of the method by name")
 			other := map[bool]string{true: "target", false: "constant"}[kept == "constant"]
@@ -79,8 +79,8 @@ func TestStudyEqualsRun(t *testing.T) {
 	}
 }
 
-// What a study was told stays told: requests and answers can be repeated, contradictions change nothing, files are taken
-// whole or not at all, rows that were given up or whose time is over give their budget back.
+// A study keeps what it was told: requests and answers can be repeated, contradictions change nothing, files are
+// accepted whole or not at all, and rows that are skipped or expire give their budget back.
 func TestStudyAnswers(t *testing.T) {
 	rng := testrand.New(t)
 	c := newCampaign(t, rng, false, func(s string, i int) bool { return s == "zoo" && i < 20 })
@@ -93,7 +93,7 @@ func TestStudyAnswers(t *testing.T) {
 		return amtrltest.JSON[study.Status](t, run("status", "S", "--json").Succeeds(t))
 	}
 	journal := func() string { return string(must.Get(os.ReadFile(filepath.Join(c.dir, "S", "journal.jsonl")))(t)) }
-	must.Do(t, os.MkdirAll(filepath.Join(c.dir, "S", "asks"), 0o755)) // as a killed one left it
+	must.Do(t, os.MkdirAll(filepath.Join(c.dir, "S", "asks"), 0o755)) // as a killed command left it
 	run("new", "S", "--data", "bare.yaml", "--round-budget", "60", "--k", "5").Succeeds(t)
 	must.Do(t, os.Remove(filepath.Join(c.dir, "S", "asks")))
 	run("new", "S", "--data", "bare.yaml", "--round-budget", "60", "--k", "5").Succeeds(t)
@@ -175,7 +175,7 @@ func TestStudyAnswers(t *testing.T) {
 		t.Error("the journal lost what was told before")
 	}
 
-	// Skipped rows give their budget back, and the next rows are others.
+	// Skipped rows give their budget back, and other rows are asked for next.
 	st := status()
 	var rest strings.Builder
 	rest.WriteString("id,status\n")
@@ -187,7 +187,7 @@ func TestStudyAnswers(t *testing.T) {
 		t.Errorf("after skipping %+v", now)
 	}
 	id, label, _ := strings.Cut(unaskedOf(c, first), ",")
-	// As a spreadsheet writes it where numbers have a decimal comma, with a space that somebody typed and empty rows.
+	// A spreadsheet writes this where numbers have a decimal comma. It has empty rows and a blank that somebody typed.
 	sheet := "\ufeffid;seen by;label\r\n" + id + ";A, B;" + label + " \r\n;;\r\n;C;\r\n"
 	run("tell", "S", write("unasked.csv", sheet)).Prints(t, 0, "1 label, ", "1 not asked for")
 	run("ask", "S", "--expires", "1s", "--out", "b.csv").Succeeds(t)
@@ -197,7 +197,7 @@ func TestStudyAnswers(t *testing.T) {
 			t.Errorf("row %s was asked for again", id)
 		}
 	}
-	// Once time is over rows may be asked for again, and answers that come late are welcome.
+	// Rows whose time is over may be asked for again, and late answers are accepted.
 	for status().Late == 0 {
 		time.Sleep(50 * time.Millisecond)
 	}
@@ -231,7 +231,7 @@ func TestStudyAnswers(t *testing.T) {
 	run("ask", "S", "--budget", "9").ComplainsLast(t, 3, "nothing to ask for: every row is asked for or given up")
 }
 
-// unaskedOf is an answer for a row that is not in a list.
+// unaskedOf returns the line of an answer for a row of a source that is not among asked.
 func unaskedOf(c *campaign, asked []string) string {
 	for _, id := range slices.Sorted(maps.Keys(c.labels)) {
 		if !slices.Contains(asked, id) && !strings.HasPrefix(id, "zoo") {

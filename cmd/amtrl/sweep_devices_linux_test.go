@@ -13,9 +13,8 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// TestSweepAcrossDevices sweeps on one device of a machine that has four, on all where they are too small for the
-// data, and on all with one that goes away in the middle, at an instant that is another one each time: the folders hold the
-// same bytes.
+// TestSweepAcrossDevices sweeps on one of four devices, on all four with too little memory for the data, and on several
+// of which one is lost at a random instant: the folders hold the same bytes.
 func TestSweepAcrossDevices(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -27,21 +26,22 @@ func TestSweepAcrossDevices(t *testing.T) {
 	}
 	folder := func(name string) string { return filepath.Join(dir, name) }
 	run("", "--out", "one", "--jobs", "3").Succeeds(t)
-	// The four have no room for pools: rows are copied to them, and streamed when libraries have taken their part.
+	// The four devices have no room for the pools: drawn rows are copied to them, and are streamed once the libraries
+	// have taken their memory.
 	o := run(fmt.Sprint("memory=", 150<<20), "--out", "four", "--jobs", "4", "--devices", "all")
 	o.Complains(t, 0, "backend cuda (4 x Stand-in H200): devices [0 1 2 3]", "the device has no room for")
 	if strings.Count(o.Stderr, "no room") != 1 {
 		t.Errorf("said more than once: %s", o.Stderr)
 	}
 	foldertest.Same(t, folder("four"), folder("one"))
-	work := 40 + testrand.New(t).IntN(400) // the first 33 place the data
+	work := 40 + testrand.New(t).IntN(400) // the first 33 operations place the data
 	o = run(fmt.Sprintf("lost=2:%d", work), "--out", "lost", "--jobs", "8", "--devices", "0,2,3")
 	if o.Code != 0 || strings.Count(o.Stderr, "device 2 is lost, its targets go to the others") != 1 {
 		t.Errorf("device 2 goes away after %d operations: exit code %d: %s", work, o.Code, o.Stderr)
 	}
 	foldertest.Same(t, folder("lost"), folder("one"))
 
-	// Where all go away, the sweep ends, and another one goes on with what it left.
+	// If all devices are lost, the sweep ends, and another one goes on from its results.
 	o = run("lost=1:100 lost=3:300", "--out", "none", "--devices", "1,3")
 	o.Complains(t, exitFailed, "the device is lost")
 	run("", "--out", "none", "--devices", "all").Prints(t, 0)

@@ -10,7 +10,7 @@ import (
 	"github.com/amtrl/amtrl/internal/must"
 )
 
-// Wrong use is one line that says what is wrong, a hint, exit code 2, and nothing on standard output or disk.
+// Wrong use gives one line that says what is wrong, a hint, exit code 2, and nothing on standard output or disk.
 func TestWrongUse(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -177,7 +177,7 @@ func TestWrongUse(t *testing.T) {
 	}
 }
 
-// What was asked for but cannot be done is one line and exit code 1.
+// A valid command that fails prints one line and exits with code 1.
 func TestFailures(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -258,7 +258,7 @@ func TestEnvironmentIsChecked(t *testing.T) {
 	}
 }
 
-// Empty variables count as unset, whatever the type of the flag; the levels of AMTRL_CPU are taken.
+// Empty variables count as unset, whatever the flag's type. The levels of AMTRL_CPU are accepted.
 func TestEmptyEnvironment(t *testing.T) {
 	t.Parallel()
 	dry := func(variables ...string) outcome {
