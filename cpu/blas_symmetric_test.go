@@ -15,7 +15,7 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// Symmetric products have the bytes of gonum's, and what is beside them stays as it is.
+// Dsymv and Dsyr2k give exactly gonum's results, and leave the other triangle and the padding as they are.
 func TestSymmetric(t *testing.T) {
 	rng := testrand.New(t)
 	numbers := func(n int) []float64 {
@@ -43,7 +43,7 @@ func TestSymmetric(t *testing.T) {
 	}
 }
 
-// BenchmarkTridiagonal reduces matrices, beside gonum.
+// BenchmarkTridiagonal measures the reduction of a matrix to a tridiagonal one, with gonum and with BLAS.
 func BenchmarkTridiagonal(b *testing.B) {
 	for _, impl := range []struct {
 		name string

@@ -11,8 +11,7 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// Products have the bytes of gonum's, for shapes around all block sizes, padding, any alpha
-// and beta.
+// Dgemm gives exactly gonum's results for shapes around all block sizes, with padding and any alpha and beta.
 func TestBLAS(t *testing.T) {
 	rng := testrand.New(t)
 	size := func() int {
@@ -21,7 +20,7 @@ func TestBLAS(t *testing.T) {
 	flags := []blas.Transpose{blas.NoTrans, blas.Trans}
 	for range 160 {
 		m, n, k, tA, tB := size(), size(), size(), flags[rng.IntN(2)], flags[rng.IntN(2)]
-		if rng.IntN(4) == 0 { // narrow, at times on several goroutines
+		if rng.IntN(4) == 0 { // a narrow product, at times on several goroutines
 			m, n, k = 1+rng.IntN(4), 1+rng.IntN(3000), 1+rng.IntN(400)
 			if rng.IntN(2) == 0 {
 				m, n = n, m

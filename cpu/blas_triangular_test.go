@@ -17,7 +17,8 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// Triangles have the bytes of gonum's, in all forms, and what is beside them stays as it is.
+// Dtrsm, Dtrmm and Dsyrk give exactly gonum's results in all forms, and leave the other triangle and the padding as
+// they are.
 func TestTriangles(t *testing.T) {
 	rng := testrand.New(t)
 	size := func() int { return 1 + []int{rng.IntN(20), rng.IntN(70), rng.IntN(260)}[rng.IntN(3)] }
@@ -61,7 +62,7 @@ func TestTriangles(t *testing.T) {
 		}
 		a, lda := triangleOf(rng, operand, order)
 		x, ldx := operand(m, n)
-		if zero := rng.IntN(order); side == blas.Right && rng.IntN(4) == 0 { // which divides nothing
+		if zero := rng.IntN(order); side == blas.Right && rng.IntN(4) == 0 { // a zero pivot, by which no zero of x is divided
 			a[zero*lda+zero] = 0
 			for i := range m {
 				clear(x[i*ldx : i*ldx+n])
@@ -101,7 +102,7 @@ func TestTriangles(t *testing.T) {
 	}
 }
 
-// triangleOf is one whose solutions stay finite: a large diagonal.
+// triangleOf returns a triangular matrix with a large diagonal, so that solutions stay finite.
 func triangleOf(rng *rand.Rand, operand func(rows, cols int) ([]float64, int), n int) (a []float64, stride int) {
 	a, stride = operand(n, n)
 	for i := range a {

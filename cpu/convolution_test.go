@@ -11,8 +11,8 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// TestConvScratch lends scratch that is full of NaN: filters and channels that
-// fill no panel must not let any of it through.
+// TestConvScratch fills the scratch memory with NaN: no result may depend on it, also where filters or channels do not
+// fill a panel.
 func TestConvScratch(t *testing.T) {
 	seed := testrand.Seed(t)
 	for _, s := range []backend.ConvShape{

@@ -12,7 +12,7 @@ func open(threads int) backend.Open {
 	return func() (backend.Device, error) { return Open(threads) }
 }
 
-// openQueue starts the queue of a device that is open for the time of a test.
+// openQueue opens a device, which is closed when the test ends, and returns a queue of it.
 func openQueue(t testing.TB, threads int) *queue {
 	t.Helper()
 	dev := must.Get(Open(threads))(t)
@@ -29,7 +29,7 @@ func TestThreads(t *testing.T) {
 	backendtest.Identical(t, open(1), open(2), open(7))
 }
 
-// withoutLoans is a device whose queues are those of another, except that they take no loans.
+// withoutLoans wraps a device so that its queues take no loans.
 type withoutLoans struct{ backend.Device }
 
 func (d withoutLoans) NewQueue() (backend.Queue, error) {
@@ -37,7 +37,7 @@ func (d withoutLoans) NewQueue() (backend.Queue, error) {
 	return struct{ backend.Queue }{q}, err
 }
 
-// A device that takes loans and one that does not compute the same from the same operands.
+// A device whose queues take loans and one whose queues do not compute the same bytes.
 func TestIdenticalWithoutLoans(t *testing.T) {
 	bare := func() (backend.Device, error) {
 		d, err := Open(2)

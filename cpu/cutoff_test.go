@@ -9,7 +9,7 @@ import (
 	"github.com/amtrl/amtrl/internal/must"
 )
 
-// rounding is a device whose pseudo-inverses have singular values that are off by a factor.
+// rounding is a device whose pseudo-inverses cut off as if every singular value were off by the factor.
 type rounding struct {
 	backend.Device
 	factor float64
@@ -31,7 +31,7 @@ func (q *roundingQueue) Pinv(a backend.Matrix, rcond float64, dst backend.Matrix
 	return q.Queue.Pinv(a, rcond/q.of.factor, dst)
 }
 
-// cases runs the pseudo-inverses of the suite alone, and notes how often they fail.
+// cases runs only the groups of the suite that test pseudo-inverses, and counts the cases that fail.
 type cases struct {
 	*testing.T
 	failed *int
@@ -57,8 +57,8 @@ func (c cases) Fatalf(string, ...any) {
 	panic(ended{})
 }
 
-// TestCutoffRounding has singular values that are right but for their last digits, which may fall on either side of a
-// cut-off where the suite is told of it, and not where values are off by more.
+// TestCutoffRounding runs the suite on devices whose singular values are off. Values that are off in their last digits
+// may fall on either side of a cut-off if the tolerance LAPACK allows for it; values that are off by more fail.
 func TestCutoffRounding(t *testing.T) {
 	for _, x := range []struct {
 		off, lapack float64

@@ -8,8 +8,7 @@ import (
 	"github.com/amtrl/amtrl/internal/must"
 )
 
-// TestAlphaZero holds both types to the BLAS rule that operands which alpha = 0
-// makes irrelevant are not read.
+// TestAlphaZero checks the BLAS rule, for both element types, that operands are not read if alpha is 0.
 func TestAlphaZero(t *testing.T) {
 	dev := openQueue(t, 1)
 	const n = 70

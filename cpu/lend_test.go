@@ -9,7 +9,7 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// What is lent is read where it is, gives what a copy gives, and takes no memory of the device.
+// A lent buffer is read in place: it gives the same results as a copy and takes no memory of the device.
 func TestLend(t *testing.T) {
 	dev := must.Get(Open(2))(t)
 	defer dev.Close()

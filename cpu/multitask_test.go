@@ -30,7 +30,7 @@ func newProblem(t testing.TB, dev backend.Queue, rng *rand.Rand, d int, counts .
 	var values [3][]float64
 	for i := range rows * d {
 		u8[i], f32[i] = uint8(rng.Uint32()), float32(rng.NormFloat64())
-		f16[i] = 0x3c00 | uint16(rng.Uint32N(1<<10)) // 1 to 2
+		f16[i] = 0x3c00 | uint16(rng.Uint32N(1<<10)) // from 1 to 2
 		values[0] = append(values[0], scale*float64(u8[i]))
 		values[1] = append(values[1], scale*(1+float64(f16[i]&0x3ff)/1024))
 		values[2] = append(values[2], scale*float64(f32[i]))
@@ -56,7 +56,7 @@ func newProblem(t testing.TB, dev backend.Queue, rng *rand.Rand, d int, counts .
 	return p
 }
 
-// outcome are the results of the operations over samples.
+// outcome holds the results of the operations over samples.
 type outcome struct {
 	q, z []float32
 	loss []float64
@@ -83,9 +83,8 @@ func (p problem) run(t *testing.T, dev backend.Queue, pm, b []float32, k int) (o
 	return o
 }
 
-// TestSplitTasks has tasks of many chunks among small and empty ones, and
-// compares with the definitions in float64 and, to the bit, among numbers of
-// threads.
+// TestSplitTasks has tasks of many chunks beside small and empty tasks. It compares the results with the definitions in
+// float64, and, to the bit, across numbers of threads.
 func TestSplitTasks(t *testing.T) {
 	seed := testrand.Seed(t)
 	counts := []int{0, 1, minChunk, minChunk + 1, 7, 5*minChunk + 3, 0, 2000}
@@ -111,7 +110,7 @@ func TestSplitTasks(t *testing.T) {
 	}
 }
 
-// compare computes everything again, one product at a time.
+// compare compares the results with the definitions, computed in float64 one product at a time.
 func (p problem) compare(t *testing.T, got outcome, pm, b []float32, k int) {
 	t.Helper()
 	near := func(what string, got, want, size float64) {
@@ -182,8 +181,8 @@ func TestChunksCoverSamples(t *testing.T) {
 	}
 }
 
-// TestHotPathAllocations holds the calls of an ERM iteration to a few small
-// allocations, whatever the size of the problem.
+// TestHotPathAllocations checks that the calls of an ERM iteration make a few small allocations at most, whatever the
+// size of the problem.
 func TestHotPathAllocations(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the race detector, under which short tests run, makes pools forget at random")

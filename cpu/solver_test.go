@@ -12,8 +12,8 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// TestSolverIgnoresGOMAXPROCS covers what gonum forks on its own, which the threads of Open do not govern, by both
-// ways to a pseudo-inverse.
+// The pseudo-inverse, computed in both ways, does not depend on GOMAXPROCS, which governs the goroutines that gonum
+// starts on its own.
 func TestSolverIgnoresGOMAXPROCS(t *testing.T) {
 	rng := testrand.New(t)
 	const m, n = 210, 150
@@ -41,8 +41,8 @@ func TestSolverIgnoresGOMAXPROCS(t *testing.T) {
 	}
 }
 
-// TestFullRank says which matrices are spared a decomposition: those of a condition up to some 10^7, whatever the size
-// of their rows, where the cut-off is below all singular values.
+// TestFullRank checks which matrices fullRank spares a decomposition: those with a condition number up to some 10^7,
+// whatever the size of their rows, if the cut-off is below all singular values.
 func TestFullRank(t *testing.T) {
 	rng := testrand.New(t)
 	q := openQueue(t, 2)
@@ -57,10 +57,10 @@ func TestFullRank(t *testing.T) {
 			}
 			a.row(i)[i]++
 		}
-		for j := range rows { // two rows that differ by about 1 / cond
+		for j := range rows { // two rows with a relative difference of about 1 / cond
 			a.row(1)[j] = a.row(0)[j] + rng.NormFloat64()/math.Sqrt(float64(rows))/cond
 		}
-		if rng.IntN(2) == 0 { // by a power of two, which rounds nothing
+		if rng.IntN(2) == 0 { // scaled by a power of two, which rounds nothing
 			floats.Scale(0x1p-20, a.row(p-1))
 		}
 		f := must.Get(decompose("test", a, true))(t)
