@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// eachLevelB runs a benchmark with every implementation of the machine.
+// eachLevelB runs a benchmark with every implementation that this machine can run.
 func eachLevelB(b *testing.B, f func(b *testing.B)) {
 	for _, k := range available() {
 		b.Run(k.name, func(b *testing.B) {
@@ -17,8 +17,7 @@ func eachLevelB(b *testing.B, f func(b *testing.B)) {
 	}
 }
 
-// BenchmarkTaskGrad makes one pass over 33,000 random rows of 16 pools of
-// 5,000 rows of 784, for 159 tasks.
+// BenchmarkTaskGrad makes one pass over 33,000 random rows of 784 features, from 16 pools of 5,000 rows, for 159 tasks.
 func BenchmarkTaskGrad(b *testing.B) {
 	b.Run("u8", func(b *testing.B) { benchGrad(b, formatU8, 1) })
 	b.Run("f16", func(b *testing.B) { benchGrad(b, formatF16, 2) })
@@ -51,8 +50,8 @@ func benchGrad[E Element](b *testing.B, f format[E], size int64) {
 	})
 }
 
-// BenchmarkOutputs makes the pass of BenchmarkTaskGrad for 16 sources of 10
-// outputs: in one pass, and in one pass for each output.
+// BenchmarkOutputs makes the pass of BenchmarkTaskGrad for 16 sources of 10 outputs: once in one pass for all outputs,
+// and once in a pass for each output.
 func BenchmarkOutputs(b *testing.B) {
 	b.Run("u8", func(b *testing.B) { benchOutputs(b, formatU8, 1) })
 	b.Run("f16", func(b *testing.B) { benchOutputs(b, formatF16, 2) })
@@ -109,8 +108,7 @@ func benchOutputs[E Element](b *testing.B, f format[E], size int64) {
 	}
 }
 
-// BenchmarkRead is the speed of reading alone, for comparison: a sum of all
-// pieces of 4 KiB.
+// BenchmarkRead measures reading alone, for comparison: it adds up all pieces of 4 KiB.
 func BenchmarkRead(b *testing.B) {
 	const n = 1024
 	for _, mib := range []int{1, 32, 128, 512} {
@@ -130,9 +128,9 @@ func BenchmarkRead(b *testing.B) {
 	}
 }
 
-// BenchmarkGemm are the products of an evaluation of the linear class, T = 159
-// tasks, K = 50, d = 784, a projection of N samples, and the two products of a
-// regression of ten classes; GF/s counts a product and a sum as two.
+// BenchmarkGemm measures the products of an evaluation of the linear class (T = 159 tasks, K = 50, d = 784), a
+// projection of N samples, and the two products of a regression on ten classes. GF/s counts a multiplication and an
+// addition as two operations.
 func BenchmarkGemm(b *testing.B) {
 	for _, s := range []struct {
 		name           string
@@ -175,8 +173,7 @@ func BenchmarkGemm(b *testing.B) {
 	}
 }
 
-// BenchmarkHistory is the pair of passes that an L-BFGS step makes over 20
-// vectors of 47,150 elements.
+// BenchmarkHistory measures the two passes that an L-BFGS step makes over 20 vectors of 47,150 elements.
 func BenchmarkHistory(b *testing.B) {
 	const rows, n = 20, 47150
 	a, x := make([]float32, rows*n), make([]float32, n)
@@ -202,7 +199,7 @@ func BenchmarkHistory(b *testing.B) {
 	})
 }
 
-// BenchmarkConvert widens a chunk of 256 rows of 784.
+// BenchmarkConvert widens a chunk of 256 rows of 784 features.
 func BenchmarkConvert(b *testing.B) {
 	const n = 256 * 784
 	u, h, dst := make([]uint8, n), make([]uint16, n), make([]float32, n)

@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// TestConcurrent wants the bytes of a lone call from calls that share the
-// pooled scratch.
+// TestConcurrent checks that concurrent calls, which share the pooled scratch memory, give the bytes of a lone call.
 func TestConcurrent(t *testing.T) {
 	eachLevel(t, func(t *testing.T, a *arena) {
 		c, p := formatU8.chunk(a, 50, 301), newProduct(a, 40, 70, 90)

@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// TestConv compares with sums in float64 over the elements that the strides
-// name.
+// TestConv compares Conv with sums in float64 over the elements that its strides address.
 func TestConv(t *testing.T) {
 	eachLevel(t, func(t *testing.T, a *arena) {
 		for range 200 {
@@ -59,7 +58,7 @@ func TestConv(t *testing.T) {
 // coarse draws from few values, so that ties are common.
 func coarse(r *rand.Rand) float32 { return float32(r.IntN(7)-4) / 2 }
 
-// TestPool wants the bits of the plain loops, in both directions.
+// TestPool checks that Pool and Unpool give the bits of their generic versions.
 func TestPool(t *testing.T) {
 	eachLevel(t, func(t *testing.T, a *arena) {
 		for _, draw := range []func(*rand.Rand) float32{normal32, coarse} {
@@ -116,8 +115,8 @@ func TestAdamStep(t *testing.T) {
 	})
 }
 
-// BenchmarkConv is the second layer of the default network over one image of
-// 14 by 14 by 16 with 32 filters, forward and both gradients.
+// BenchmarkConv measures the second layer of the default network on one image of 14 by 14 by 16 with 32 filters,
+// forward and both gradients.
 func BenchmarkConv(b *testing.B) {
 	const pitch, c, m = 16, 16, 14*16 - 2
 	rng := rand.New(rand.NewPCG(1, 2))

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Each element is what the equations of Dgemm say, to the bit, at every level that has it.
+// At every level that has Dgemm, each element equals its equations to the bit.
 func TestDgemm(t *testing.T) {
 	normal64 := (*rand.Rand).NormFloat64
 	eachLevel(t, func(t *testing.T, a *arena) {

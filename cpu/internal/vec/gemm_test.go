@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// product is the operands of one call of Gemm.
+// product holds the operands of one call of Gemm.
 type product struct {
 	transA, transB            bool
 	m, n, k                   int
@@ -24,8 +24,8 @@ func (p *product) run() {
 	Gemm(p.transA, p.transB, p.m, p.n, p.k, p.alpha, p.a, p.aStride, p.b, p.bStride, p.beta, p.c, p.cStride)
 }
 
-// matrix draws rows by cols elements with some padding, turned over if asked,
-// that end with the last element of the last row.
+// matrix draws a rows by cols matrix, stored transposed if trans is set, and returns it and its stride. The slice ends
+// with the last element of the last row.
 func matrix(a *arena, trans bool, rows, cols int) ([]float32, int) {
 	if trans {
 		rows, cols = cols, rows
@@ -110,7 +110,7 @@ func TestGemm(t *testing.T) {
 	})
 }
 
-// TestGemmSplit wants the same bytes from C whole and C in pieces.
+// TestGemmSplit checks that C computed in pieces has the same bytes as C computed at once.
 func TestGemmSplit(t *testing.T) {
 	eachLevel(t, func(t *testing.T, a *arena) {
 		for range 60 {
@@ -155,7 +155,7 @@ func TestGemmNonFinite(t *testing.T) {
 	})
 }
 
-// TestGemmEmpty wants C = beta C from sums without terms, whatever A and B hold.
+// TestGemmEmpty checks that C becomes beta C if alpha is 0, whatever A, B and, for beta = 0, C hold.
 func TestGemmEmpty(t *testing.T) {
 	nan := float32(math.NaN())
 	eachLevel(t, func(t *testing.T, a *arena) {

@@ -8,7 +8,7 @@ import (
 	"github.com/x448/float16"
 )
 
-// format is one storage type of samples.
+// format holds the operations on one storage type of samples, and how its elements are drawn and read.
 type format[E Element] struct {
 	grad    gradient[E]
 	outputs func(x []E, stride, d int, rows []int32, y []float32, scale float32, o Outputs)
@@ -30,7 +30,7 @@ func TestTaskGrad(t *testing.T) {
 	t.Run("f32", formatF32.test)
 }
 
-// chunk is one call's operands.
+// chunk holds the operands of one call.
 type chunk[E Element] struct {
 	x         []E
 	stride, d int
@@ -41,8 +41,7 @@ type chunk[E Element] struct {
 	p, q      []float32
 }
 
-// draw makes a chunk of n samples out of a pool that ends with the last
-// element of its last row.
+// chunk draws n samples from a pool whose slice ends with the last element of its last row.
 func (f format[E]) chunk(a *arena, n, d int) *chunk[E] {
 	c := &chunk[E]{stride: d + a.rng.IntN(2)*a.rng.IntN(70), d: d, scale: 1}
 	pool := 1 + a.rng.IntN(2*n+1)
@@ -62,11 +61,10 @@ func (c *chunk[E]) run(grad gradient[E]) (loss, total float64) {
 	return grad(c.x, c.stride, c.d, c.rows, c.y, c.scale, c.offset, c.p, c.q)
 }
 
-// bounded is a sum in float64 and a bound on the error of float32 sums in any
-// order.
+// bounded is a sum in float64 and a bound on the error of the same sum in float32, in any order.
 type bounded struct{ sum, tol float64 }
 
-// reference computes loss, total and q in float64.
+// reference computes loss, total and q in float64, each with a bound on the error of float32.
 func (f format[E]) reference(c *chunk[E]) (loss, total bounded, q, qTol []float64) {
 	q, qTol = make([]float64, c.d), make([]float64, c.d)
 	for j := range q {
@@ -131,7 +129,7 @@ func (f format[E]) test(t *testing.T) {
 	})
 }
 
-// testPlace wants the same bytes wherever the operands lie.
+// testPlace checks that the results do not depend on where the operands lie.
 func (f format[E]) testPlace(t *testing.T, a *arena) {
 	for range 20 {
 		c := f.chunk(a, a.rng.IntN(20), a.rng.IntN(300))
@@ -146,7 +144,7 @@ func (f format[E]) testPlace(t *testing.T, a *arena) {
 	a.done()
 }
 
-// testNonFinite wants a NaN or an infinity in any operand to show.
+// testNonFinite checks that a NaN or an infinity in any operand shows in the results.
 func (f format[E]) testNonFinite(t *testing.T, a *arena) {
 	bad := []float32{float32(math.NaN()), float32(math.Inf(1)), float32(math.Inf(-1))}
 	for i := range 60 {

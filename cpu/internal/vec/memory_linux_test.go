@@ -7,7 +7,8 @@ import (
 	"github.com/amtrl/amtrl/internal/must"
 )
 
-// guarded maps at least n bytes between two pages that cannot be accessed.
+// guarded maps at least n bytes between two pages that cannot be accessed, and returns them and a function that unmaps
+// them.
 func guarded(t testing.TB, n int) ([]byte, func()) {
 	page := syscall.Getpagesize()
 	inner := max(1, (n+page-1)/page) * page

@@ -11,8 +11,8 @@ import (
 
 const canary = 0xA5
 
-// arena hands out slices whose every neighbouring byte is either a canary or,
-// where the system can do it, a page that must not be touched.
+// arena hands out slices. Every byte beside a slice is a canary or, where the system allows it, on a page that must not
+// be touched.
 type arena struct {
 	t      testing.TB
 	rng    *rand.Rand
@@ -24,8 +24,8 @@ func newArena(t testing.TB) *arena {
 	return &arena{t: t, rng: testrand.New(t)}
 }
 
-// alloc returns n elements, all bytes canaries, that start or end at a guard
-// page or lie at any multiple of the element size.
+// alloc returns n elements whose bytes are all canaries. They start or end at a guard page, or lie at any multiple of
+// the element size.
 func alloc[E any](a *arena, n int) []E {
 	a.t.Helper()
 	var e E
@@ -57,7 +57,7 @@ func alloc[E any](a *arena, n int) []E {
 	return unsafe.Slice((*E)(unsafe.Pointer(&region[off])), n)
 }
 
-// fill allocates n elements and draws them.
+// fill allocates n elements and draws their values.
 func fill[E any](a *arena, n int, draw func(*rand.Rand) E) []E {
 	s := alloc[E](a, n)
 	for i := range s {

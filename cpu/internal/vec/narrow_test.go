@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Each element is what the equations of AddRows and DotRows say, to the bit, at every level that has them.
+// At every level that has AddRows and DotRows, each element equals their equations to the bit.
 func TestNarrow(t *testing.T) {
 	normal64 := (*rand.Rand).NormFloat64
 	eachLevel(t, func(t *testing.T, a *arena) {

@@ -12,15 +12,14 @@ func TestOutputGrads(t *testing.T) {
 	t.Run("f32", formatF32.testOutputs)
 }
 
-// sheet is one call's operands for several outputs.
+// sheet holds the operands of one call for several outputs.
 type sheet[E Element] struct {
 	*chunk[E]
 	labels []float32
 	o      Outputs
 }
 
-// sheet draws labels of outputs for a chunk of n samples; missing is the share of
-// those that are not there.
+// sheet draws the labels of all outputs for a chunk of n samples; missing is the share of missing labels.
 func (f format[E]) sheet(a *arena, n, d, outputs int, missing float64) *sheet[E] {
 	s := &sheet[E]{chunk: f.chunk(a, n, d)}
 	s.labels = fill(a, n*outputs, func(r *rand.Rand) float32 {
@@ -42,7 +41,7 @@ func (s *sheet[E]) run(f format[E]) {
 	f.outputs(s.x, s.stride, s.d, s.rows, s.labels, s.scale, s.o)
 }
 
-// output is the chunk of one output: the samples that have a label of it.
+// output returns the chunk of output c: the samples that have a label for it.
 func (s *sheet[E]) output(c int) *chunk[E] {
 	one := *s.chunk
 	one.rows, one.y, one.offset = nil, nil, 0
@@ -58,7 +57,7 @@ func (s *sheet[E]) output(c int) *chunk[E] {
 	return &one
 }
 
-// verify compares with the reference of one output after the other.
+// verifyOutputs compares a call with the reference for each output.
 func (f format[E]) verifyOutputs(t *testing.T, a *arena, s *sheet[E]) {
 	t.Helper()
 	again := *s
@@ -83,7 +82,7 @@ func (f format[E]) verifyOutputs(t *testing.T, a *arena, s *sheet[E]) {
 			}
 		}
 	}
-	// The same bytes wherever the operands lie.
+	// The results do not depend on where the operands lie.
 	again.x, again.rows, again.labels, again.o.P = dup(a, s.x), dup(a, s.rows), dup(a, s.labels), dup(a, s.o.P)
 	again.run(f)
 	for c := range s.o.C {
@@ -109,8 +108,8 @@ func (f format[E]) testOutputs(t *testing.T) {
 	})
 }
 
-// TestOutputsOrder wants a sum in the order of the rows, whatever is missing: two
-// outputs with the same labels and p get the same bytes, one of them beside others.
+// TestOutputsOrder checks that the sums of an output run in the order of the rows, whatever labels are missing: the
+// output gets the same bytes alone and beside others.
 func TestOutputsOrder(t *testing.T) {
 	eachLevel(t, func(t *testing.T, a *arena) {
 		for range 20 {

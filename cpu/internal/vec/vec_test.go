@@ -13,12 +13,11 @@ import (
 // eps is the unit roundoff of float32.
 const eps = 1.0 / (1 << 24)
 
-// lengths are the sizes at which vector loops change their path, and a few
-// that nothing is special about.
+// lengths are the sizes at which vector loops change their path, and a few ordinary ones.
 var lengths = []int{0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 47, 48, 49, 63, 64, 65, 95, 100, 127, 128, 129, 130, 255, 256,
 	257, 783, 784, 785, 1000, 4099}
 
-// eachLevel runs f with every implementation that the machine has in use.
+// eachLevel runs f with every implementation that this machine can run.
 func eachLevel(t *testing.T, f func(t *testing.T, a *arena)) {
 	for _, k := range available() {
 		t.Run(k.name, func(t *testing.T) {
@@ -34,8 +33,7 @@ func eachLevel(t *testing.T, f func(t *testing.T, a *arena)) {
 func normal32(r *rand.Rand) float32 { return float32(r.NormFloat64()) }
 func anyU8(r *rand.Rand) uint8      { return uint8(r.Uint32()) }
 
-// normalF16 draws normal numbers, one in eight of them so small that it is
-// subnormal or zero.
+// normalF16 draws a normal number, and one time in eight a much smaller one that is subnormal or zero.
 func normalF16(r *rand.Rand) uint16 {
 	v := r.NormFloat64()
 	if r.IntN(8) == 0 {
