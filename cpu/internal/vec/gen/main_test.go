@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestUpToDate compares what the generator writes with what is committed.
+// TestUpToDate compares the committed files with what the generator writes.
 func TestUpToDate(t *testing.T) {
 	dir := t.TempDir()
 	for _, f := range files {
