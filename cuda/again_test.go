@@ -13,12 +13,12 @@ import (
 	"github.com/amtrl/amtrl/internal/must"
 )
 
-// needy are functions that take memory of the device that is no block of ours.
+// needy lists functions that allocate device memory which is no block of this package.
 var needy = []string{
 	"cublasCreate_v2", "cusolverDnCreate", "cusolverDnDgesvd", "cuModuleLoadDataEx", "cuGraphInstantiateWithFlags",
 }
 
-// work needs each of them, once what open needs is there, and returns what it computes.
+// work calls every function of needy, after open, and returns what it computes.
 func work(b *opened) (all []float64, err error) {
 	s := backend.NewScope(b)
 	defer s.Close()
@@ -27,7 +27,7 @@ func work(b *opened) (all []float64, err error) {
 	if err := s.Err(); err != nil {
 		return nil, err
 	}
-	if err := backend.Put(b, a.Buf, 0, []float64{3e200, 1e200, 0, 0, 2e200, 1e200}); err != nil { // far out, so that it is scaled
+	if err := backend.Put(b, a.Buf, 0, []float64{3e200, 1e200, 0, 0, 2e200, 1e200}); err != nil { // far from 1, so that upright scales it
 		return nil, err
 	}
 	if err := b.SVD(a, u, values, vt); err != nil {
@@ -52,8 +52,8 @@ func work(b *opened) (all []float64, err error) {
 	return append(all, dots...), err
 }
 
-// TestCachedMemoryForAll leaves the driver no memory but what is cached: each function that needs some has it, and
-// where there is none at all either, that is the error; a program goes without its graph.
+// TestCachedMemoryForAll leaves the driver hardly any memory besides the cached blocks: each function that needs memory
+// gets it from them. Without cached blocks the error says that memory ran out; a program then runs without a graph.
 func TestCachedMemoryForAll(t *testing.T) {
 	const memory, cached, left = 200 << 20, 104 << 20, 8 << 20
 	c := standin.Open(t)
@@ -67,7 +67,7 @@ func TestCachedMemoryForAll(t *testing.T) {
 			t.Run(fmt.Sprint(name, " full ", full), func(t *testing.T) {
 				c.Reset()
 				need := 40 << 20
-				if name == "cuModuleLoadDataEx" { // for each of many
+				if name == "cuModuleLoadDataEx" { // for each of many modules
 					need = 9 << 20
 				}
 				c.Order("cc=8.0", fmt.Sprint("memory=", memory))
@@ -83,7 +83,7 @@ func TestCachedMemoryForAll(t *testing.T) {
 				defer buf.Free()
 				got, err := work(b)
 				switch {
-				case err == nil && slices.Equal(got, want): // also where the others' memory is still there
+				case err == nil && slices.Equal(got, want): // also if memory that others freed is still there
 					must.Equal(t, full, full && name == "cuGraphInstantiateWithFlags", "a full device suffices")
 					launched := map[bool]int{false: 2}[full]
 					must.Equal(t, c.Calls("cuGraphLaunch"), launched, "graphs launched")

@@ -14,8 +14,8 @@ import (
 	"github.com/amtrl/amtrl/internal/must"
 )
 
-// TestCapturesBesideOthers opens and closes queues, decomposes, allocates, pins, loads kernels and purges beside
-// queues that record and run programs. The stand-in lets no capture live through such a call of another thread.
+// TestCapturesBesideOthers opens and closes queues, decomposes, allocates, pins memory, loads kernels and purges while
+// other queues record and run programs. On the stand-in such a call of another thread breaks every capture.
 func TestCapturesBesideOthers(t *testing.T) {
 	c := standin.Open(t)
 	dev := opener(c, standin.Variant{})
@@ -39,8 +39,8 @@ func TestCapturesBesideOthers(t *testing.T) {
 	}
 }
 
-// TestGraphFails lets each call fail that collecting and launching a graph makes, and each that it captures, once and,
-// of the functions of graphs, for ever: the work is done without, the results are the same, and the failure is counted
+// TestGraphFails fails each call from the beginning of a capture to the launch of its graph, once and, for the
+// functions of graphs, for ever: the work is done without a graph, the results are the same, and the failure is counted
 // with its cause.
 func TestGraphFails(t *testing.T) {
 	c := standin.Open(t)
@@ -89,8 +89,8 @@ func TestGraphFails(t *testing.T) {
 				must.Do(t, err)
 				must.Equal(t, fmt.Sprint(got), fmt.Sprint(want), "results")
 				g := GraphsOf(b.dev)
-				g.Launched, g.Collected = g.Launched-2, g.Collected-1 // of the first round
-				failed, launched := 1, 1                              // a run later there is a graph
+				g.Launched, g.Collected = g.Launched-2, g.Collected-1 // without those of the first call of work
+				failed, launched := 1, 1                              // one run later the program has a graph
 				if forever {
 					failed, launched = 2, 0
 				}
@@ -103,7 +103,8 @@ func TestGraphFails(t *testing.T) {
 	}
 }
 
-// TestBrokenCaptureTellsWhy has the call fail that breaks a capture, so that its end fails too: both are told.
+// TestBrokenCaptureTellsWhy fails a call within a capture, which breaks the capture and fails its end too: the cause
+// names both.
 func TestBrokenCaptureTellsWhy(t *testing.T) {
 	c := standin.Open(t)
 	b := openQueue(t, opener(c, standin.Variant{}))

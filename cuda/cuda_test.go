@@ -15,13 +15,13 @@ import (
 	"github.com/amtrl/amtrl/internal/must"
 )
 
-// opener opens a device on stand-in libraries.
+// opener returns a function that opens a device on stand-in libraries.
 func opener(c *standin.Control, v standin.Variant) backend.Open {
 	dir := c.Dir(v)
 	return func() (backend.Device, error) { return Open(Options{LibDir: dir}) }
 }
 
-// opened is a queue of a device that is closed with it.
+// opened is a queue. Its Close closes the device, and with it the queue.
 type opened struct {
 	*queue
 }
@@ -41,7 +41,7 @@ func open(dev backend.Open) (*opened, error) {
 	return &opened{q.(*queue)}, nil
 }
 
-// openQueue is open for the time of a test.
+// openQueue opens a device that is closed when the test ends, and returns a queue of it.
 func openQueue(t *testing.T, dev backend.Open) *opened {
 	t.Helper()
 	o := must.Get(open(dev))(t)
@@ -55,7 +55,7 @@ func (o *opened) another(t *testing.T) backend.Queue {
 	return must.Get(o.dev.NewQueue())(t)
 }
 
-// full is dev with no room for pools, nor for the rows that are drawn from them.
+// full returns dev with no room for pools on the device, nor for the rows that are drawn from them.
 func full(dev backend.Open) backend.Open {
 	return func() (backend.Device, error) {
 		d, err := dev()
@@ -66,7 +66,8 @@ func full(dev backend.Open) backend.Open {
 	}
 }
 
-// TestBackend has rows streamed from lent pools by the newer family, and on the device by the other.
+// TestBackend runs the conformance suite: with the newer family rows are streamed from lent pools, with the other they
+// are on the device.
 func TestBackend(t *testing.T) {
 	for _, family := range []int{12, 13} {
 		t.Run(fmt.Sprint("CUDA ", family), func(t *testing.T) {
@@ -80,13 +81,13 @@ func TestBackend(t *testing.T) {
 	}
 }
 
-// TestFamilies has the same bytes from the libraries of both, wherever rows are.
+// TestFamilies checks that the libraries of both families give the same bytes, wherever the rows are.
 func TestFamilies(t *testing.T) {
 	c := standin.Open(t)
 	backendtest.Identical(t, opener(c, standin.Variant{Family: 12}), full(opener(c, standin.Variant{Family: 13})))
 }
 
-// TestSteps trains ten steps beside the CPU.
+// TestSteps compares ten steps of training with the CPU.
 func TestSteps(t *testing.T) {
 	c := standin.Open(t)
 	backendtest.Steps(t, 1, func() (backend.Device, error) { return cpu.Open(1) }, opener(c, standin.Variant{Family: 12}))

@@ -16,12 +16,11 @@ import (
 	"github.com/amtrl/amtrl/internal/must"
 )
 
-// typed says whether an error tells what failed.
+// typed reports whether an error holds the failed call of a library.
 func typed(err error) bool { return errors.As(err, new(*nv.Error)) }
 
-// TestEveryCallFails lets the first, second, middle and last call of each function
-// that the scenario makes fail once. The operation that made it must say so, and
-// what comes after must work, or say the same again.
+// TestEveryCallFails fails the first, second, middle and last call of each function that the scenario makes, once. The
+// operation that made the call must return an error, and later calls must work or return the same error.
 func TestEveryCallFails(t *testing.T) {
 	c := standin.Open(t)
 	sleep(t)
@@ -29,7 +28,7 @@ func TestEveryCallFails(t *testing.T) {
 	end := func(b *opened) {
 		must.Do(t, b.Close())
 	}
-	run := func() { // once to fill the caches of code
+	run := func() { // run once to fill the caches of code
 		b, err := scenario(dev)
 		if err == nil {
 			err = works(b)
@@ -54,7 +53,7 @@ func TestEveryCallFails(t *testing.T) {
 				c.Reset()
 				c.Fail(name, nth, 0)
 				b, err := scenario(dev)
-				without := false // the graph whose capture met it
+				without := false // whether a graph was given up because the call failed in its capture
 				if b != nil {
 					without = GraphsOf(b.dev).Failed > 0
 					again := works(b)
@@ -85,18 +84,17 @@ func TestEveryCallFails(t *testing.T) {
 	}
 }
 
-// sleep keeps waits from asking whether they are over, so that the number of calls
-// is the same each time.
+// sleep makes waits sleep instead of polling, so that the number of calls is the same each time.
 func sleep(t *testing.T) { spin(t, 0) }
 
-// spin lets waits look and ask for so long.
+// spin sets how long waits poll, until the test ends.
 func spin(t *testing.T, long time.Duration) {
 	usual := spinFor
 	spinFor = long
 	t.Cleanup(func() { spinFor = usual })
 }
 
-// TestQueries counts what a wait for long work asks of the driver.
+// TestQueries checks how often a wait for long work queries the driver.
 func TestQueries(t *testing.T) {
 	c := standin.Open(t)
 	b := openQueue(t, opener(c, standin.Variant{}))
@@ -115,7 +113,7 @@ func TestQueries(t *testing.T) {
 		flag  *uint32
 		every time.Duration
 	}{{flag, askFlagged}, {nil, askUnflagged}} {
-		for range 4000 { // of which a query of the stand-in does one
+		for range 4000 { // a query of the stand-in does one of these
 			must.Do(t, b.Fill(backend.Vec(buf), 1))
 		}
 		before, start := c.Calls("cuStreamQuery"), time.Now()
@@ -130,7 +128,7 @@ func TestQueries(t *testing.T) {
 	must.Equal(t, c.Calls("cuStreamQuery"), before, "queries where the flag is set")
 }
 
-// TestQueryFails lets waits ask and the answer be an error.
+// TestQueryFails lets a wait poll and the query fail.
 func TestQueryFails(t *testing.T) {
 	c := standin.Open(t)
 	b := openQueue(t, opener(c, standin.Variant{}))
@@ -144,19 +142,18 @@ func TestQueryFails(t *testing.T) {
 	}
 }
 
-// optional are functions without which, or after whose failure, the backend goes
-// on as well.
+// optional lists functions that the backend can do without, and after whose failure it goes on.
 var optional = map[string]bool{
 	"cuGetErrorName": true, "cuGetErrorString": true, "cublasGetStatusName": true, "cublasGetStatusString": true, "nvrtcGetErrorString": true,
-	"cuCtxSetCurrent":            true, // of none, after each call
-	"cuDevicePrimaryCtxGetState": true, // says whether flags can be set
-	"cuEventRecord":              true, // a block of another queue is then not taken over
+	"cuCtxSetCurrent":            true, // sets no context after each call
+	"cuDevicePrimaryCtxGetState": true, // tells whether flags can be set
+	"cuEventRecord":              true, // without it a block of another queue is not reused
 	"cuStreamWaitEvent":          true,
-	"cuGraphExecDestroy":         true, // is tried again when the queue ends
+	"cuGraphExecDestroy":         true, // tried again when the queue ends
 	"cuGraphDestroy":             true,
 }
 
-// TestOutOfMemory lets allocations fail once, which is made good, and for ever.
+// TestOutOfMemory fails each allocation once, which the backend makes good, and for ever.
 func TestOutOfMemory(t *testing.T) {
 	c := standin.Open(t)
 	dev := opener(c, standin.Variant{})
@@ -186,18 +183,19 @@ func TestOutOfMemory(t *testing.T) {
 	}
 }
 
-// TestLibraryOutOfMemory has a library that cannot allocate what it works in, once, which is made good, and for ever.
+// TestLibraryOutOfMemory has a library that cannot allocate its work space, once, which the backend makes good, and for
+// ever.
 func TestLibraryOutOfMemory(t *testing.T) {
 	c := standin.Open(t)
 	for _, x := range []struct {
 		name string
 		code int
 		want error
-	}{ // their ALLOC_FAILED, and NOT_INITIALIZED
+	}{ // codes of ALLOC_FAILED and NOT_INITIALIZED
 		{"cublasCreate_v2", 3, nv.ErrOutOfMemory}, {"cublasCreate_v2", 1, nv.ErrNoHandle},
 		{"cusolverDnCreate", 2, nv.ErrOutOfMemory}, {"cusolverDnCreate", 1, nv.ErrNoHandle},
 		{"cusolverDnDgesvd", 2, nv.ErrOutOfMemory}, {"cuModuleLoadDataEx", 2, nv.ErrOutOfMemory},
-		{"cuStreamCreate", 2, nv.ErrOutOfMemory}, {"cuLaunchKernel", 2, nv.ErrOutOfMemory}, {"cuGraphLaunch", 2, nil}, // which is done without
+		{"cuStreamCreate", 2, nv.ErrOutOfMemory}, {"cuLaunchKernel", 2, nv.ErrOutOfMemory}, {"cuGraphLaunch", 2, nil}, // done without one
 	} {
 		c.Reset()
 		c.Fail(x.name, 1, x.code)
@@ -223,13 +221,13 @@ func TestLibraryOutOfMemory(t *testing.T) {
 	}
 }
 
-// TestMemoryLimit fills a small device: what is cached is given back before an
-// allocation is refused, and the error tells the numbers.
+// TestMemoryLimit fills a small device: cached blocks are returned to the driver before an allocation is refused, and
+// the error holds the sizes.
 func TestMemoryLimit(t *testing.T) {
 	c := standin.Open(t)
 	c.Order("memory=67108864")
 	b := openQueue(t, opener(c, standin.Variant{}))
-	for _, mib := range []int{10, 20, 30, 40, 50} { // each of another size, freed before
+	for _, mib := range []int{10, 20, 30, 40, 50} { // each of another size and freed before the next
 		buf, err := b.Alloc(backend.Uint8, mib<<20)
 		if err != nil {
 			t.Fatalf("%d MiB: %v", mib, err)
@@ -250,7 +248,7 @@ func TestMemoryLimit(t *testing.T) {
 	}
 }
 
-// TestPageable takes pinned memory away.
+// TestPageable takes pinned memory away: the backend goes on with pageable memory.
 func TestPageable(t *testing.T) {
 	c := standin.Open(t)
 	dev := opener(c, standin.Variant{})
@@ -270,8 +268,8 @@ func TestPageable(t *testing.T) {
 	}
 }
 
-// TestDeviceLost lets work on the device fail, and the device go away. From the
-// call that meets it on, all return the same error.
+// TestDeviceLost fails work on the device, or loses the device. The first call that notices it and all later calls
+// return the same error.
 func TestDeviceLost(t *testing.T) {
 	c := standin.Open(t)
 	dev := opener(c, standin.Variant{})
@@ -281,7 +279,7 @@ func TestDeviceLost(t *testing.T) {
 	check := func(what string, b *opened, err error) {
 		t.Helper()
 		var lost *LostError
-		if b == nil { // in Open already
+		if b == nil { // failed in Open
 			if !typed(err) {
 				t.Errorf("%s: %v", what, err)
 			}
@@ -292,7 +290,7 @@ func TestDeviceLost(t *testing.T) {
 		}
 		for range 2 {
 			must.Equal(t, works(b), error(lost), "%s: %v, and after that", what, err)
-			if again := b.SolveSPD(0, 0, 0, nil, nil); again != error(lost) { // bad arguments
+			if again := b.SolveSPD(0, 0, 0, nil, nil); again != error(lost) { // even for bad arguments
 				t.Errorf("%s: %v, and SolveSPD after that %v", what, err, again)
 			}
 			if _, again := b.dev.NewQueue(); again != error(lost) {
@@ -325,7 +323,7 @@ func TestDeviceLost(t *testing.T) {
 	check("the device goes away", b, works(b))
 }
 
-// TestLaunchFails has a launch that is refused: an error of that call alone.
+// TestLaunchFails refuses a launch: only that call returns an error.
 func TestLaunchFails(t *testing.T) {
 	c := standin.Open(t)
 	b := openQueue(t, opener(c, standin.Variant{}))

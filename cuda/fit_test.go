@@ -13,8 +13,8 @@ import (
 	"github.com/amtrl/amtrl/pipeline"
 )
 
-// TestGraphsOfAFit counts what a fit costs beside its evaluations: to make a graph takes
-// longer than a few evaluations do.
+// TestGraphsOfAFit checks that a fit makes one or two graphs and launches them in nearly every evaluation. Making a
+// graph takes longer than a few evaluations.
 func TestGraphsOfAFit(t *testing.T) {
 	c := standin.Open(t)
 	b := openQueue(t, opener(c, standin.Variant{}))
@@ -42,10 +42,10 @@ func TestGraphsOfAFit(t *testing.T) {
 
 	erm := pipeline.ERM{Lambda: 1e-3, Iterations: 40, History: 10, Init: pipeline.InitRandom}
 	fit := must.Get(pipeline.FitLinear(context.Background(), b, samples, k, erm, theta, nil))(t)
-	// An iteration's program and that of a further trial.
+	// One graph is the program of an iteration, the other that of a further trial of the line search.
 	made := c.Calls("cuGraphInstantiateWithFlags")
 	must.Hold(t, made >= 1 && made <= 2, "a fit of %d iterations made %d graphs, expected one or two", fit.Iterations, made)
-	// Four programs are run for the first time before they are graphs.
+	// Each of four programs runs without a graph the first time.
 	launched := c.Calls("cuGraphLaunch")
 	must.Hold(t, launched >= fit.Evaluations-4, "%d of %d evaluations were launches of a graph", launched, fit.Evaluations)
 	must.Equal(t, GraphsOf(b.dev), Graphs{Supported: true, Collected: made, Launched: launched}, "the counts of the device")

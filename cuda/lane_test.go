@@ -14,12 +14,13 @@ import (
 	"github.com/amtrl/amtrl/internal/must"
 )
 
-// uses makes every library's handle of a queue of its own, and pinned memory.
+// uses makes a queue of the device create every handle of a library and pinned memory.
 func uses(d backend.Device) error {
 	return errors.Join(backendtest.RecordedSums(d, 1), backendtest.Factorised(d, 1))
 }
 
-// TestLanes opens and closes many queues one after the other: they make what one makes.
+// TestLanes opens and closes queues one after the other: all use the stream, the handles and the pinned memory of the
+// first.
 func TestLanes(t *testing.T) {
 	c := standin.Open(t)
 	d := must.Get(opener(c, standin.Variant{})())(t)
@@ -41,7 +42,7 @@ func TestLanes(t *testing.T) {
 	must.Do(t, d.Close())
 }
 
-// TestLanesGiveWay lets a device that is short of memory take back what closed queues left.
+// TestLanesGiveWay lets a device that is short of memory reclaim what closed queues left.
 func TestLanesGiveWay(t *testing.T) {
 	c := standin.Open(t)
 	c.Order("memory=40000000") // a workspace of 32 MiB and little else
@@ -49,14 +50,14 @@ func TestLanesGiveWay(t *testing.T) {
 	defer d.Close()
 	must.Do(t, backendtest.RecordedSums(d, 1))
 	q := must.Get(d.NewQueue())(t)
-	other := must.Get(d.NewQueue())(t) // the first one has the lane with the workspace
+	other := must.Get(d.NewQueue())(t) // the first queue has the lane with the workspace
 	must.Do(t, q.Close())
 	buf := must.Get(other.Alloc(backend.Uint8, 30_000_000))(t)
 	buf.Free()
 	must.Do(t, backendtest.RecordedSums(d, 1))
 }
 
-// TestLaneThatFails has a queue end with an error: its lane is not used again.
+// TestLaneThatFails ends a queue with an error: its lane is destroyed, not reused.
 func TestLaneThatFails(t *testing.T) {
 	c := standin.Open(t)
 	sleep(t)
@@ -73,8 +74,8 @@ func TestLaneThatFails(t *testing.T) {
 	must.Do(t, d.Close())
 }
 
-// TestProcess opens a device several times: the context is retained once, before that the driver is told how many
-// connections to make, and kernels are compiled once, though no folder keeps them.
+// TestProcess opens a device several times: the driver is told the number of connections before the context is
+// retained, the context is retained once, and kernels are compiled once, though no folder caches them.
 func TestProcess(t *testing.T) {
 	t.Setenv("AMTRL_CUBIN_CACHE", "off")
 	t.Setenv("CUDA_DEVICE_MAX_CONNECTIONS", "")
@@ -101,7 +102,7 @@ func TestProcess(t *testing.T) {
 	must.Equal(t, c.Connections(), 4, "connections that were asked for")
 }
 
-// giveBack ends all contexts that the process holds.
+// giveBack releases all contexts that the process holds.
 func giveBack(t *testing.T, c *standin.Control) {
 	t.Helper()
 	lib, _, err := nv.Open(nv.Options{Dir: c.Dir(standin.Variant{})})
@@ -114,7 +115,7 @@ func giveBack(t *testing.T, c *standin.Control) {
 	}
 }
 
-// TestContexts has what makes the context fail, and another part of the process end it.
+// TestContexts fails the calls that make the context, and releases the context as another part of the process might.
 func TestContexts(t *testing.T) {
 	c := standin.Open(t)
 	dev := opener(c, standin.Variant{})
@@ -134,8 +135,8 @@ func TestContexts(t *testing.T) {
 	must.Do(t, d.Close())
 }
 
-// TestCaptureThatNeedsMore collects a program that has not run, so that its capture meets a handle to be made and a
-// kernel to be loaded: it goes on without a graph, and the next run has one.
+// TestCaptureThatNeedsMore captures a program that has never run, so that the capture needs a new handle and a new
+// kernel: it goes on without a graph, and the next run has one.
 func TestCaptureThatNeedsMore(t *testing.T) {
 	c := standin.Open(t)
 	q := openQueue(t, opener(c, standin.Variant{}))
@@ -161,7 +162,7 @@ func TestCaptureThatNeedsMore(t *testing.T) {
 	must.Equal(t, c.Calls("cuGraphLaunch"), 2, "graphs launched")
 }
 
-// TestBrokenCaptures lets captures be refused and broken: the work is done all the same, and the next run tries again.
+// TestBrokenCaptures refuses captures and breaks them: the work is done without a graph, and the next run tries again.
 func TestBrokenCaptures(t *testing.T) {
 	for _, name := range []string{"cuStreamBeginCapture_v2", "cuStreamEndCapture", "cuLaunchKernel", "cublasDgemm_v2"} {
 		for _, code := range []int{900, 901, 906} {
@@ -177,7 +178,7 @@ func TestBrokenCaptures(t *testing.T) {
 					t.Fatalf("three runs launch %d graphs", got)
 				}
 				switch name {
-				case "cuLaunchKernel", "cublasDgemm_v2": // in the middle of the capture, as a broken one does
+				case "cuLaunchKernel", "cublasDgemm_v2": // in the middle of the capture, as when another call breaks it
 					status := map[string]int{"cuLaunchKernel": code, "cublasDgemm_v2": 13}[name]
 					c.Fail(name, each*3/4, status)
 					c.Fail("cuStreamEndCapture", 1, code)

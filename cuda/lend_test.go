@@ -19,7 +19,7 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// drawing is a sample set over pools of all types, whose elements are on the host.
+// drawing is a sample set over pools of all types, whose elements stored holds on the host.
 type drawing struct {
 	backend.SampleSet
 	stored [3][]byte
@@ -28,7 +28,7 @@ type drawing struct {
 
 var drawnTypes = [3]backend.DType{backend.Uint8, backend.Float16, backend.Float32}
 
-// newDrawing has sources of hundreds of samples, of one and of none.
+// newDrawing returns a drawing with sources of hundreds of samples, of one and of none.
 func newDrawing(rng *rand.Rand, d int) *drawing {
 	const rows = 40
 	s := &drawing{d: d}
@@ -37,7 +37,7 @@ func newDrawing(rng *rand.Rand, d int) *drawing {
 		s.stored[i] = make([]byte, (rows*stride+5)*t.Size())
 		for j := range s.stored[i] {
 			s.stored[i][j] = byte(rng.Uint32())
-			if j%t.Size() == t.Size()-1 { // floats below 2 in magnitude
+			if j%t.Size() == t.Size()-1 { // keeps floats below 2 in magnitude
 				s.stored[i][j] &^= 0x40
 			}
 		}
@@ -63,7 +63,7 @@ func newDrawing(rng *rand.Rand, d int) *drawing {
 	return s
 }
 
-// place has the pools on the device, except those that are lent, and the samples.
+// place makes the samples of s, on pools that are lent or copied to the device. The caller frees the returned buffers.
 func (s *drawing) place(b *opened, scope *backend.Scope, lent [3]bool) (backend.Samples, []backend.Buffer, error) {
 	set := s.SampleSet
 	set.Pools = slices.Clone(s.Pools)
@@ -84,8 +84,7 @@ func (s *drawing) place(b *opened, scope *backend.Scope, lent [3]bool) (backend.
 	return scope.Samples(set), bufs, scope.Err()
 }
 
-// results are the bytes that every operation over the samples leaves, each done at once and
-// in a program, on a queue of its own too.
+// results returns the bytes that every operation over the samples writes, first issued at once and then in a program.
 func (s *drawing) results(b *opened, lent [3]bool) (all []byte, err error) {
 	scope := backend.NewScope(b)
 	defer scope.Close()
@@ -148,12 +147,12 @@ func (s *drawing) results(b *opened, lent [3]bool) (all []byte, err error) {
 		return nil, err
 	}
 	defer prog.Free()
-	slices.Reverse(order) // is read at each run
+	slices.Reverse(order) // the program reads it at each run
 	return all, first(prog.Run, prog.Run, func() error { order[0] = 0; return prog.Run() }, read)
 }
 
-// TestLentPools has the same bytes from pools on the device, from rows that are gathered
-// there, and from rows that are streamed in slabs, also where pools of both kinds are mixed.
+// TestLentPools checks that results are the same bytes with pools on the device, with rows gathered on the device, and
+// with rows streamed in slabs, also for a mix of lent pools and pools on the device.
 func TestLentPools(t *testing.T) {
 	rng := testrand.New(t)
 	c := standin.Open(t)
@@ -174,7 +173,7 @@ func TestLentPools(t *testing.T) {
 				before := c.Calls("cuLaunchKernel")
 				must.EqualSlices(t, must.Get(s.results(b, lent))(t), want, "%s", what)
 				more := c.Calls("cuLaunchKernel") - before - launches
-				// Slabs of a chunk each, then of some.
+				// First each slab holds one chunk, then several.
 				if withheld == 0 && more != 0 || withheld > 0 && d == 261 && (more < 8 || more >= least) {
 					t.Errorf("%s: %d launches more than of pools on the device", what, more)
 				}
@@ -186,7 +185,7 @@ func TestLentPools(t *testing.T) {
 	}
 }
 
-// TestLentAtOnce streams the same samples on several queues at a time.
+// TestLentAtOnce streams the same samples on several queues at the same time.
 func TestLentAtOnce(t *testing.T) {
 	c := standin.Open(t)
 	s := newDrawing(testrand.New(t), 50)
@@ -205,8 +204,8 @@ func TestLentAtOnce(t *testing.T) {
 	group.Wait()
 }
 
-// TestStreamingPrograms records four programs over streamed samples, as a fit does, on each of several queues: the
-// slabs of all of them together fit into the little that is free.
+// TestStreamingPrograms records four programs over streamed samples, as a fit does, on each of several queues: all
+// their slabs together fit into the little memory that is free.
 func TestStreamingPrograms(t *testing.T) {
 	const memory, d, rows, queues = 4 << 20, 2000, 1000, 2
 	c := standin.Open(t)
@@ -249,8 +248,8 @@ func TestStreamingPrograms(t *testing.T) {
 	}
 }
 
-// TestLentOutOfMemory lets an allocation and its repetition fail, and all from it on, while rows of lent pools are
-// placed: the rows are streamed, or the error says that memory ran out, and nothing is left.
+// TestLentOutOfMemory fails an allocation and its retry, or all allocations from it on, while the rows of lent pools
+// are placed: the rows are streamed, or the error says that memory ran out, and nothing is left.
 func TestLentOutOfMemory(t *testing.T) {
 	c := standin.Open(t)
 	s := newDrawing(testrand.New(t), 5)
@@ -267,7 +266,7 @@ func TestLentOutOfMemory(t *testing.T) {
 				c.FailFrom("cuMemAlloc_v2", nth, 2)
 			} else {
 				c.Fail("cuMemAlloc_v2", nth, 2)
-				c.Fail("cuMemAlloc_v2", nth, 2) // when it is tried again
+				c.Fail("cuMemAlloc_v2", nth, 2) // its retry
 			}
 			got, err := s.results(b, lent)
 			made := c.Calls("cuMemAlloc_v2")
@@ -291,8 +290,8 @@ func TestLentOutOfMemory(t *testing.T) {
 	}
 }
 
-// TestLentElsewhere refuses lent buffers that were freed or are another device's, and all
-// uses of them but those as pools and in Download.
+// TestLentElsewhere refuses lent buffers that were freed or belong to another device, and all uses of lent buffers
+// except as pools and in Download.
 func TestLentElsewhere(t *testing.T) {
 	c := standin.Open(t)
 	b, other := openQueue(t, opener(c, standin.Variant{})), openQueue(t, opener(c, standin.Variant{}))
@@ -349,7 +348,7 @@ func TestLentElsewhere(t *testing.T) {
 	foreign.Free()
 }
 
-// TestRoom is told by what is free, with what is cached.
+// TestRoom checks that Room counts the cached blocks as free memory.
 func TestRoom(t *testing.T) {
 	c := standin.Open(t)
 	const memory = 300 << 20

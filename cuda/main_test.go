@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestMain keeps compiled kernels apart from the user's.
+// TestMain keeps the compiled kernels of the tests out of the user's cache.
 func TestMain(m *testing.M) {
 	dir, err := os.MkdirTemp("", "amtrl-cubin-")
 	if err != nil {

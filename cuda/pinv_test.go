@@ -16,8 +16,7 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// conditioned returns a random m by n matrix with singular values from 1 down to
-// 1/cond, and its pseudo-inverse.
+// conditioned returns a random m by n matrix with singular values from 1 to 1/cond, and its pseudo-inverse.
 func conditioned(rng *rand.Rand, m, n int, cond float64) (a, inverse *mat.Dense) {
 	orthonormal := func(rows, cols int) *mat.Dense {
 		x := mat.NewDense(rows, cols, nil)
@@ -49,8 +48,9 @@ func conditioned(rng *rand.Rand, m, n int, cond float64) (a, inverse *mat.Dense)
 	return a, inverse
 }
 
-// TestFullRank compares the inverse without a decomposition with the definition, and its rank with the rule of the cut-off.
-// It must be taken up to a condition of 10^6, may be up to some 10^8, and its error grows as the condition itself.
+// TestFullRank compares the pseudo-inverse that fullRank computes without a decomposition with the definition, and its
+// decision with the cut-off. fullRank must accept condition numbers up to 10^6 and may accept them up to some 10^8; its
+// relative error may grow only in proportion to the condition number.
 func TestFullRank(t *testing.T) {
 	rng := testrand.New(t)
 	c := standin.Open(t)
@@ -98,7 +98,7 @@ func TestFullRank(t *testing.T) {
 		}
 		relative := mat.Norm(&diff, 2) / mat.Norm(want, 2) / (cond * 0x1p-53)
 		worst = max(worst, relative)
-		if limit := 10 + 2*math.Sqrt(float64(rows)); relative > limit { // the inverse it is compared with is rounded too
+		if limit := 10 + 2*math.Sqrt(float64(rows)); relative > limit { // the inverse that it is compared with is rounded too
 			t.Errorf("%d by %d, condition %.3g: the relative error is %.3g times 2^-53 times the condition, expected %.3g at most",
 				m, n, cond, relative, limit)
 		}
@@ -107,7 +107,7 @@ func TestFullRank(t *testing.T) {
 	must.Hold(t, taken >= 20 && left >= 20, "%d inverted without a decomposition, %d left", taken, left)
 }
 
-// TestUpright scales what is far from 1, exactly.
+// TestUpright checks that matrices with elements far from 1 are scaled by a power of two, without rounding.
 func TestUpright(t *testing.T) {
 	c := standin.Open(t)
 	b := openQueue(t, opener(c, standin.Variant{}))
@@ -132,8 +132,8 @@ func TestUpright(t *testing.T) {
 	}
 }
 
-// TestLargeSystems has orders that are not our kernel's, one with a NaN, one that
-// is not positive definite.
+// TestLargeSystems solves systems too large for our kernel; some have a NaN or an infinity or are not positive
+// definite.
 func TestLargeSystems(t *testing.T) {
 	c := standin.Open(t)
 	b := openQueue(t, opener(c, standin.Variant{}))

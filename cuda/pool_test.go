@@ -27,8 +27,8 @@ func TestBlockSize(t *testing.T) {
 	must.Hold(t, len(sizes) <= 8*50, "there are %d sizes", len(sizes))
 }
 
-// TestPool gives and takes at random on three queues: no block is in use twice,
-// and one that another queue freed is taken behind that queue alone.
+// TestPool takes and gives blocks at random on three queues: no block is in use twice, and a block that another queue
+// freed is taken only behind that queue's work.
 func TestPool(t *testing.T) {
 	rng := testrand.New(t)
 	next, driver := nv.DevicePtr(0x1000), map[nv.DevicePtr]int64{}
@@ -99,8 +99,8 @@ func TestPool(t *testing.T) {
 	}
 }
 
-// TestPurgeDuringWork gives blocks while a purge waits: they may be in use when it has waited, and stay. Where it
-// cannot wait, all stay.
+// TestPurgeDuringWork gives a block while a purge waits for the queues: it may be in use after the wait, so it stays
+// cached. If the purge cannot wait, all blocks stay cached.
 func TestPurgeDuringWork(t *testing.T) {
 	next, freed := nv.DevicePtr(0), []nv.DevicePtr(nil)
 	p := pool{
@@ -125,8 +125,8 @@ func TestPurgeDuringWork(t *testing.T) {
 	must.Equal(t, p.held(), leastBlock, "bytes held")
 }
 
-// TestReuse frees while the work is still to be done. A block that is used again
-// on the same queue, or by another one, must not be written before that.
+// TestReuse frees blocks while work on them is pending. Neither the same queue nor another one may write a reused block
+// before that work is done.
 func TestReuse(t *testing.T) {
 	c := standin.Open(t)
 	b := openQueue(t, opener(c, standin.Variant{}))
@@ -139,7 +139,7 @@ func TestReuse(t *testing.T) {
 		x := must.Get(b.Alloc(backend.Float32, n))(t)
 		must.Do(t, first(
 			func() error { return b.Fill(backend.Vec(x), 1) },
-			b.Synchronize, // so that x is not written again
+			b.Synchronize, // so that nothing writes x later
 			func() error { return b.Axpy(1, backend.Vec(x), backend.Vec(sum)) },
 		))
 		x.Free()
@@ -149,7 +149,7 @@ func TestReuse(t *testing.T) {
 		y := must.Get(other.Alloc(backend.Float32, n))(t)
 		must.Do(t, other.Fill(backend.Vec(y), 1e9))
 		if i%3 == 0 {
-			if err := other.Synchronize(); err != nil { // runs ahead of b
+			if err := other.Synchronize(); err != nil { // finishes before b
 				t.Fatal(err)
 			}
 		}
@@ -167,7 +167,7 @@ func TestReuse(t *testing.T) {
 	}
 }
 
-// TestReuseOfClosed takes over what a closed queue leaves, without waiting for it.
+// TestReuseOfClosed reuses the blocks of a closed queue without a wait.
 func TestReuseOfClosed(t *testing.T) {
 	c := standin.Open(t)
 	b := openQueue(t, opener(c, standin.Variant{}))

@@ -13,9 +13,8 @@ import (
 	"github.com/amtrl/amtrl/internal/must"
 )
 
-// TestInputsInFlight runs a program many times without waiting, its inputs
-// changed after each run: none is read late. Nothing but the launches is issued
-// for a run, and one wait in all.
+// TestInputsInFlight changes a program's inputs after each of many runs, without waiting for them: every run uses its
+// own inputs. After the first, a run launches one graph, and no run waits.
 func TestInputsInFlight(t *testing.T) {
 	for _, n := range []int{100, slotBytes / 4 / 3, slotBytes/4 + 1} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
@@ -58,8 +57,8 @@ func TestInputsInFlight(t *testing.T) {
 	}
 }
 
-// TestScratchOfPrograms runs programs in turn that have scratch memory together, of which a later one needs more, and
-// frees them one after the other: the graphs of those that are left go on with what they were made with.
+// TestScratchOfPrograms runs programs that share scratch memory, a later one of which needs more, and frees them one
+// after the other: the graphs of the remaining ones go on with the memory for which they were made.
 func TestScratchOfPrograms(t *testing.T) {
 	c := standin.Open(t)
 	b := openQueue(t, opener(c, standin.Variant{}))
@@ -72,7 +71,7 @@ func TestScratchOfPrograms(t *testing.T) {
 		x    backend.Vector
 		dots []float64
 	}
-	record := func(n int) *one { // which needs scratch memory for the parts of sums
+	record := func(n int) *one { // needs scratch memory for partial sums
 		p := &one{n: n, x: s.Vector(backend.Float64, n), dots: make([]float64, 1)}
 		must.Do(t, s.Err())
 		p.Program = must.Get(b.Record(func() error {
@@ -104,7 +103,7 @@ func TestScratchOfPrograms(t *testing.T) {
 		all[0].Free()
 		all[0].x.Buf.Free()
 		all = all[1:]
-		must.Do(t, b.do("purge", b.purge)) // so that memory which is in use and was given back is missed
+		must.Do(t, b.do("purge", b.purge)) // so that memory freed too early is missed
 		check()
 	}
 	must.Equal(t, c.Live()[standin.DeviceBytes], 0, "bytes held at the end")
@@ -113,8 +112,8 @@ func TestScratchOfPrograms(t *testing.T) {
 
 func waits(c *standin.Control) int { return c.Calls("cuStreamSynchronize") + c.Calls("cuStreamQuery") }
 
-// TestCallsOfARun counts what a run with outputs costs: one turn, one copy in, one launch,
-// one kernel that hands the outputs out, one wait.
+// TestCallsOfARun checks what a run with outputs costs: one turn, one copy to the device, one launch of the graph, one
+// kernel that hands out the outputs, and one wait.
 func TestCallsOfARun(t *testing.T) {
 	c := standin.Open(t)
 	b := openQueue(t, opener(c, standin.Variant{}))
@@ -160,7 +159,7 @@ func TestCallsOfARun(t *testing.T) {
 	must.Hold(t, len(count) == 0, "%d runs also called %v", runs, count)
 }
 
-// TestLargeOutputs reads more than the pinned memory holds at a time.
+// TestLargeOutputs reads more outputs than the pinned memory holds at a time.
 func TestLargeOutputs(t *testing.T) {
 	c := standin.Open(t)
 	b := openQueue(t, opener(c, standin.Variant{}))
@@ -193,8 +192,7 @@ func TestLargeOutputs(t *testing.T) {
 	}
 }
 
-// TestAllocationsOfARun holds a run of a program to a few small allocations of Go
-// memory.
+// TestAllocationsOfARun checks that a run of a program makes a few small allocations of Go memory at most.
 func TestAllocationsOfARun(t *testing.T) {
 	c := standin.Open(t)
 	b := openQueue(t, opener(c, standin.Variant{}))

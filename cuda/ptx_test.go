@@ -17,12 +17,12 @@ import (
 	"github.com/amtrl/amtrl/kernels"
 )
 
-// wheelsEnv tells a process of TestPTX the folder of the toolkit with which it compiles, AMTRL_PTX where to.
+// wheelsEnv names the folder of the toolkit with which a child process of TestPTX compiles; AMTRL_PTX names the folder
+// that it compiles to.
 const wheelsEnv = "CUDA_TEST_WHEELS"
 
-// TestPTX runs the groups of the conformance suite that compute, and ten steps of training, on the PTX that NVIDIA's NVRTC
-// makes of the kernels with the options that they are compiled with here. It does so in processes of their own, since
-// libraries that are loaded stay.
+// TestPTX runs the groups of the conformance suite that compute, and ten steps of training, on the PTX that NVIDIA's
+// NVRTC makes of the kernels with the backend's options. It runs them in child processes, since loaded libraries stay.
 func TestPTX(t *testing.T) {
 	if dir := os.Getenv(wheelsEnv); dir != "" {
 		writePTX(t, dir, os.Getenv("AMTRL_PTX"))
@@ -56,7 +56,7 @@ func TestPTX(t *testing.T) {
 func writePTX(t *testing.T, dir, folder string) {
 	lib, _, err := nv.OpenToolkit(nv.Options{Dir: dir})
 	must.Do(t, err)
-	// What has not changed since is taken from where the stand-in keeps what it builds.
+	// Code that has not changed is taken from a cache in the folder of the stand-in's builds.
 	kept := filepath.Join(must.Get(os.UserCacheDir())(t), "amtrl", "standin", "cubin")
 	m := modules{nvrtc: lib.NVRTC, target: cubin.Target{Arch: 90, PTX: true}, cache: cubin.NewCache(kept)}
 	for i, s := range kernels.Sources() {

@@ -16,7 +16,7 @@ import (
 	"github.com/amtrl/amtrl/internal/must"
 )
 
-// onNewThread runs fn where nothing has been made current. The thread ends with it.
+// onNewThread runs fn on a thread on which no context is current. The thread ends with fn.
 func onNewThread(group *sync.WaitGroup, fn func()) {
 	group.Go(func() {
 		runtime.LockOSThread()
@@ -24,8 +24,8 @@ func onNewThread(group *sync.WaitGroup, fn func()) {
 	})
 }
 
-// TestTurns makes calls from many goroutines, some on threads that are new: one at a time, each on one thread to its
-// end, with the context current.
+// TestTurns makes calls from many goroutines, some of them on new threads: one call runs at a time, each on one thread
+// until its end, with the context current.
 func TestTurns(t *testing.T) {
 	c := standin.Open(t)
 	b := openQueue(t, opener(c, standin.Variant{}))
@@ -62,7 +62,7 @@ func TestTurns(t *testing.T) {
 	must.Equal(t, ran.Load(), 6*200, "calls that ran")
 }
 
-// TestTurnsEnd races Close with calls: each is made or refused.
+// TestTurnsEnd makes calls while the queue is closed: each is carried out or refused.
 func TestTurnsEnd(t *testing.T) {
 	c := standin.Open(t)
 	b := openQueue(t, opener(c, standin.Variant{}))
@@ -100,7 +100,7 @@ func TestTurnPanics(t *testing.T) {
 	must.Do(t, works(b))
 }
 
-// twoOnAThread opens two devices on the test's own thread.
+// twoOnAThread opens two devices, with a queue each, on the test's own thread.
 func twoOnAThread(t *testing.T, c *standin.Control) (all []*opened) {
 	t.Helper()
 	c.Order("devices=2")
@@ -113,7 +113,7 @@ func twoOnAThread(t *testing.T, c *standin.Control) (all []*opened) {
 	return all
 }
 
-// TestTwoDevicesOnAThread uses two devices in turn on one thread.
+// TestTwoDevicesOnAThread uses two devices alternately on one thread.
 func TestTwoDevicesOnAThread(t *testing.T) {
 	c := standin.Open(t)
 	all := twoOnAThread(t, c)
@@ -122,11 +122,11 @@ func TestTwoDevicesOnAThread(t *testing.T) {
 			must.Do(t, works(b))
 		}
 	}
-	must.Do(t, all[0].queue.Close()) // after a call of the other one
+	must.Do(t, all[0].queue.Close()) // after a call of the other device
 	must.Do(t, errors.Join(works(all[1]), all[0].Close(), works(all[1]), all[1].Close()))
 }
 
-// TestLostDeviceOnAThread has a device go away whose context is current: it takes no other with it.
+// TestLostDeviceOnAThread loses a device whose context is current: the other device goes on working.
 func TestLostDeviceOnAThread(t *testing.T) {
 	c := standin.Open(t)
 	all := twoOnAThread(t, c)
@@ -138,8 +138,8 @@ func TestLostDeviceOnAThread(t *testing.T) {
 	must.Do(t, errors.Join(all[0].Close(), uses(all[1].dev), all[1].Close()))
 }
 
-// TestNoContext has a context that cannot be made current: an error of that call alone, after which a queue and a
-// device can still be closed.
+// TestNoContext has a context that cannot be made current once: only that call fails, and a queue and a device can
+// still be closed afterwards.
 func TestNoContext(t *testing.T) {
 	c := standin.Open(t)
 	b := openQueue(t, opener(c, standin.Variant{}))
@@ -161,8 +161,8 @@ func TestNoContext(t *testing.T) {
 	must.Do(t, errors.Join(works(b), b.Close(), b.Close()))
 }
 
-// TestContextThatFailed has a context that cannot be made current because it failed: the device is lost, and the next
-// one is whole.
+// TestContextThatFailed has a context that cannot be made current because it has failed: the device is lost, and the
+// next Open works.
 func TestContextThatFailed(t *testing.T) {
 	c := standin.Open(t)
 	dev := opener(c, standin.Variant{})
@@ -179,13 +179,14 @@ func TestContextThatFailed(t *testing.T) {
 	}
 }
 
-// TestErrorBeforeTheLane has a library fail before a queue has a stream that could say why.
+// TestErrorBeforeTheLane explains an error before the queue has a stream that could tell its cause: the error stays as
+// it is.
 func TestErrorBeforeTheLane(t *testing.T) {
 	err := error(&nv.Error{Op: "cublasDestroy_v2", Code: 13})
 	must.Is(t, new(queue).explain(err), err, "explain")
 }
 
-// BenchmarkCall is what a call costs that asks nothing of the device.
+// BenchmarkCall measures a call that asks nothing of the device.
 func BenchmarkCall(b *testing.B) {
 	c := standin.Open(b)
 	q := must.Get(open(opener(c, standin.Variant{})))(b)

@@ -12,9 +12,8 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// TestProjectInSlabs lays out more features than fit in the cache at a time, on
-// another queue than that of the samples; of a pool on the device and of one whose rows
-// are streamed.
+// TestProjectInSlabs projects more features than Project lays out at a time, on another queue than the samples', from a
+// pool on the device and from one whose rows are streamed.
 func TestProjectInSlabs(t *testing.T) {
 	rng := testrand.New(t)
 	c := standin.Open(t)
@@ -60,7 +59,7 @@ func TestProjectInSlabs(t *testing.T) {
 	}
 }
 
-// TestSamplesAtOnce uses samples on another queue as soon as they are there.
+// TestSamplesAtOnce uses samples on another queue right after they were made.
 func TestSamplesAtOnce(t *testing.T) {
 	c := standin.Open(t)
 	b := openQueue(t, opener(c, standin.Variant{}))

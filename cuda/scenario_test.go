@@ -11,8 +11,8 @@ import (
 	"github.com/amtrl/amtrl/backend"
 )
 
-// scenario is a small run through every part of the backend. It returns the first
-// failure, and a queue of a device that is open, or nil.
+// scenario runs once through every part of the backend. It returns the queue of the open device, nil if opening failed,
+// and the first error.
 func scenario(dev backend.Open) (b *opened, err error) {
 	if b, err = open(dev); err != nil {
 		return nil, err
@@ -20,7 +20,7 @@ func scenario(dev backend.Open) (b *opened, err error) {
 	s := backend.NewScope(b)
 	defer s.Close()
 	const d, k, tasks = 5, 3, 2
-	big := make([]uint8, 3*slotBytes/2) // takes two slots
+	big := make([]uint8, 3*slotBytes/2) // as much as one and a half slots hold
 	pool := backend.Mat(backend.Upload(s, backend.Uint8, big), len(big)/d, d)
 	back := make([]uint8, len(big))
 	if _, err := b.Room(); err != nil {
@@ -84,7 +84,7 @@ func scenario(dev backend.Open) (b *opened, err error) {
 			return backend.Put(b, wide.Buf, 0, []float64{1, 2, 3, 4, 5, 0, 1, 2, 0, 3, 0, 0, 1, 1e-9, 1})
 		},
 		func() error { _, err := b.Pinv(wide, -1, inv); return err },
-		func() error { _, err := b.Pinv(wide, 0.9, inv); return err }, // by a decomposition
+		func() error { _, err := b.Pinv(wide, 0.9, inv); return err }, // 0.9 needs a decomposition
 		func() error { return backend.Put(b, spd.Buf, 0, eye) },
 		func() error { return b.SolveSPD(1, large, 1, spd.Buf, rhs.Buf) },
 		func() error { return b.SolveSPD(1, 1, 1, spd.Buf, rhs.Buf) },
@@ -95,7 +95,7 @@ func scenario(dev backend.Open) (b *opened, err error) {
 				return err
 			}
 			defer other.Close()
-			// Of the size that b has freed, so that it is taken over.
+			// This has the size of a block that b has freed, so that it reuses the block.
 			buf, err := other.Alloc(backend.Float32, 100)
 			if err != nil {
 				return err
@@ -116,7 +116,7 @@ func first(steps ...func() error) error {
 	return nil
 }
 
-// works does something that has an outcome.
+// works computes a dot product and checks the result.
 func works(b *opened) error {
 	buf, err := b.Alloc(backend.Float64, 3)
 	if err != nil {
@@ -133,7 +133,7 @@ func works(b *opened) error {
 	return err
 }
 
-// soon fails the test, with all stacks, if f does not return.
+// soon panics if f does not return within two minutes.
 func soon(t *testing.T, what string, f func()) {
 	t.Helper()
 	stuck := time.AfterFunc(2*time.Minute, func() { panic(what + " hangs") })

@@ -13,8 +13,8 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// TestTF32Convolution computes a layer in float32 and in TF32: the two differ, by
-// what 10 bits of fraction make, and agree on a device without the instruction.
+// TestTF32Convolution computes a layer in float32 and in TF32: the results differ by as much as rounding to 10 bits of
+// fraction, and are equal on a device without the instruction.
 func TestTF32Convolution(t *testing.T) {
 	const n = 3
 	s := backend.ConvShape{Height: 9, Width: 7, Channels: 5, Filters: 11}
@@ -37,7 +37,7 @@ func TestTF32Convolution(t *testing.T) {
 			tmp.Vector(backend.Float32, s.Filters)
 		must.Do(t, tmp.Err())
 		must.Do(t, b.Conv(s, x, w, bias.Row(0), y, arg))
-		// The same windows in all cases, whichever of near equals was the largest.
+		// The same positions are used in all cases, whichever of nearly equal values was the largest.
 		which := make([]uint8, n*s.Out())
 		for i := range which {
 			which[i] = uint8(rng.IntN(5))

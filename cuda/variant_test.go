@@ -94,7 +94,7 @@ func TestEmulation(t *testing.T) {
 	}
 }
 
-// TestWithoutGraphs replays programs where the driver has no graphs.
+// TestWithoutGraphs runs programs with a driver that has no graphs.
 func TestWithoutGraphs(t *testing.T) {
 	c := standin.Open(t)
 	with, without := opener(c, standin.Variant{}), opener(c, standin.Variant{Without: []string{"cuGraphLaunch"}})
@@ -105,7 +105,7 @@ func TestWithoutGraphs(t *testing.T) {
 	backendtest.Identical(t, with, without)
 }
 
-// TestOptionalFunctions opens a driver without what it need not have.
+// TestOptionalFunctions opens libraries without their optional functions.
 func TestOptionalFunctions(t *testing.T) {
 	c := standin.Open(t)
 	b, err := scenario(opener(c, standin.Variant{Without: []string{
@@ -116,7 +116,7 @@ func TestOptionalFunctions(t *testing.T) {
 	b.Close()
 }
 
-// TestNewerDevice needs PTX: NVRTC does not know the device.
+// TestNewerDevice opens a device that NVRTC does not know: the kernels are compiled to PTX.
 func TestNewerDevice(t *testing.T) {
 	c := standin.Open(t)
 	c.Order("cc=99.0")
