@@ -17,7 +17,7 @@ import (
 	"github.com/amtrl/amtrl/internal/must"
 )
 
-// seam takes the place of NVRTC: its code spells out what it was compiled from.
+// seam stands in for NVRTC: the code that it returns spells out the sources and options.
 type seam struct {
 	major, minor int
 	compiled     atomic.Int64
@@ -90,7 +90,7 @@ func source() Source {
 		Options: []string{"-O", "-x"}, Target: Target{Arch: 90}}
 }
 
-// folder is one that the cache makes, and nobody else may write to.
+// folder returns the path of a folder that the cache can make, so that nobody else may write to it.
 func folder(t *testing.T) string { return filepath.Join(t.TempDir(), "cubin") }
 
 func files(t *testing.T, dir string) []string {
@@ -98,8 +98,7 @@ func files(t *testing.T, dir string) []string {
 	return must.Get(filepath.Glob(filepath.Join(dir, "*")))(t)
 }
 
-// Code of any change to what it depends on is other code, and is never taken for
-// another's.
+// A source that differs in anything on which its code depends has an entry of its own, and never gets another's code.
 func TestKey(t *testing.T) {
 	c, dir := &seam{major: 12, minor: 9}, folder(t)
 	cache := NewCache(dir)
@@ -151,7 +150,7 @@ func TestSecondTimeIsCached(t *testing.T) {
 	}
 }
 
-// Files that are cut short, changed or of another kind are made again.
+// An entry that is cut short, changed or no file is compiled again.
 func TestBrokenEntries(t *testing.T) {
 	c, dir := &seam{}, folder(t)
 	want := must.Get(NewCache(dir).Compile(c, source()))(t)
@@ -188,7 +187,8 @@ func TestBrokenEntries(t *testing.T) {
 	}
 }
 
-// A folder that cannot be made, one that is a file, and none cost only time, once for each cache.
+// A folder that cannot be made, a file in its place, or no folder costs each cache one compilation of a source, and
+// nothing else.
 func TestUnusableFolder(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	must.Do(t, os.WriteFile(file, nil, 0o644))
@@ -205,7 +205,7 @@ func TestUnusableFolder(t *testing.T) {
 	}
 }
 
-// Errors keep what the compiler said, nothing is cached and no program is left.
+// An error holds what the compiler said, nothing is cached and no program is left.
 func TestFailures(t *testing.T) {
 	for _, method := range []string{"Version", "CreateProgram", "CompileProgram", "GetProgramLog", "GetCUBIN", "no code", "DestroyProgram"} {
 		c, dir := &seam{fails: method}, folder(t)
@@ -225,8 +225,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// Goroutines that share a cache compile a source once; caches that share a folder
-// all get whole code.
+// Goroutines that share a cache compile a source once; caches that share a folder all get complete code.
 func TestConcurrent(t *testing.T) {
 	c, dir := &seam{}, folder(t)
 	want := must.Get(Compile(c, source()))(t)
@@ -273,7 +272,7 @@ func TestChoose(t *testing.T) {
 	}{
 		{cuda12, 80, "sm_80"}, {cuda12, 90, "sm_90"}, {cuda12, 87, "sm_87"}, {cuda12, 61, "sm_60"},
 		{cuda12, 100, "compute_90"}, {cuda12, 120, "compute_90"}, {cuda12, 73, "sm_70"},
-		{cuda12, 88, "compute_86"}, // a system on a chip: no other's machine code
+		{cuda12, 88, "compute_86"}, // a system on a chip does not run other devices' machine code
 		{cuda13, 100, "sm_100"}, {cuda13, 107, "sm_103"}, {cuda13, 122, "sm_121"}, {cuda13, 130, "compute_121"},
 		{cuda13, 70, ""}, {cuda13, 61, ""}, {nil, 90, ""},
 	} {

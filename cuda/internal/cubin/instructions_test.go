@@ -14,11 +14,11 @@ import (
 	"github.com/amtrl/amtrl/kernels"
 )
 
-// nvdisasm is where CUDA 13's wheels have it.
+// nvdisasm is the path of the disassembler in CUDA 13's wheels.
 var nvdisasm = filepath.Join("nvidia", "cu13", "bin", "nvdisasm")
 
-// TestInstructions counts, in the machine code of CUDA 13 for sm_90, the instructions of one turn of the loops that a fit
-// spends its time in, by stored element or by multiplication with an addition, and holds them to what docs/gpu.md says.
+// TestInstructions counts, in the machine code of CUDA 13 for sm_90, the instructions of one turn of the loops in which
+// a fit spends its time, per stored element or per multiply-add, and compares them with docs/gpu.md.
 func TestInstructions(t *testing.T) {
 	if dir := os.Getenv(childEnv); dir != "" {
 		countInstructions(t, dir)
@@ -29,15 +29,15 @@ func TestInstructions(t *testing.T) {
 
 var fma, sharedStore = regexp.MustCompile(`\bFFMA\b`), regexp.MustCompile(`\bSTS\b`)
 
-// hot are loops: those of an entry point that have least instructions work and loads wide, and what one turn of a
-// lane gets done.
+// hot lists loops of entry points. A loop is the smallest with at least least instructions that match work and with
+// loads of kind wide; done is the number of units that a lane processes in one turn.
 var hot = []struct {
 	entry, what, unit string
 	work              *regexp.Regexp
 	least             int
 	wide              string
 	done              float64
-	most              float64 // instructions of a turn by what it gets done
+	most              float64 // bound on the instructions per unit
 }{
 	{"task_gradient_896", "uint8", "element", fma, 220, "LDG.E.CONSTANT", 4 * 28, 5.5},
 	{"task_gradient_896", "float16", "element", fma, 110, "LDG.E.64", 2 * 28, 4.7},
@@ -50,7 +50,7 @@ var hot = []struct {
 	{"conv_grad_input", "patch", "window", sharedStore, 16, "LDG", 4, 60},
 	{"conv_grad_input", "weights", "element", sharedStore, 9, "LDG", 9, 9},
 	{"conv_grad_weight", "patch", "element", sharedStore, 4, "LDG", 4, 29},
-	// One of these is 16 x 8 x 8 for a warp.
+	// One HMMA instruction does 16 x 8 x 8 multiply-adds for a warp.
 	{"conv_tf32", "", "multiply-add", regexp.MustCompile(`HMMA\.1688`), 72, "LDS", 72 * 16 * 8 * 8 / 32, 0.14},
 	{"conv_grad_input_tf32", "", "multiply-add", regexp.MustCompile(`HMMA\.1688`), 72, "LDS", 72 * 16 * 8 * 8 / 32, 0.14},
 }

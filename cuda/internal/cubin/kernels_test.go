@@ -18,13 +18,13 @@ import (
 	"github.com/amtrl/amtrl/kernels"
 )
 
-// Each family is compiled with by a process of its own: libraries that are loaded
-// stay.
+// childEnv names the folder of a toolkit in a child process. Each family needs a process of its own, since loaded
+// libraries stay.
 const childEnv = "CUBIN_TEST_CHILD"
 
-// TestKernelsCompile compiles every kernel with the NVRTC of CUDA 12 and of CUDA 13 for four generations of devices, from
-// the A100 to the Blackwell of workstations, and reads from the machine code what each takes of a device. None in the
-// loop of a fit keeps registers in memory, except as kept lists.
+// TestKernelsCompile compiles every kernel with the NVRTC of CUDA 12 and of CUDA 13 for four generations of devices,
+// from the A100 to the Blackwell of workstations, and reads from the machine code the registers and the stack that each
+// takes. No kernel in the loop of a fit keeps registers in memory, except for those in kept.
 func TestKernelsCompile(t *testing.T) {
 	if dir := os.Getenv(childEnv); dir != "" {
 		compileKernels(t, dir)
@@ -38,7 +38,7 @@ func TestKernelsCompile(t *testing.T) {
 	}
 }
 
-// inChild runs a test in a process that is told the folder of the toolkit of a family, where that has the file it needs.
+// inChild runs a test in a process that gets the folder of a family's toolkit, if the file needs is in that folder.
 func inChild(t *testing.T, family int, needs, test string) {
 	t.Helper()
 	base := os.Getenv("AMTRL_CUDA_WHEELS")
@@ -62,15 +62,15 @@ func inChild(t *testing.T, family int, needs, test string) {
 	}
 }
 
-// generations are the architectures of the first device of each, 10 times the compute capability.
+// generations holds 10 times the compute capability of the first device of each generation.
 var generations = []int{80, 90, 100, 120}
 
-// apart is the one for which sources that share a file are compiled one by one, as they are used.
+// apart is the architecture for which sources that share a file are compiled one by one, as the backend compiles them.
 const apart = 90
 
-// kept are the bytes of registers that an entry point may keep in memory, by family, and keptOnHopper on sm_90. solve_spd is outside the
-// loop of a fit, and what it keeps is around the rare cases of a division. The others are at the limit of registers that several
-// blocks on a multiprocessor leave, where some generations are a few short.
+// kept holds, by family, the bytes of registers that an entry point may keep in memory; keptOnHopper holds them for
+// sm_90. solve_spd is outside the loop of a fit, and keeps registers only around the rare cases of a division. The
+// others use all the registers that several blocks on a multiprocessor leave, and some generations are a few short.
 var (
 	kept = map[int]map[string]int{
 		12: {"solve_spd": 24, "task_gradient_896": 8, "task_gradient_2048": 16, "task_gradient_outputs": 72},
@@ -82,7 +82,8 @@ var (
 	}
 )
 
-// sourceFor is a kernel's source with what the backend compiles it with for an architecture.
+// sourceFor returns a kernel's source with the headers and options with which the backend compiles it for an
+// architecture.
 func sourceFor(s kernels.Source, arch int) Source {
 	src := Source{Name: s.Name, Text: s.Text, Target: Target{Arch: arch}, Options: []string{"--std=c++17"}}
 	for _, h := range kernels.Headers() {
@@ -97,7 +98,7 @@ func sourceFor(s kernels.Source, arch int) Source {
 func compileKernels(t *testing.T, dir string) {
 	lib, _, err := nv.OpenToolkit(nv.Options{Dir: dir})
 	must.Do(t, err)
-	// What has not changed since is taken from where the stand-in keeps what it builds.
+	// Code that has not changed is taken from a cache in the folder of the stand-in's builds.
 	folder := filepath.Join(must.Get(os.UserCacheDir())(t), "amtrl", "standin", "cubin")
 	cache, sources, compiled := NewCache(folder), kernels.Sources(), 0
 	if len(sources) < 10 {
@@ -116,7 +117,7 @@ func compileKernels(t *testing.T, dir string) {
 			case s.Define == "", arch == apart:
 			case i > 0 && sources[i-1].Name == s.Name:
 				continue
-			default: // the whole file at once, which takes half of the time
+			default: // the whole file at once, in half of the time
 				s.Define = ""
 				src = sourceFor(s, arch)
 				for _, more := range sources[i+1:] {
@@ -132,7 +133,7 @@ func compileKernels(t *testing.T, dir string) {
 			}
 			if strings.TrimSpace(code.Log) != "" {
 				t.Errorf("%s: %s", what, code.Log)
-				must.Do(t, os.RemoveAll(folder)) // so that it is said the next time too
+				must.Do(t, os.RemoveAll(folder)) // so that the next run reports it too
 			}
 			needs, err := readResources(code.Image)
 			if err != nil {

@@ -8,21 +8,21 @@ import (
 	"slices"
 )
 
-// resources is what a kernel takes of a device.
+// resources holds the registers and the bytes of stack that a thread of a kernel takes.
 type resources struct{ registers, stack int }
 
-// Attributes of .nv.info, whose entries are a format, an attribute and a size, and so many bytes; those of a
-// function hold the number of its symbol and a value. The names are those of NVIDIA's cuobjdump.
+// Formats and attributes of .nv.info. An entry is a format, an attribute and a size, followed by that number of bytes;
+// an entry of a function holds the number of its symbol and a value. The names are those of NVIDIA's cuobjdump.
 const (
 	formatSized   = 4
 	attrFrameSize = 0x11 // EIATTR_FRAME_SIZE
 	attrRegisters = 0x2f // EIATTR_REGCOUNT
 )
 
-// readResources reads the entry points of a cubin, an ELF file with a section .text.NAME for each. What does not fit
-// into registers, spilled or indexed, makes the frame on the stack.
+// readResources returns the resources of each entry point of a cubin, an ELF file with a section .text.NAME for each
+// entry point. Values that do not fit into registers, spilled or indexed, make the frame on the stack.
 func readResources(image []byte) (map[string]resources, error) {
-	// The version in the file's header is that of CUDA, which is none of ELF's.
+	// The header holds a version of CUDA where package elf expects ELF's.
 	const version = 20
 	if len(image) < version+4 {
 		return nil, fmt.Errorf("%d bytes", len(image))
@@ -59,12 +59,12 @@ func readResources(image []byte) (map[string]resources, error) {
 		if size != 8 || attr != attrFrameSize && attr != attrRegisters {
 			continue
 		}
-		at := int(binary.LittleEndian.Uint32(value)) - 1 // elf leaves out the first symbol
+		at := int(binary.LittleEndian.Uint32(value)) - 1 // package elf leaves out the first symbol
 		if at < 0 || at >= len(symbols) {
 			return nil, fmt.Errorf("symbol %d of %d", at, len(symbols))
 		}
 		name := symbols[at].Name
-		if f.Section(".text."+name) == nil { // a subroutine, such as that of a division
+		if f.Section(".text."+name) == nil { // a subroutine, such as a division
 			continue
 		}
 		r, n := all[name], int(binary.LittleEndian.Uint32(value[4:]))

@@ -17,7 +17,8 @@ import (
 	"github.com/amtrl/amtrl/internal/must"
 )
 
-// function is the machine code of an entry point: each instruction with its operands, and where labels are.
+// function is the machine code of an entry point: its instructions with their operands, and the index of the
+// instruction at each label.
 type function struct {
 	code   []string
 	labels map[string]int
@@ -32,7 +33,7 @@ var (
 	jump        = regexp.MustCompile("^BRA(\\.U)?\\s+`")
 )
 
-// disassemble reads a cubin with NVIDIA's nvdisasm.
+// disassemble returns the functions of a cubin, as NVIDIA's nvdisasm prints them.
 func disassemble(t *testing.T, program string, image []byte) map[string]*function {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "cubin")
@@ -54,7 +55,7 @@ func disassemble(t *testing.T, program string, image []byte) map[string]*functio
 	return all
 }
 
-// next are the instructions that can come after instruction i.
+// next returns the indices of the instructions that can follow instruction i.
 func (f *function) next(i int) []int {
 	text := f.code[i]
 	op := guard.ReplaceAllString(text, "")
@@ -75,9 +76,9 @@ func (f *function) next(i int) []int {
 	return []int{i + 1}
 }
 
-// loop returns, of the smallest loop with at least that number of instructions that match, one turn: of the ways through
-// its code in the order in which it stands, the shortest of those that meet most of what matches, loads of kind wide
-// among it. That is the way of whole rows and whole tiles.
+// loop returns one turn of the smallest loop with at least least instructions that match of and with a load of kind
+// wide. Of the paths forward through its code it takes the shortest of those with the most matching instructions and
+// wide loads: the path of whole rows and whole tiles.
 func (f *function) loop(of *regexp.Regexp, least int, wide string) ([]string, error) {
 	first, last := 0, len(f.code)
 	for i := range f.code {

@@ -14,13 +14,13 @@ import (
 // stranger is any user but this one and root.
 const stranger = 12345
 
-// Code that somebody else may have put into the cache is not run: it is neither read nor written over, and
-// Check says why.
+// Code in the cache that another user may have written is not run: the file is neither read nor overwritten, and Check
+// says why.
 func TestWhatOthersMayWriteIsNotUsed(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		spoil func(t *testing.T, dir, file string) error
-		why   string // of Check; empty where the folder itself is in order
+		why   string // what Check says; empty if the folder itself is in order
 		root  bool   // needs root
 	}{
 		{name: "folder others may write", why: "others may write to it",
@@ -88,7 +88,7 @@ func TestWhatOthersMayWriteIsNotUsed(t *testing.T) {
 	}
 }
 
-// A link planted where a temporary file may be made is not written through.
+// Compile does not write through a link in the place of a temporary file.
 func TestPlantedTemporaryFile(t *testing.T) {
 	dir := folder(t)
 	must.Get(NewCache(dir).Compile(&seam{}, source()))(t)
