@@ -33,8 +33,7 @@ func init() {
 	children["absent"] = callAbsent
 }
 
-// callAll calls every method with 1, 2, 3, ... as its arguments and writes down
-// what the method was given.
+// callAll calls every method of v with the arguments 1, 2, 3, ... and records them in calls.
 func callAll(v reflect.Value, calls map[string][]string) {
 	for i := range v.NumMethod() {
 		method, name := v.Method(i), v.Type().Method(i).Name
@@ -81,8 +80,8 @@ func callAll(v reflect.Value, calls map[string][]string) {
 	}
 }
 
-// constant are numbers that a binding adds to what it is given, or cannot pass on
-// as they are, by the function: what the call looks like then.
+// constant holds the expected call for functions whose bindings add constant arguments, or cannot pass their arguments
+// on unchanged.
 var constant = map[string]string{
 	"cuStreamWaitEvent":   "cuStreamWaitEvent 1 2 0",
 	"cuModuleLoadDataEx":  "cuModuleLoadDataEx - - 2 - -",
@@ -94,15 +93,15 @@ var constant = map[string]string{
 	"cuLaunchKernel":      "cuLaunchKernel 1 2 3 4 5 6 7 8 9 - - args 0",
 }
 
-// TestSignals compiles by a library that gives handlers of signals back without their flags.
+// TestSignals compiles with a library that restores signal handlers without their flags: the binding must restore them
+// too.
 func TestSignals(t *testing.T) {
 	dir := t.TempDir()
 	fakeSet(t, folder{dir, false}, 12, nil)
 	must.Equal(t, runChild(t, "signals", "AMTRL_CUDA_LIB_DIR="+dir).Err, "", "what failed")
 }
 
-// Every binding passes its arguments on in the order of the library's function, and
-// every function has a binding.
+// Every binding passes its arguments on in the order of the library's function, and every function has a binding.
 func TestBindingsPassTheirArguments(t *testing.T) {
 	dir := t.TempDir()
 	fakeSet(t, folder{dir, false}, 12, nil)
@@ -118,7 +117,7 @@ func TestBindingsPassTheirArguments(t *testing.T) {
 	for line := range strings.Lines(string(data)) {
 		line = strings.TrimSpace(line)
 		name, _, _ := strings.Cut(line, " ")
-		calls[name] = line // the last call: those before were the loader's
+		calls[name] = line // the last call: earlier ones are the loader's
 	}
 	for method, args := range given {
 		function := functionOf(method)
@@ -135,7 +134,7 @@ func TestBindingsPassTheirArguments(t *testing.T) {
 		got := slices.DeleteFunc(strings.Fields(line)[1:], func(s string) bool { return s == "-" })
 		must.EqualSlices(t, got, args, "what %s was given, of %s", method, line)
 	}
-	for _, own := range []string{"cuInit", "cuDeviceGetUuid"} { // Open, and DeviceGetUUID where there is no _v2
+	for _, own := range []string{"cuInit", "cuDeviceGetUuid"} { // called by Open, and by DeviceGetUUID if there is no _v2
 		delete(calls, own)
 	}
 	for function := range calls {
@@ -144,7 +143,7 @@ func TestBindingsPassTheirArguments(t *testing.T) {
 	must.Hold(t, len(given) >= 70, "only %d bindings were tried", len(given))
 }
 
-// functionOf is the function that a method is named after.
+// functionOf returns the name of the library's function that a method calls.
 func functionOf(method string) string {
 	typ, name, _ := strings.Cut(method, ".")
 	prefix := map[string]string{"Driver": "cu", "BLAS": "cublas", "Solver": "cusolverDn", "NVRTC": "nvrtc"}[typ]
@@ -173,7 +172,7 @@ func functionOf(method string) string {
 	return prefix + name
 }
 
-// exported are the functions that end in _v2.
+// exported holds the functions whose names end in _v2.
 var exported = func() (names []string) {
 	data, err := os.ReadFile("symbols.h")
 	if err != nil {
@@ -189,8 +188,7 @@ var exported = func() (names []string) {
 	return names
 }()
 
-// launch launches a kernel with arguments of all kinds, and counts what a launch
-// allocates.
+// launch launches a kernel with arguments of all kinds, and checks that launches allocate no Go memory.
 func launch(lib *Library) (string, error) {
 	args := []byte{1, 0, 0, 0, 0, 0, 0, 200, 3, 255}
 	var err error
@@ -253,7 +251,7 @@ func TestAbsentFunction(t *testing.T) {
 	}
 }
 
-// A call that fails says what was called, on which library, and what it answered.
+// The error of a failed call names the function, the library's file and the status.
 func TestErrorsOfCalls(t *testing.T) {
 	for _, c := range []struct {
 		part, function string

@@ -17,7 +17,7 @@ import (
 	"github.com/amtrl/amtrl/internal/must"
 )
 
-// constants are the names that NVIDIA's headers have for those of types.go.
+// constants holds, for each constant of types.go, its name in NVIDIA's headers and its value here.
 var constants = map[string]struct {
 	theirs string
 	ours   int64
@@ -46,7 +46,7 @@ var constants = map[string]struct {
 	"PointerHost":                {"CUBLAS_POINTER_MODE_HOST", int64(PointerHost)},
 }
 
-// others are constants that stand in other files.
+// others holds NVIDIA's constants that other files use.
 var others = map[string]int64{
 	"CUDA_ERROR_OUT_OF_MEMORY": 2, "CUDA_ERROR_NOT_INITIALIZED": 3, "CUDA_ERROR_STUB_LIBRARY": 34,
 	"CUDA_ERROR_NO_DEVICE": 100, "CUDA_ERROR_INVALID_DEVICE": 101, "CUDA_ERROR_INVALID_CONTEXT": 201,
@@ -66,7 +66,7 @@ var others = map[string]int64{
 	"MAJOR_VERSION": 0, "MINOR_VERSION": 1, "PATCH_LEVEL": 2,
 }
 
-// newer are those that CUDA 12.0 does not know.
+// newer holds those that CUDA 12.0 does not have.
 var newer = map[string]int64{"CUDA_ERROR_CONTAINED": 226, "CUDA_ERROR_TENSOR_MEMORY_LEAK": 721}
 
 func TestDeclarationsMatchHeaders(t *testing.T) {
@@ -105,14 +105,14 @@ func TestDeclarationsMatchHeaders(t *testing.T) {
 				t.Fatalf("%v\n%s", err, out)
 			}
 			out := must.Get(exec.Command(exe).CombinedOutput())(t)
-			// This has the same parameters under both names.
+			// This function has the same parameters under both names.
 			want := map[int]string{12: "", 13: "cuDeviceGetUuid cuDeviceGetUuid_v2\n"}[family]
 			must.Equal(t, string(out), want, "macros that the headers rename")
 		})
 	}
 }
 
-// Every constant of types.go has its line above.
+// Every constant of types.go is in constants, and every code of driverMeans is compared too.
 func TestConstantsAreChecked(t *testing.T) {
 	file := must.Get(parser.ParseFile(token.NewFileSet(), "types.go", nil, 0))(t)
 	seen := 0

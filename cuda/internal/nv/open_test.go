@@ -17,11 +17,11 @@ import (
 	"github.com/amtrl/amtrl/internal/must"
 )
 
-// A process keeps the libraries that it has loaded, so every test of loading is a
-// process of its own: this binary, asked by an environment variable.
+// childEnv tells a child process what to do. A process keeps the libraries that it has loaded, so every test of loading
+// runs this binary in a process of its own.
 const childEnv = "NV_TEST_CHILD"
 
-// outcome is what a child saw.
+// outcome is what a child process reports.
 type outcome struct {
 	Err      string
 	Op       string
@@ -54,7 +54,7 @@ func TestMain(m *testing.M) {
 	if strings.HasPrefix(what, "toolkit") {
 		open = OpenToolkit
 	}
-	if first := os.Getenv("NV_TEST_FIRST"); first != "" { // another set before
+	if first := os.Getenv("NV_TEST_FIRST"); first != "" { // opens another set first
 		if _, _, err := open(Options{Dir: first}); err != nil {
 			o.Extra = err.Error()
 		}
@@ -90,10 +90,10 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// children are what a child does with the libraries that it has opened.
+// children holds what a child does with the libraries that it has opened, by the value of childEnv.
 var children = map[string]func(*Library) (string, error){}
 
-// runChild opens the libraries in a process whose environment is env alone.
+// runChild opens the libraries in a child process whose environment is only env.
 func runChild(t *testing.T, what string, env ...string) outcome {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
@@ -110,8 +110,7 @@ func runChild(t *testing.T, what string, env ...string) outcome {
 	return o
 }
 
-// built are the objects and the libraries that were made, by the arguments that
-// made them.
+// built holds the paths of compiled objects and libraries, by the arguments of g++.
 var built struct {
 	dir   string
 	files map[string]string
@@ -135,7 +134,7 @@ func build(t *testing.T, args ...string) string {
 	return built.files[k]
 }
 
-// object compiles testdata/fake.cpp for a library.
+// object returns the object of testdata/fake.cpp for a library.
 func object(t *testing.T, name string) string {
 	return build(t, append([]string{"-std=c++17", "-Wall", "-Wextra", "-fPIC", "-I.", "-c", "-x", "c++", "testdata/fake.cpp"},
 		lists[name]...)...) // all options but -o
@@ -149,16 +148,16 @@ func hide(t *testing.T, function string) string {
 	return "-Wl,--version-script=" + path
 }
 
-// fake says how one stand-in differs from a plain one.
+// fake describes how one stand-in differs from the usual one.
 type fake struct {
 	version [3]int
-	fails   string // a function
-	status  int    // that it returns
+	fails   string // a function that fails
+	status  int    // status that it returns
 	link    []string
 	absent  bool
 }
 
-// lists are the lists in symbols.h that a library has.
+// lists holds the options that select a library's lists of symbols.h.
 var lists = map[string][]string{
 	"driver":   {"-DLIST=NV_DRIVER_REQUIRED", "-DLIST2=NV_DRIVER_OPTIONAL", "-DLIST3=NV_DRIVER_GRAPH"},
 	"cublas":   {"-DCUBLAS", "-DLIST=NV_CUBLAS_REQUIRED"},
@@ -166,8 +165,7 @@ var lists = map[string][]string{
 	"nvrtc":    {"-DNVRTC", "-DLIST=NV_NVRTC_REQUIRED", "-DLIST2=NV_NVRTC_OPTIONAL"},
 }
 
-// fakeSet fills a folder with a set of stand-ins and a driver, with changes by the
-// name of the part.
+// fakeSet fills a folder with a set of stand-ins and a driver; changes are by the name of the part.
 func fakeSet(t *testing.T, f folder, family int, changes map[string]fake) {
 	t.Helper()
 	put := func(name, path string, version [3]int) {
@@ -227,7 +225,7 @@ func TestOpenFailures(t *testing.T) {
 		changes map[string]fake
 		kind    string
 		op      string
-		says    string // in the message
+		says    string // part of the message
 	}{
 		{"stub", 12, map[string]fake{"driver": {fails: "cuInit", status: 34}}, "stub", "cuInit", "libcuda.so.1"},
 		{"no device", 12, map[string]fake{"driver": {fails: "cuInit", status: 100}}, "no device", "cuInit",
@@ -275,14 +273,13 @@ func TestOpenFailures(t *testing.T) {
 	}
 }
 
-// missingLibrary builds a library to link with, under whose name there is none when
-// the program runs.
+// missingLibrary builds a library for linking that cannot be found under its name when the program runs.
 func missingLibrary(t *testing.T) string {
 	t.Helper()
 	return build(t, "-shared", object(t, "cusparse"), "-Wl,-soname,libgone.so.1")
 }
 
-// A file that is no library is an error that names it, and is not passed by.
+// A file that is no library is an error that names it, and is not skipped.
 func TestBrokenFiles(t *testing.T) {
 	for _, name := range []string{driverName, "libnvJitLink.so.12", "libcublas.so.12", "libnvrtc.so.12"} {
 		dir, other := t.TempDir(), t.TempDir()
@@ -301,7 +298,7 @@ func TestBrokenFiles(t *testing.T) {
 	}
 }
 
-// Without optional functions the library opens, and graphs are whole or absent.
+// Without optional functions the library opens; it has all functions of graphs or none.
 func TestOptionalFunctions(t *testing.T) {
 	for _, c := range []struct {
 		part, function string
@@ -318,8 +315,8 @@ func TestOptionalFunctions(t *testing.T) {
 	}
 }
 
-// Sets that are open already are found again, from their own folder, though
-// another place comes later in the order and is whole too.
+// A set that is loaded already is found again in its own folder, though another place in the search order has a
+// complete set too.
 func TestLoadedSetStays(t *testing.T) {
 	dir, other := t.TempDir(), t.TempDir()
 	named := map[string]fake{"cublasLt": {link: []string{"-Wl,-soname,libcublasLt.so.12"}}}
@@ -329,7 +326,7 @@ func TestLoadedSetStays(t *testing.T) {
 	must.Hold(t, o.Err == "" && o.Extra == "" && o.Lib.Dir == dir, "%+v", o)
 }
 
-// One process can open several folders; each has its own functions.
+// A process can open sets in several folders; each has its own functions.
 func TestSeveralSets(t *testing.T) {
 	dir, other := t.TempDir(), t.TempDir()
 	fakeSet(t, folder{dir, false}, 12, nil)
@@ -338,7 +335,7 @@ func TestSeveralSets(t *testing.T) {
 	must.Hold(t, o.Err == "" && o.Extra == "" && o.Lib.Family == 13 && o.Lib.DriverVersion == 13020, "%+v", o)
 }
 
-// The wheels' layouts.
+// The wheels of both families are found in their layouts, in a virtual environment or a named folder.
 func TestOpenWheels(t *testing.T) {
 	for _, family := range families {
 		env := t.TempDir()
@@ -353,7 +350,8 @@ func TestOpenWheels(t *testing.T) {
 	}
 }
 
-// A driver in the loader's path that lacks a library which it needs, or is none, is there, and does not load.
+// A driver in the loader's path that lacks a library which it needs, or is no library, is reported as failing to load,
+// not as missing.
 func TestDriverThatDoesNotLoad(t *testing.T) {
 	dir := t.TempDir()
 	fakeSet(t, folder{dir, false}, 12, map[string]fake{"driver": {absent: true}})

@@ -20,7 +20,7 @@ func touch(t *testing.T, paths ...string) {
 	}
 }
 
-// fill makes a whole set of empty files.
+// fill creates all files of a set, empty.
 func fill(t *testing.T, f folder, family int) {
 	t.Helper()
 	for _, p := range parts {
@@ -28,7 +28,7 @@ func fill(t *testing.T, f folder, family int) {
 	}
 }
 
-// lab is a search in a file system of its own, in which no place has anything.
+// lab returns a search in an empty file system of its own.
 func lab(t *testing.T, env map[string]string) search {
 	root := t.TempDir()
 	return search{
@@ -54,8 +54,8 @@ func TestSonames(t *testing.T) {
 	}
 }
 
-// The places in the order of the search. Each is found where those before it have
-// nothing, and hides all after it.
+// The places in the order of the search. Each is chosen if the places before it have no set, and hides the places after
+// it.
 func TestSearchOrder(t *testing.T) {
 	env := map[string]string{
 		"CUDA_HOME": "home", "CUDA_PATH": "path", "LD_LIBRARY_PATH": "relative:ROOT/ld1:ROOT/ld2",
@@ -153,8 +153,7 @@ func TestFamilies(t *testing.T) {
 	}
 }
 
-// A set that lacks one part is passed by, whichever part it is, and the trace says
-// which.
+// A set that lacks any one part is skipped, and the trace names the part.
 func TestIncompleteSets(t *testing.T) {
 	for _, family := range families {
 		for _, wheels := range []bool{false, true} {
@@ -185,7 +184,7 @@ func TestIncompleteSets(t *testing.T) {
 	}
 }
 
-// libcusolver.so.12 is CUDA 13's: beside CUDA 12's other parts it does not make a set.
+// libcusolver.so.12 belongs to CUDA 13: with the other parts of CUDA 12 it makes no set.
 func TestSolverOfTheOtherFamily(t *testing.T) {
 	s := lab(t, nil)
 	s.dir = filepath.Join(s.root, "x")
@@ -199,7 +198,7 @@ func TestSolverOfTheOtherFamily(t *testing.T) {
 	}
 }
 
-// A set beside the executable is passed by where others could have put it there.
+// A set beside the executable is skipped if others could have put it there.
 func TestBesideTheExecutableNobodyElseWrites(t *testing.T) {
 	for _, mode := range []os.FileMode{0o775, 0o757, 0o777 | os.ModeSticky} {
 		s := lab(t, nil)
@@ -216,7 +215,7 @@ func TestBesideTheExecutableNobodyElseWrites(t *testing.T) {
 	}
 }
 
-// Where a folder is asked for, no other is looked at.
+// If a folder is asked for, no other is searched.
 func TestAskedForFolderIsTheOnlyOne(t *testing.T) {
 	s := lab(t, map[string]string{"CUDA_HOME": "home"})
 	fill(t, folder{filepath.Join(s.root, "home/lib64"), false}, 12)
@@ -231,7 +230,7 @@ func TestAskedForFolderIsTheOnlyOne(t *testing.T) {
 	}
 }
 
-// Wheels that are loaded already are one set over several folders.
+// Wheels that are loaded already make one set over several folders.
 func TestLoadedWheels(t *testing.T) {
 	s := lab(t, nil)
 	f := folder{filepath.Join(s.root, "env/nvidia"), true}
@@ -245,7 +244,7 @@ func TestLoadedWheels(t *testing.T) {
 	must.Equal(t, must.Get(s.choose(new(Trace), 0, 0))(t).folder, f, "chosen")
 }
 
-// ldCache writes a cache as ldconfig does.
+// ldCache returns a cache in the format of ldconfig.
 func ldCache(entries [][2]string) []byte {
 	const header, entry = 48, 24
 	data := make([]byte, header+entry*len(entries))
@@ -275,7 +274,7 @@ func TestLoaderCache(t *testing.T) {
 	want := []string{"/opt/a", "/opt/b"}
 	must.EqualSlices(t, read(whole), want, "directories of the cache")
 	must.EqualSlices(t, read(append([]byte("ld.so-1.7.0 with entries"), whole...)), want, "directories behind an old cache")
-	for n := range whole { // cut short anywhere: fewer folders or none, never others
+	for n := range whole { // cut short anywhere, it names fewer folders or none, never others
 		for _, dir := range read(whole[:n]) {
 			if !strings.HasPrefix(dir, "/opt") && !strings.HasPrefix("/opt/a", dir) {
 				t.Errorf("cut at %d: %q", n, dir)
@@ -292,7 +291,7 @@ func TestLoaderCache(t *testing.T) {
 	}
 }
 
-// The cache of this machine, if it has one, knows the C library.
+// The loader's cache of this machine, if there is one, holds the C library.
 func TestLoaderCacheOfThisMachine(t *testing.T) {
 	const cache = "/etc/ld.so.cache"
 	if _, err := os.Stat(cache); err != nil {

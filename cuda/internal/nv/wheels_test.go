@@ -17,9 +17,8 @@ import (
 	"github.com/amtrl/amtrl/internal/must"
 )
 
-// wheelsOf returns the folder into which make deps-cuda has installed NVIDIA's
-// libraries and headers of a family. Where AMTRL_CUDA_WHEELS is set they must be
-// there.
+// wheelsOf returns the folder in which make deps-cuda has installed NVIDIA's libraries and headers of a family. Without
+// them it skips the test, or fails it if AMTRL_CUDA_WHEELS is set.
 func wheelsOf(t *testing.T, family int) string {
 	t.Helper()
 	base := os.Getenv("AMTRL_CUDA_WHEELS")
@@ -39,8 +38,7 @@ func wheelsOf(t *testing.T, family int) string {
 
 func init() { children["toolkit wheels"] = useToolkit }
 
-// TestRealLibraries opens NVIDIA's own libraries, as far as that goes without a
-// device.
+// TestRealLibraries opens NVIDIA's own libraries and uses them as far as that works without a device.
 func TestRealLibraries(t *testing.T) {
 	for _, family := range families {
 		t.Run(fmt.Sprint("CUDA ", family), func(t *testing.T) {
@@ -62,13 +60,13 @@ func TestRealLibraries(t *testing.T) {
 	}
 }
 
-// useToolkit calls what needs no device, and checks that what needs one says so.
+// useToolkit calls functions that need no device, and checks that functions that need one say so.
 func useToolkit(lib *Library) (string, error) {
 	archs, err := lib.NVRTC.SupportedArchs()
 	if err != nil {
 		return "", err
 	}
-	// On a machine with a device these two succeed.
+	// On a machine with a device these two calls succeed.
 	if h, err := lib.BLAS.Create(); err == nil {
 		err = lib.BLAS.Destroy(h)
 		if err != nil {
@@ -112,17 +110,18 @@ func useToolkit(lib *Library) (string, error) {
 	return fmt.Sprint(archs), nil
 }
 
-// signalActions are the handler and the flags of each signal, as the kernel has them.
+// signalActions returns the handler and the flags of each signal from the kernel.
 func signalActions() (all [32][2]uint64) {
 	for s := range all {
-		var action [4]uint64 // and restorer and mask
+		var action [4]uint64 // handler, flags, restorer and mask
 		syscall.RawSyscall6(syscall.SYS_RT_SIGACTION, uintptr(s), 0, uintptr(unsafe.Pointer(&action)), 8, 0, 0)
 		all[s] = [2]uint64{action[0], action[1]}
 	}
 	return all
 }
 
-// build compiles a program and returns what get says of it, and the log.
+// build compiles a program and returns the image that get reads from it, and the log. It checks that the compilation
+// changes no signal handler.
 func (lib *Library) build(source string, headers []Header, option string, get func(Program) ([]byte, error)) (image []byte, log string,
 	err error) {
 	n := lib.NVRTC
