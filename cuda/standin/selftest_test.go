@@ -19,8 +19,8 @@ var sanitizers = []string{
 	"-DSTANDIN_KIND=kDriver", "-DSTANDIN_FAMILY=13", "-DSTANDIN_STUB=0",
 }
 
-// The libraries' own tests are a program of C++ that holds all of their sources,
-// under AddressSanitizer and UndefinedBehaviorSanitizer.
+// The libraries' own tests are a C++ program of all their sources, with AddressSanitizer and
+// UndefinedBehaviorSanitizer.
 func TestLibraries(t *testing.T) {
 	b := must.Get(newBuilder())(t)
 	unlock := must.Get(b.lock())(t)

@@ -18,7 +18,7 @@ import (
 	"github.com/amtrl/amtrl/internal/must"
 )
 
-// Each family has the names that NVIDIA's libraries have.
+// The libraries of each family have the names of NVIDIA's files.
 func TestBuildHasTheFilesOfAFamily(t *testing.T) {
 	for family, names := range map[int][]string{
 		12: {"libcuda.so.1", "libnvrtc.so.12", "libcublas.so.12", "libcublasLt.so.12", "libcusolver.so.11", "libcusparse.so.12",
@@ -54,7 +54,7 @@ func TestLoaderOpensBothFamilies(t *testing.T) {
 	}
 }
 
-// What only another file can have.
+// A variant changes what only another build of the libraries can: missing symbols and files, other versions.
 func TestVariants(t *testing.T) {
 	for _, test := range []struct {
 		name    string
@@ -95,7 +95,7 @@ func TestVariantsAreChecked(t *testing.T) {
 	}
 }
 
-// device holds the context of device 0 in this thread.
+// device makes the context of device 0 current on this thread, until release.
 func device(t *testing.T, d *nv.Driver) (release func()) {
 	t.Helper()
 	runtime.LockOSThread()
@@ -144,7 +144,7 @@ func TestFaultsReachTheBindings(t *testing.T) {
 		t.Errorf("alive: %v", l)
 	}
 	c.FailWork(1, 719)
-	must.Do(t, d.MemsetD8Async(p, 1, 4, 0)) // a fill is late, so that its failure is too
+	must.Do(t, d.MemsetD8Async(p, 1, 4, 0)) // the fill is asynchronous, so its failure shows later
 	must.Is(t, d.StreamSynchronize(0), nv.ErrDeviceLost, "StreamSynchronize")
 	must.Is(t, d.MemFree(p), nv.ErrDeviceLost, "MemFree")
 }
@@ -168,7 +168,7 @@ func TestCallsAreLogged(t *testing.T) {
 	must.Fail(t, "counting a lost device", must.Err(lib.Driver.DeviceGetCount()))
 }
 
-// recorder is a test whose failures are looked at.
+// recorder is a test that records its failures.
 type recorder struct {
 	testing.TB
 	failures []string
