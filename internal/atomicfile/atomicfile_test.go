@@ -32,7 +32,7 @@ func TestWriteReplaces(t *testing.T) {
 	}
 }
 
-// Of many that make one file at the same time one does, and the others are told so.
+// If several goroutines create one file at the same time, one succeeds and the others get fs.ErrExist.
 func TestCreateOnce(t *testing.T) {
 	dir := t.TempDir()
 	for range 20 {
@@ -42,7 +42,7 @@ func TestCreateOnce(t *testing.T) {
 	must.Fail(t, "a folder that does not exist", Create(filepath.Join(dir, "absent", "f"), nil))
 }
 
-// One of several makes the file also where there are no hard links.
+// Create lets one of several succeed also on a file system without hard links.
 func TestCreateWithoutLinks(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
 	Intercept(t, func(op Op, at string) error {
@@ -56,7 +56,7 @@ func TestCreateWithoutLinks(t *testing.T) {
 	}
 }
 
-// createOnce has several make a file at the same time, of which one does, and removes it.
+// createOnce lets several goroutines create a file at the same time, checks that one succeeds, and removes the file.
 func createOnce(t *testing.T, path string) {
 	t.Helper()
 	const many = 8
@@ -82,7 +82,7 @@ func createOnce(t *testing.T, path string) {
 	must.Do(t, Remove(path))
 }
 
-// An error of what a file is made from keeps its words and its own file.
+// CreateBy returns an error of the function that writes the content unchanged, and leaves no file.
 func TestCreateBy(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
 	_, absent := os.Open(filepath.Join(t.TempDir(), "input"))
@@ -98,7 +98,7 @@ func TestWriteRelative(t *testing.T) {
 	must.Do(t, Write("f", []byte("x")))
 }
 
-// A write that cannot be finished leaves the old file and nothing else.
+// A write that cannot be finished keeps what is at the path and leaves nothing else.
 func TestFailedWriteKeepsTheOldFile(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "f")
@@ -113,7 +113,7 @@ func TestFailedWriteKeepsTheOldFile(t *testing.T) {
 	must.Fail(t, "a folder that does not exist", Write(filepath.Join(dir, "absent", "f"), nil))
 }
 
-// A reader sees an old or a new version, whole, however a writer is killed.
+// A reader sees a complete version, old or new, whenever a writer is killed.
 func TestKilledWriterLeavesAWholeFile(t *testing.T) {
 	if path := os.Getenv("ATOMICFILE_PATH"); path != "" {
 		for i := byte(0); ; i++ {
@@ -145,8 +145,8 @@ func checkWhole(t *testing.T, path string) {
 	}
 }
 
-// Several processes that write one file at the same time never tear it and leave
-// nothing else behind, however some of them are killed.
+// Several processes that write one file at the same time never leave a mix of versions. If some are killed, only
+// temporary files remain, which the next write removes.
 func TestManyWriters(t *testing.T) {
 	if path := os.Getenv("ATOMICFILE_MANY"); path != "" {
 		content := bytes.Repeat([]byte{byte(os.Getpid())}, 1<<20)
@@ -195,8 +195,8 @@ func TestManyWriters(t *testing.T) {
 	}
 }
 
-// Nothing is written through a link that someone put in the place of a temporary
-// file, names that are nearly too long work, and cleaning spares what others own.
+// Write does not follow links in the place of temporary files, accepts names of the greatest length, and leaves files
+// alone whose names only resemble temporary ones.
 func TestTemporaryNames(t *testing.T) {
 	dir := t.TempDir()
 	victim := filepath.Join(dir, "victim")
@@ -238,8 +238,8 @@ func TestAppend(t *testing.T) {
 	}
 }
 
-// Each operation that fails is an error that names the file, the old content stays and nothing else is left; only that
-// a folder cannot be synced at all is let pass.
+// If any operation fails, the error reports it under the path of the file and no temporary file is left. Only a file
+// system that cannot sync folders is accepted.
 func TestFaults(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new", "folder")
 	path := filepath.Join(dir, "f")

@@ -17,7 +17,7 @@ import (
 	"github.com/amtrl/amtrl/internal/must"
 )
 
-// What is no regular file is an error that says what it is, at once.
+// Anything but a regular file is refused at once, with an error that says what it is.
 func TestOpenRegularOnly(t *testing.T) {
 	dir := t.TempDir()
 	path := func(name string) string { return filepath.Join(dir, name) }
@@ -71,7 +71,7 @@ func TestReadFileLimit(t *testing.T) {
 			must.Fail(t, fmt.Sprintf("%d bytes over the limit", n), must.Err(ReadFile(path, int64(n)-1)), path+": expected a file of at most")
 		}
 	}
-	// A file that claims to have no size.
+	// The size of this file is given as 0.
 	if raw, err := ReadFile("/proc/self/status", 1<<20); errors.Is(err, fs.ErrNotExist) {
 		t.Log("no /proc here")
 	} else if err != nil || len(raw) == 0 {
@@ -89,7 +89,7 @@ func TestReadFileLimit(t *testing.T) {
 	}
 }
 
-// CheckFolder refuses what MkdirAll does, and a folder without leave to write, and makes nothing.
+// CheckFolder refuses what MkdirAll refuses, and a folder that cannot be written, and creates nothing.
 func TestCheckFolder(t *testing.T) {
 	dir := t.TempDir()
 	must.Do(t, os.WriteFile(filepath.Join(dir, "file"), nil, 0o644))
@@ -102,7 +102,7 @@ func TestCheckFolder(t *testing.T) {
 	}
 	must.Do(t, CheckFolder(filepath.Join(dir, "new", "one")))
 	must.Absent(t, filepath.Join(dir, "new"))
-	if os.Geteuid() == 0 { // who may write everywhere
+	if os.Geteuid() == 0 { // root may write anywhere
 		return
 	}
 	must.Do(t, os.Chmod(dir, 0o500))
