@@ -1,5 +1,5 @@
-// Package dockercheck holds Dockerfile.cuda against what Docker's own parser takes and against the tree. It is a module
-// of its own so that the parser's dependencies are none of amtrl's.
+// Package dockercheck checks Dockerfile.cuda with Docker's own parser and against the files of this repository. It is a
+// module of its own so that amtrl does not depend on what the parser depends on.
 package dockercheck
 
 import (
@@ -41,7 +41,7 @@ func stages(t *testing.T) []instructions.Stage {
 	return list
 }
 
-// chain is a stage and those it builds on, from the last one back.
+// chain returns a stage followed by the stages that it builds on.
 func chain(list []instructions.Stage, s instructions.Stage) []instructions.Stage {
 	out := []instructions.Stage{s}
 	for {
@@ -54,7 +54,7 @@ func chain(list []instructions.Stage, s instructions.Stage) []instructions.Stage
 	}
 }
 
-// commands are those of one kind in a chain, the last first.
+// commands returns the commands of one type in the stages, the last of each stage first.
 func commands[C instructions.Command](in []instructions.Stage) []C {
 	var out []C
 	for _, s := range in {
@@ -67,7 +67,7 @@ func commands[C instructions.Command](in []instructions.Stage) []C {
 	return out
 }
 
-// Every image is named with a version, and the stages build on each other.
+// Every base image is named with a version or is another stage of the file.
 func TestBaseImages(t *testing.T) {
 	list := stages(t)
 	pinned := regexp.MustCompile(`^(golang:1\.\d+-bookworm|nvidia/cuda:1[23]\.\d+\.\d+-runtime-ubuntu24\.04)$`)
@@ -76,7 +76,7 @@ func TestBaseImages(t *testing.T) {
 			t.Errorf("FROM %s: expected golang or nvidia/cuda's runtime image, of a stated version", s.BaseName)
 		}
 	}
-	// The Go of the image is the one that go.mod asks for.
+	// The image has the Go version of go.mod.
 	mod, err := os.ReadFile(root + "/go.mod")
 	if err != nil {
 		t.Fatal(err)
@@ -87,8 +87,8 @@ func TestBaseImages(t *testing.T) {
 	}
 }
 
-// The image that a plain build makes runs amtrl, not as root, with no stub of
-// the driver to be found, and its cache folder belongs to its user.
+// The image of a plain build runs amtrl as a user other than root, contains no stub of the driver, and has a cache
+// folder that belongs to this user.
 func TestRunStage(t *testing.T) {
 	list := stages(t)
 	last := chain(list, list[len(list)-1])
@@ -120,7 +120,7 @@ func TestRunStage(t *testing.T) {
 	}
 }
 
-// What is copied exists: in the tree and not kept out of the context, or in the stage it comes from.
+// The source of every COPY exists, in the repository or in the stage from which it is copied.
 func TestCopiedSources(t *testing.T) {
 	list := stages(t)
 	built := map[string]bool{"bin/amtrl": true, "build/gpu": true}
@@ -144,7 +144,7 @@ func TestCopiedSources(t *testing.T) {
 	}
 }
 
-// The targets of make that the file names are the developer's.
+// The make targets that the file names exist.
 func TestMakeTargets(t *testing.T) {
 	list := stages(t)
 	var targets []string
@@ -162,15 +162,15 @@ func TestMakeTargets(t *testing.T) {
 		t.Fatalf("the file names the targets %v", targets)
 	}
 	for _, name := range targets {
-		// Without running it: make -n ends with an error where there is no rule.
+		// make -n runs nothing, and fails if there is no rule.
 		if out, err := exec.Command("make", "-C", root, "-n", name).CombinedOutput(); err != nil {
 			t.Errorf("make %s: %v\n%s", name, err, out)
 		}
 	}
 }
 
-// What git ignores stays out of the context, and nothing else does: the version
-// that is built into the program then matches the commit.
+// Only what git ignores is kept out of the build context, so that the version built into the program matches the
+// commit.
 func TestContextIsTheCommit(t *testing.T) {
 	read := func(name string) []string {
 		raw, err := os.ReadFile(filepath.Join(root, name))
