@@ -13,8 +13,8 @@ import (
 	"github.com/amtrl/amtrl/internal/must"
 )
 
-// A lock is one process's: a second taker is refused, in this process and from
-// another one, until unlock or the end of the process.
+// Only one holder at a time has a lock: others are refused, in this process and in another one, until unlock or the end
+// of the process.
 func TestOneHolder(t *testing.T) {
 	if path := os.Getenv("FILELOCK_PATH"); path != "" {
 		if _, err := take(os.Getenv("FILELOCK_KIND"), path); err != nil {
@@ -65,7 +65,7 @@ func take(kind, path string) (func(), error) {
 	return File(path)
 }
 
-// Who asks whether a file is locked neither makes it nor writes to it, and is not taken for one that has it.
+// IsLocked neither creates nor writes the file, and a process that only asks does not count as its holder.
 func TestIsLocked(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	if IsLocked(path) {
@@ -85,7 +85,7 @@ func TestIsLocked(t *testing.T) {
 	}
 }
 
-// What is no regular file is refused at once, and a symbolic link is not followed.
+// File refuses everything but a regular file at once, and does not follow a symbolic link.
 func TestFileRefusesOthers(t *testing.T) {
 	dir := t.TempDir()
 	pipe, link, victim := filepath.Join(dir, "pipe"), filepath.Join(dir, "link"), filepath.Join(dir, "victim")
