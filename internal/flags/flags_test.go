@@ -12,7 +12,7 @@ import (
 	"github.com/amtrl/amtrl/internal/must"
 )
 
-// reads holds a parser to what texts mean, and to refusing others.
+// reads checks that parse gives each text its meaning and refuses the bad texts.
 func reads[V any](t *testing.T, parse func(string) (V, error), meanings map[string]V, bad ...string) {
 	t.Helper()
 	for text, want := range meanings {
@@ -80,7 +80,8 @@ func TestSpan(t *testing.T) {
 	}, "", "d", "3", "soon", "-1d", "-5h", "1d-5h", "1d2w", "1.5d", "3 d", "99999d", "3x", "1d3", "9999w9999d2500000h")
 }
 
-// The list of a flag that may be repeated is one value per line in the environment, and says where it was given.
+// In the environment a flag that may be repeated has one value per line. Each value records whether it was set, and
+// whether by an argument.
 func TestSetResolves(t *testing.T) {
 	t.Setenv("AMTRL_SETUP", "module load a,b\n\nexport X=1")
 	t.Setenv("AMTRL_N", "5")
