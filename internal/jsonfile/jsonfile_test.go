@@ -63,8 +63,8 @@ type numbered struct {
 	N int `json:"n"`
 }
 
-// Lines come back in order; what a killed writer left is passed over; what is
-// whole and no such line is an error that names the file and the line.
+// ReadLines returns the lines in order and skips a line that a killed writer left incomplete. A complete line of
+// another form is an error that names the file and the line.
 func TestLines(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lines")
 	read := func() (list []int, err error) {
