@@ -28,12 +28,12 @@ func notLost(t *testing.T) context.CancelCauseFunc {
 	return func(err error) { t.Errorf("the lease was lost: %v", err) }
 }
 
-// foreign writes a lease of another machine and says to whom it belongs.
+// foreign writes a lease that another machine holds, and returns it.
 func foreign(t *testing.T, dir string, beat int) leaseFile {
 	t.Helper()
 	f := leaseFile{Nonce: "other", Host: "far", Boot: "another boot", PID: 7, Attempt: 3, Beat: beat}
 	js := must.Get(json.Marshal(f))(t)
-	must.Do(t, atomicfile.Write(filepath.Join(dir, "lease"), js)) // a new file, as of another holder
+	must.Do(t, atomicfile.Write(filepath.Join(dir, "lease"), js)) // a new file, as another holder writes it
 	return f
 }
 
@@ -50,7 +50,7 @@ func TestLeaseIsExclusive(t *testing.T) {
 	second.Release()
 }
 
-// A process that is killed leaves its lease to the next one of its machine at once.
+// The lease of a killed process goes to the next process of its machine at once.
 func TestLeaseOfKilledProcess(t *testing.T) {
 	if dir := os.Getenv("LEASE_DIR"); dir != "" {
 		must.Get(Acquire(context.Background(), dir, 1, quick, func(error) {}))(t)
@@ -74,7 +74,7 @@ func TestLeaseOfKilledProcess(t *testing.T) {
 	l.Release()
 }
 
-// A lease of another machine is taken over once it does not change any more, whatever the clocks say.
+// A lease of another machine is taken over once it has stopped changing, whatever the clocks say.
 func TestLeaseOfAnotherMachine(t *testing.T) {
 	for _, clock := range []time.Duration{0, -1000 * time.Hour, 1000 * time.Hour} {
 		dir := t.TempDir()
@@ -111,20 +111,20 @@ func TestLeaseOfAnotherMachine(t *testing.T) {
 	<-stopped
 }
 
-// Of two machines that find no lease at the same time one gets it, and the other sees that.
+// If two machines find no lease at the same time, one gets it and the other notices.
 func TestLeaseOfTwoMachinesAtOnce(t *testing.T) {
 	dir := t.TempDir()
 	late := &Lease{path: filepath.Join(dir, "lease"), mine: leaseFile{Nonce: "late", Host: "far", Boot: "another boot", PID: 7}}
 	var first *Lease
 	atomicfile.Intercept(t, func(op atomicfile.Op, path string) error {
-		if op == atomicfile.OpRename && path == late.path && first == nil { // late has found none
+		if op == atomicfile.OpRename && path == late.path && first == nil { // late has found no lease
 			first = new(Lease)
 			first = must.Get(acquire(t, dir, 1, notLost(t)))(t)
 		}
 		return nil
 	})
 	var used *InUse
-	// Locks do not reach from one machine to the other, so late has one too.
+	// Locks do not reach from one machine to another, so late also has its lock.
 	if err := late.take(t.Context(), true, quick); !errors.As(err, &used) {
 		t.Errorf("the lease of two: %v", err)
 	}
@@ -135,7 +135,7 @@ func TestLeaseOfTwoMachinesAtOnce(t *testing.T) {
 	}
 }
 
-// An attempt whose lease another machine took over ends.
+// A holder hears that another machine took over its lease.
 func TestLeaseLost(t *testing.T) {
 	dir := t.TempDir()
 	lost := make(chan error, 1)
@@ -168,7 +168,7 @@ func TestLeaseWaitEnds(t *testing.T) {
 	}
 }
 
-// A holder that does not know yet that it lost its lease does not write over the file of the next one.
+// A holder that has not yet noticed the loss of its lease does not overwrite the file of the next holder.
 func TestLostLeaseIsLeftAlone(t *testing.T) {
 	dir := t.TempDir()
 	l := must.Get(Acquire(context.Background(), dir, 1, Timing{Beat: time.Hour}, notLost(t)))(t)
