@@ -18,7 +18,7 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// rawNPY is a version 1 file with any header text.
+// rawNPY returns a file of version 1 with any text as its header.
 func rawNPY(text string, data ...byte) []byte {
 	b := append([]byte(magic), 1, 0)
 	b = binary.LittleEndian.AppendUint16(b, uint16(len(text)))
@@ -62,7 +62,7 @@ func TestHeaderGolden(t *testing.T) {
 	}
 }
 
-// Python literals that mean the same as what NumPy writes.
+// Headers that mean the same to Python as NumPy's are accepted.
 func TestHeaderVariants(t *testing.T) {
 	want := Header{Descr: "<f4", Shape: []int{3, 2}}
 	for _, text := range []string{
@@ -143,7 +143,7 @@ func TestRefuses(t *testing.T) {
 	}
 }
 
-// The ids of a large import are one array of bytes, which may have more than 2^31 of them.
+// The ids of a large import are one array of bytes, which may have more than 2^31 elements.
 func TestManyElements(t *testing.T) {
 	const n = 5 << 30
 	header := FormatHeader("|u1", n)
@@ -191,7 +191,7 @@ func TestNotFinite(t *testing.T) {
 	}
 }
 
-// Values of every element type survive, whatever their number is against the size of the pieces they are read in.
+// Values of every element type are read exactly, whether or not they fill the pieces in which they are read.
 func TestValues(t *testing.T) {
 	rng := testrand.New(t)
 	for _, n := range []int{1, 2, 8191, 8192, 8193, 1 + rng.IntN(40000)} {
@@ -239,7 +239,7 @@ func TestValues(t *testing.T) {
 	}
 }
 
-// npyio is an implementation of the format that shares nothing with ours.
+// npyio is an independent implementation of the format.
 func TestAgreesWithNpyio(t *testing.T) {
 	var file bytes.Buffer
 	m := mat.NewDense(3, 2, []float64{1, -2, 3, 4.5, 5, 6})
@@ -263,7 +263,7 @@ func TestAgreesWithNpyio(t *testing.T) {
 // slack covers what reading any file takes: buffers, an error.
 const slack = 4 << 20
 
-// file is the content of an NPY file; v is a slice of fixed-size values.
+// file returns the content of an NPY file; v is a slice of fixed-size values.
 func file(descr string, v any, shape ...int) []byte {
 	return append(FormatHeader(descr, shape...), elements(v)...)
 }
