@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// A test that fails names the seed once, and with that seed it draws the same
-// numbers, run alone or not; a seed that is no number is an error.
+// A failing test reports its seed once; with that seed it draws the same numbers, whether it runs alone or not. A seed
+// that is no number is an error.
 func TestSeedRepeats(t *testing.T) {
 	if os.Getenv("TESTRAND_FAIL") != "" {
 		t.Run("part", func(t *testing.T) { t.Errorf("drew %x and %x", New(t).Uint64(), New(t).Uint64()) })
