@@ -11,7 +11,8 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// What is written has the value that four digits have, in groups of three where it is large, and its sign.
+// Digits and Signed write the value rounded to four digits, from 1,000 on in groups of three, and Signed also writes
+// the sign.
 func TestDigits(t *testing.T) {
 	rng := testrand.New(t)
 	for range 2000 {

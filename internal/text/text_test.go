@@ -68,8 +68,7 @@ func TestNear(t *testing.T) {
 	}
 }
 
-// The distance is symmetric, 0 for equal words only, that of a recursion without
-// tables, and each slip that is made adds at most one.
+// Slips is symmetric, is 0 for equal words only, agrees with a plain recursion, and is at most 1 for a single slip.
 func TestSlips(t *testing.T) {
 	rng := testrand.New(t)
 	word := func(n int) []byte {
