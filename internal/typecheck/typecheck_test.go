@@ -1,6 +1,7 @@
-// Package typecheck checks that every package of amtrl, with its tests, compiles on the platforms that this machine is
-// not, and passes go vet there. It reads all from source, in a fraction of the time that go vet takes to compile what
-// each package imports; the few of vet's analyzers that would have to read all imports too are left to go vet here.
+// Package typecheck checks that every package of amtrl, with its tests, compiles and passes go vet on platforms other
+// than this machine's. It reads everything from source, in a fraction of the time that go vet takes to compile the
+// imports of each package. The few analyzers of vet that would have to read all imports too run only in go vet on this
+// machine.
 package typecheck
 
 import (
@@ -90,7 +91,7 @@ func TestPlatforms(t *testing.T) {
 			if len(all) < 40 {
 				t.Errorf("%d packages", len(all))
 			}
-			said := map[string]bool{} // a package and what it is with its tests have the same errors
+			said := map[string]bool{} // a package and its variant with tests have the same errors
 			packages.Visit(all, nil, func(p *packages.Package) {
 				for _, e := range p.Errors {
 					if text := fmt.Sprint(e); !said[text] {
