@@ -7,8 +7,7 @@ import (
 	"github.com/amtrl/amtrl/internal/must"
 )
 
-// layer is a convolutional layer's operands on the host, with the stride of each,
-// and its results straight from the definition.
+// layer holds a convolutional layer's operands on the host with the stride of each, and its results by the definition.
 type layer struct {
 	Image
 	n                  int
@@ -18,8 +17,7 @@ type layer struct {
 	y, dx, dw, db, mag []float64
 }
 
-// newLayer has small integers, so that sums are exact and ties occur, or normal
-// numbers.
+// newLayer draws small integers if whole is set, so that sums are exact and ties occur, and normal numbers otherwise.
 func newLayer(d *device, im Image, n int, whole bool) *layer {
 	out := im.Height / 2 * (im.Width / 2) * im.Filters
 	l := &layer{Image: im, n: n}
@@ -47,7 +45,8 @@ func (l *layer) pixel(i, r, s, c int) float64 {
 
 func (l *layer) weight(t, c, f int) float64 { return float64(l.w[(t*l.Channels+c)*l.wp+f]) }
 
-// forward sets y and mag, a bound of the terms, from the definition.
+// forward computes y by the definition and, in mag, a bound on the sum of its absolute terms. It returns the position
+// of each maximum, 4 if it is 0.
 func (l *layer) forward() (which []uint8) {
 	for i := range l.n {
 		for p := range l.Height / 2 {
@@ -76,7 +75,7 @@ func (l *layer) forward() (which []uint8) {
 	return which
 }
 
-// backward sets dx, dw and db from the definition, for the positions in arg.
+// backward computes dx, dw and db by the definition, for the positions in arg.
 func (l *layer) backward() {
 	l.dx = make([]float64, l.n*l.Height*l.Width*l.Channels)
 	l.dw, l.db = make([]float64, 9*l.Channels*l.Filters), make([]float64, l.Filters)
@@ -101,7 +100,7 @@ func (l *layer) backward() {
 	}
 }
 
-// tf32 rounds to the nearest number with 10 bits of fraction, ties away from zero.
+// tf32 rounds each number to 10 bits of fraction, ties away from zero.
 func tf32(v []float32) []float32 {
 	out := make([]float32, len(v))
 	for i, x := range v {
@@ -111,7 +110,7 @@ func tf32(v []float32) []float32 {
 	return out
 }
 
-// rows cuts n rows of width out of s.
+// rows returns the first width elements of n rows of s, without padding.
 func rows[E any](s []E, n, stride, width int) []E {
 	var all []E
 	for i := range n {
@@ -136,7 +135,7 @@ func TestConv(t *testing.T) {
 		{Image: Image{3, 5, 2, 3}, n: 4}, {Image: Image{9, 19, 17, 33}, n: 1}, {Image: Image{4, 35, 40, 5}, n: 1},
 		{Image: Image{5, 4, 3, 2}, n: 0}, {Image: Image{2, 2, 1, 3}, n: 70}, // 560 parts of the weights' gradient
 	}
-	for _, most := range []int{16, 16, 33, 33} { // channels and filters: the narrow tile, or either
+	for _, most := range []int{16, 16, 33, 33} { // bound of channels and filters: 16 for the narrow tile, 33 for either
 		cases = append(cases, layer{Image: Image{2 + d.rng.IntN(34), 2 + d.rng.IntN(36), 1 + d.rng.IntN(most), 1 + d.rng.IntN(most)},
 			n: 1 + d.rng.IntN(3)})
 	}
@@ -146,8 +145,8 @@ func TestConv(t *testing.T) {
 	}
 }
 
-// convCase compares with the definition, whose operands are rounded where the
-// kernels round them.
+// convCase compares the kernels with the definition. If rounded is set, the kernels compute in TF32 and the definition
+// rounds its operands where they do.
 func convCase(d *device, c Image, n int, rounded bool) {
 	t := d.t
 	t.Helper()
@@ -176,7 +175,7 @@ func convCase(d *device, c Image, n int, rounded bool) {
 	conv.Arg = Matrix{}
 	same[float32](d, conv.Y.At, n*l.yp, conv.Launches()...)
 
-	for i, v := range l.arg { // 4 and more are none
+	for i, v := range l.arg { // every value from 4 on means that there is no maximum
 		if v >= 4 {
 			l.arg[i] = uint8(4 + d.rng.IntN(252))
 		}
@@ -191,7 +190,7 @@ func convCase(d *device, c Image, n int, rounded bool) {
 	d.run(grad.Launches()...)
 	pixels := float64(n * c.Height * c.Width)
 	l.close(d, "dx", rows(download[float32](d, grad.DX.At, n*l.xp), n, l.xp, size), l.dx, 1e-5*float64(9*c.Filters))
-	if rounded { // in the input's gradient alone
+	if rounded { // only the gradient of the input is rounded
 		l.x, l.w, l.dy = x, w, dy
 		l.backward()
 	}
@@ -203,8 +202,7 @@ func convCase(d *device, c Image, n int, rounded bool) {
 	d.release()
 }
 
-// TestConvGradParts has more images than groups of them, and channels that leave
-// room for few.
+// TestConvGradParts divides batches with more images than parts, and layers whose channels leave room for few parts.
 func TestConvGradParts(t *testing.T) {
 	for _, c := range []struct {
 		Image

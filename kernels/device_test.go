@@ -26,8 +26,8 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// device is the sanitized CPU build of the kernels, or the interpreter of PTX, behind a pipe. Its memory is
-// NaN bits when allocated and bounded to the byte.
+// device is a process behind a pipe that runs kernels: their sanitised CPU build, or the interpreter of PTX. Memory
+// holds NaN bits when it is allocated, and its bounds are checked to the byte.
 type device struct {
 	t      testing.TB
 	rng    *rand.Rand
@@ -36,10 +36,10 @@ type device struct {
 	stderr *bytes.Buffer
 	cmd    *exec.Cmd
 	live   []Ptr
-	dead   bool // ended as it should
+	dead   bool // ended as the test expected
 }
 
-// scratch is a folder for what is built, once a test has asked for it.
+// scratch is the folder of built programs, empty before a test needs one.
 var scratch string
 
 func TestMain(m *testing.M) {
@@ -52,8 +52,9 @@ func TestMain(m *testing.M) {
 
 var errNoCompiler = errors.New("no g++ in PATH")
 
-// program is the device of all tests, which run one after the other: the kernels, behind host/prelude.h, with
-// their launcher, under AddressSanitizer and UndefinedBehaviorSanitizer; or that of which TestPTX tells its process.
+// program builds the device of all tests, which run one after the other: the kernels, behind host/prelude.h, and their
+// launcher, with AddressSanitizer and UndefinedBehaviorSanitizer. In a child process of TestPTX it returns the device
+// that TestPTX names.
 var program = sync.OnceValues(func() (path string, err error) {
 	if onPTX() {
 		return os.Getenv(deviceEnv), nil
@@ -74,7 +75,7 @@ func glob(pattern string) []string {
 	return files
 }
 
-// build compiles sources and links them to a program in scratch.
+// build compiles sources and links them to a program in scratch, whose path it returns.
 func build(name string, sources, flags, link []string) (path string, err error) {
 	if _, err := exec.LookPath("g++"); err != nil {
 		return "", errNoCompiler
@@ -111,13 +112,13 @@ func compile(args []string) error {
 	return nil
 }
 
-// newDevice starts a device with a random source of its own.
+// newDevice starts the device of all tests, with a random source of its own.
 func newDevice(t testing.TB) *device {
 	t.Helper()
 	return start(t, program)
 }
 
-// start starts a device that build has made, with more for its environment.
+// start starts a device that build has made, with env added to its environment.
 func start(t testing.TB, program func() (string, error), env ...string) *device {
 	t.Helper()
 	path, err := program()
@@ -145,7 +146,7 @@ func start(t testing.TB, program func() (string, error), env ...string) *device 
 	return d
 }
 
-// put sends values in order; a string goes with its length before.
+// put sends values in order; the length of a string precedes it.
 func (d *device) put(values ...any) {
 	for _, v := range values {
 		var err error
@@ -187,7 +188,7 @@ func (d *device) die(err error) {
 	d.t.Fatalf("the device ended: %v\n%s\n%s", err, d.stderr.String(), debug.Stack())
 }
 
-// alloc returns n bytes, NaN bits all of them.
+// alloc allocates n bytes, which all hold NaN bits.
 func (d *device) alloc(n int) Ptr {
 	d.put(byte('A'), uint64(n))
 	var p uint64
@@ -196,7 +197,7 @@ func (d *device) alloc(n int) Ptr {
 	return Ptr(p)
 }
 
-// release frees all that was allocated.
+// release frees all memory that was allocated.
 func (d *device) release() {
 	for _, p := range d.live {
 		d.put(byte('F'), uint64(p))
@@ -204,8 +205,8 @@ func (d *device) release() {
 	d.live = nil
 }
 
-// upload puts s in memory of its own, after skip bytes: an address as misaligned
-// as the test wants it.
+// upload copies s to memory of its own, skip bytes after its beginning, so that the address is as misaligned as the
+// test wants.
 func upload[E any](d *device, s []E, skip int) Ptr {
 	b := raw(s)
 	p := d.alloc(skip + len(b))
@@ -240,7 +241,7 @@ func raw[E any](s []E) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(&s[0])), len(s)*int(unsafe.Sizeof(s[0])))
 }
 
-// try launches l with a seed of the order of blocks, warps and lanes.
+// try launches l; order is the seed of the order of blocks, warps and lanes.
 func (d *device) try(l Launch, order uint64) error {
 	d.put(byte('L'), l.Kernel, order, l.Grid, l.Block, uint64(l.Shared), string(l.Args))
 	var code uint32
@@ -262,11 +263,11 @@ func (d *device) dies(l Launch) string {
 		d.t.Fatalf("the device lives, with code %d: %s", code, d.getString())
 	}
 	d.live, d.dead = nil, true
-	d.cmd.Wait() // all of stderr has then arrived
+	d.cmd.Wait() // after this all of stderr has arrived
 	return d.stderr.String()
 }
 
-// run launches all, in a random order of blocks, but those that are empty.
+// run runs all launches that are not empty, each with its blocks in a random order.
 func (d *device) run(launches ...Launch) {
 	d.t.Helper()
 	for _, l := range launches {
@@ -277,8 +278,8 @@ func (d *device) run(launches ...Launch) {
 	}
 }
 
-// same runs the launches again and checks that out, n elements at p, has the same
-// bytes: other orders of blocks and threads change nothing.
+// same runs the launches again and checks that n elements at p have the same bytes, whatever the order of blocks and
+// threads.
 func same[E any](d *device, p Ptr, n int, launches ...Launch) {
 	d.t.Helper()
 	before := download[E](d, p, n)

@@ -8,7 +8,7 @@ import (
 
 var allStored = []Stored{StoredUint8, StoredFloat16, StoredFloat32}
 
-// checkRow holds a row of features against the samples', to float32.
+// checkRow compares a row of features with want, to the rounding of float32, and checks that its padding is unwritten.
 func checkRow(t *testing.T, what string, got []float32, want []float64) {
 	t.Helper()
 	for j, v := range want {

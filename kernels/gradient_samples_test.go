@@ -4,7 +4,7 @@ import (
 	"math"
 )
 
-// halfValue is the reference decoder of float16.
+// halfValue decodes a float16, for reference.
 func halfValue(b uint16) float64 {
 	sign, exp, frac := 1.0, int(b>>10&31), float64(b&1023)
 	if b>>15 != 0 {
@@ -21,7 +21,7 @@ func halfValue(b uint16) float64 {
 	return sign * math.Ldexp(1+frac/1024, exp-15)
 }
 
-// samples are sources with their samples, in host memory and on the device.
+// samples holds sources with their samples, in host memory and on the device.
 type samples struct {
 	cols    int
 	offsets []int
@@ -34,8 +34,8 @@ type samples struct {
 	yPtr    Ptr
 }
 
-// pool makes a pool of n random rows: bytes, strides and alignment at random, and
-// NaN bits wherever a view has no element.
+// pool makes a pool of n random rows, and a function that returns the values of a row. Stride and alignment are random
+// unless easy is set, and the padding holds NaN bits.
 func (s *samples) pool(d *device, typ Stored, n int, easy bool) (PoolRows, func(row int) []float64) {
 	cols, size := s.cols, 1<<typ
 	stride, skip := cols+d.rng.IntN(9), d.rng.IntN(16)
@@ -56,7 +56,7 @@ func (s *samples) pool(d *device, typ Stored, n int, easy bool) (PoolRows, func(
 			switch typ {
 			case StoredUint8:
 				b := byte(d.rng.IntN(256))
-				at[0], v = b, float64(b)/128 // keeps all dtypes of one magnitude
+				at[0], v = b, float64(b)/128 // gives all types values of one magnitude
 			case StoredFloat16:
 				b := uint16(d.rng.IntN(2))<<15 | uint16(12+d.rng.IntN(4))<<10 | uint16(d.rng.IntN(1024))
 				if d.rng.IntN(20) == 0 {
@@ -91,8 +91,7 @@ func newSamples(d *device, cols int, counts []int, types ...Stored) *samples {
 	return newOutputs(d, cols, counts, 1, 0, types...)
 }
 
-// newOutputs is newSamples for sources of up to most outputs, with that share of
-// labels missing.
+// newOutputs is newSamples for sources of up to most outputs, of whose labels a share missing is missing.
 func newOutputs(d *device, cols int, counts []int, most int, missing float64, types ...Stored) *samples {
 	s := &samples{cols: cols, offsets: []int{0}}
 	type source struct {
@@ -131,7 +130,7 @@ func newOutputs(d *device, cols int, counts []int, most int, missing float64, ty
 	return s
 }
 
-// alone has one sample of a pool for each source of one output, with its label.
+// alone makes a source of one output for each of rows: its one sample is that row of the pool, with the label in y.
 func alone(d *device, cols int, pool PoolRows, rows []int32, y []float32) *samples {
 	s := &samples{cols: cols, offsets: []int{0}, rows: rows, y: y, missing: make([]bool, len(rows))}
 	for i := range rows {
@@ -153,7 +152,7 @@ func (s *samples) divide(limit int) Table {
 	return Divide(s.offsets, func(int) int { return limit }, s.sources, s.missing)
 }
 
-// output gives the samples that have a label of output c of source m, with it.
+// output returns the features of the samples of source m that have a label for output c, and these labels.
 func (s *samples) output(m, c int) (x [][]float64, y []float64) {
 	source := s.sources[m]
 	for i := s.offsets[m]; i < s.offsets[m+1]; i++ {
@@ -164,7 +163,7 @@ func (s *samples) output(m, c int) (x [][]float64, y []float64) {
 	return x, y
 }
 
-// gradient lays out the pass with chunks of at most limit.
+// gradient lays out the pass over chunks of at most limit samples.
 func (s *samples) gradient(d *device, p []float32, pStride, limit int) Gradient {
 	table := s.divide(limit)
 	g := Gradient{

@@ -9,8 +9,7 @@ import (
 	"github.com/amtrl/amtrl/internal/must"
 )
 
-// TestLayout holds the tables against what the static assertions in common.cuh
-// say, the offsets included.
+// TestLayout compares the sizes and offsets of the tables with the static assertions in common.cuh.
 func TestLayout(t *testing.T) {
 	var p PoolRows
 	var c SampleChunk
@@ -81,7 +80,7 @@ func TestDivide(t *testing.T) {
 	}
 }
 
-// checkGradient runs the pass and holds it against the sums as written.
+// checkGradient runs the pass and compares it with the sums by the definition.
 func checkGradient(d *device, s *samples, limit int) {
 	d.t.Helper()
 	stride := s.cols + d.rng.IntN(5)
@@ -118,12 +117,12 @@ func checkGradient(d *device, s *samples, limit int) {
 			d.t.Errorf("d = %d: another order of blocks and threads gave other losses", s.cols)
 		}
 		turns := g.Reduce()
-		turns.Grid[1] = 1 // a block takes all columns in turn, as it does where there are a million
+		turns.Grid[1] = 1 // a block takes all columns in turn, as it does with a million of them
 		same[float32](d, g.Q, nq, turns)
 	}
 }
 
-// checkTask holds the results of a task against sums over its labelled samples; a nil total was not asked for.
+// checkTask compares the results of a task with sums over its labelled samples. A nil total is not compared.
 func (s *samples) checkTask(d *device, g Gradient, t int, x [][]float64, y []float64, p []float32, stride int, offset, q []float32, loss,
 	total []float64) {
 	d.t.Helper()
@@ -163,7 +162,7 @@ func (s *samples) checkTask(d *device, g Gradient, t int, x [][]float64, y []flo
 	}
 }
 
-// gradientCols meet every kernel at, below and above its width.
+// gradientCols has columns at, below and above the width of every kernel.
 var gradientCols = []int{0, 1, 2, 3, 4, 5, 50, 127, 128, 129, 257, 512, 700, 784, 785, 896, 1023, 1025, 2048, 3000, 4100, 8192, 8193, 9000}
 
 func TestTaskGradient(t *testing.T) {
@@ -181,8 +180,8 @@ func TestTaskGradient(t *testing.T) {
 	}
 }
 
-// TestTaskGradientMixed has pools of several types in one set, and a set so
-// skewed that its one large task has many slots.
+// TestTaskGradientMixed runs sets with pools of several types, among them sets so skewed that one large task has many
+// slots.
 func TestTaskGradientMixed(t *testing.T) {
 	d := newDevice(t)
 	for _, counts := range [][]int{{}, {0}, {0, 0, 0}, {12, 0, 33, 1, 65}, {1, 500, 0, 2}, {3, 130}} {
@@ -194,8 +193,7 @@ func TestTaskGradientMixed(t *testing.T) {
 	}
 }
 
-// TestTaskGradientOutputs has sources of several outputs, of up to a hundred, among
-// others, and missing labels.
+// TestTaskGradientOutputs runs sources of several outputs, up to a hundred, with missing labels.
 func TestTaskGradientOutputs(t *testing.T) {
 	d := newDevice(t)
 	for _, cols := range []int{0, 1, 3, 4, 5, 50, 127, 128, 130, 784, 785, 1030, 9000} {
@@ -213,8 +211,7 @@ func TestTaskGradientOutputs(t *testing.T) {
 	}
 }
 
-// TestTaskGradientNonFinite checks that a NaN or an infinity stays in its task
-// and in its columns.
+// TestTaskGradientNonFinite checks that an infinity shows in its own task and column, and in no other task.
 func TestTaskGradientNonFinite(t *testing.T) {
 	d := newDevice(t)
 	for _, cols := range []int{40, 784, 1500, 8200} {
@@ -227,7 +224,7 @@ func TestTaskGradientNonFinite(t *testing.T) {
 		d.run(g.Launches()...)
 		q, loss := download[float32](d, g.Q, g.QStride+cols), download[float64](d, g.Loss, 2)
 		must.Hold(t, math.IsInf(loss[0], 1) && loss[1] == 1, "d = %d: losses %v", cols, loss)
-		infinite := q[3]-q[3] != 0 // or NaN, where its row is read once more for a residual of 0
+		infinite := q[3]-q[3] != 0 // NaN if the kernel reads the row once more with a residual of 0
 		if !infinite || slices.ContainsFunc(q[g.QStride:], func(v float32) bool { return v != 0 }) {
 			t.Errorf("d = %d: q %v ...", cols, q[:8])
 		}

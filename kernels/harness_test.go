@@ -10,8 +10,7 @@ import (
 	"github.com/amtrl/amtrl/internal/must"
 )
 
-// TestEntryPoints holds the list of entry points that the sources define against
-// what the CPU build found.
+// TestEntryPoints compares the entry points that the sources list with those of the CPU build.
 func TestEntryPoints(t *testing.T) {
 	d := newDevice(t)
 	d.put(byte('K'))
@@ -38,8 +37,8 @@ func TestEntryPoints(t *testing.T) {
 	must.Hold(t, maps.Equal(got, want), "the CPU build has %v, the sources list %v", got, want)
 }
 
-// TestSources checks what the CPU build cannot see: each file opens in one form, states its sizes in sizes.cuh
-// alone, and includes embedded headers alone.
+// TestSources checks what the CPU build cannot see: each file begins with a comment of a fixed form, takes its sizes
+// from sizes.cuh, and includes only embedded headers.
 func TestSources(t *testing.T) {
 	form := regexp.MustCompile(`(?s)^// \w+: .+\n// Shapes   .+\n// Launch   .+\n// Order    .+\n// Traffic  .+$`)
 	include := regexp.MustCompile(`(?m)^#include (.*)$`)
@@ -70,7 +69,7 @@ func TestSources(t *testing.T) {
 	}
 }
 
-// TestRefused launches what no device takes.
+// TestRefused makes launches that no device accepts.
 func TestRefused(t *testing.T) {
 	d := newDevice(t)
 	x := upload(d, make([]float32, 4), 0)
@@ -98,7 +97,8 @@ func broken(fault, blocks, shared int, x Ptr) Launch {
 	return launch("broken", blocks, 1, [2]int{64, 1}, shared, int32(fault), x)
 }
 
-// TestFaults runs kernels with faults: both devices must name each. PLACE is a line, and on PTX the instruction.
+// TestFaults runs kernels with faults: the CPU build and the interpreter must name each. PLACE stands for a source
+// line, on PTX followed by the instruction.
 func TestFaults(t *testing.T) {
 	d := newDevice(t)
 	x := d.alloc(4 * 64 * 3)
@@ -119,7 +119,7 @@ func TestFaults(t *testing.T) {
 			if err == nil || !regexp.MustCompile(want).MatchString(err.Error()) {
 				t.Errorf("fault %d, order %d: %v", c.fault, order, err)
 			}
-			d.run(broken(0, 3, 0, x)) // and goes on
+			d.run(broken(0, 3, 0, x)) // the device goes on
 		}
 		for i, v := range download[float32](d, x, 3*64) {
 			if v != float32(63-i%64) {
@@ -141,8 +141,7 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// TestOrders checks that missing barriers and a dependence on the order of blocks
-// show as differing results.
+// TestOrders checks that missing barriers and a dependence on the order of blocks show as different results.
 func TestOrders(t *testing.T) {
 	if onPTX() {
 		t.Skip("TestHazards has these faults")

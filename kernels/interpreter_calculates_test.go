@@ -11,7 +11,7 @@ import (
 
 func asFloat(v uint32) float64 { return float64(math.Float32frombits(v)) }
 
-// fused is a b + c, rounded once.
+// fused returns a b + c, rounded once.
 func fused(a, b, c float64) float32 {
 	if v := a*b + c; math.IsNaN(v) || math.IsInf(v, 0) || v == 0 {
 		return float32(v)
@@ -22,7 +22,7 @@ func fused(a, b, c float64) float32 {
 	return v
 }
 
-// calculated are instructions with what they compute, by formulas that say it otherwise than the interpreter does.
+// calculated holds the results of instructions, by formulas written in another way than the interpreter's.
 var calculated = map[string]func(a, b, c uint32) uint32{
 	"prmt.b32 %r5, %r2, %r3, %r4;": func(a, b, c uint32) (v uint32) {
 		bytes := []uint32{a & 255, a >> 8 & 255, a >> 16 & 255, a >> 24, b & 255, b >> 8 & 255, b >> 16 & 255, b >> 24}
@@ -102,7 +102,7 @@ func init() {
 			case unordered && name == "num":
 				op = "nan"
 			case unordered:
-				op += "u" // also where one is not a number
+				op += "u" // also true if an operand is NaN
 			}
 			calculated["setp."+op+".f32 %p1, %f2, %f3; selp.b32 %r5, 1, 0, %p1;"] = func(a, b, _ uint32) uint32 {
 				x, y := asFloat(a), asFloat(b)
@@ -116,8 +116,8 @@ func init() {
 	}
 }
 
-// TestInterpreterCalculates holds instructions against formulas, on random words and on those where rules change. One NaN
-// is as good as another.
+// TestInterpreterCalculates compares instructions with their formulas, on random words and on words where rules change.
+// All NaNs count as equal.
 func TestInterpreterCalculates(t *testing.T) {
 	var text strings.Builder
 	names := map[string]string{}

@@ -11,8 +11,9 @@ import (
 	"github.com/amtrl/amtrl/internal/must"
 )
 
-// snippet is a kernel of one warp in PTX. Lane %r1 has a, b and c, the words at x + 4 lane and 128 and 256 bytes behind, in
-// %r2 to %r4 and %f2 to %f4, b a in %rd4 and %fd4, c b in %rd5 and %fd5, and leaves %r5 and %r6 384 and 512 bytes behind.
+// snippet returns the PTX of a kernel of one warp. Lane %r1 loads the words a, b and c from x + 4 lane and from 128 and
+// 256 bytes behind that: into %r2 to %r4 and %f2 to %f4, a and b together into %rd4 and %fd4, b and c together into
+// %rd5 and %fd5. It stores %r5 and %r6 384 and 512 bytes behind a.
 func snippet(name, body string) string {
 	return fmt.Sprintf(`.version 8.0
 .target sm_80
@@ -70,7 +71,7 @@ func interpret(t *testing.T, texts ...string) *device {
 
 func oneWarp(kernel string, x Ptr) Launch { return launch(kernel, 1, 1, [2]int{32, 1}, 0, x) }
 
-// TestInterpreterShuffles holds exchanges within groups of so many lanes against what CUDA's guide says of them.
+// TestInterpreterShuffles compares shuffles within groups of width lanes, and ballots, with CUDA's guide.
 func TestInterpreterShuffles(t *testing.T) {
 	modes := map[string]func(lane, b, width int) int{
 		"idx": func(lane, b, width int) int { return lane/width*width + b%width },
@@ -133,7 +134,8 @@ func TestInterpreterShuffles(t *testing.T) {
 	}
 }
 
-// TestInterpreterProducts multiplies matrices of small integers, laid out as the PTX ISA says, with noise where TF32 has no bits.
+// TestInterpreterProducts multiplies matrices of small integers in the layout of the PTX ISA, with noise in the bits
+// that TF32 drops.
 func TestInterpreterProducts(t *testing.T) {
 	var body strings.Builder
 	load := func(first, n, at int) {
@@ -183,7 +185,7 @@ func TestInterpreterProducts(t *testing.T) {
 	}
 }
 
-// TestInterpreterRefuses runs PTX with faults, and reads PTX that is not supported.
+// TestInterpreterRefuses runs PTX with faults, and reads PTX that is not supported: each is reported.
 func TestInterpreterRefuses(t *testing.T) {
 	faults := map[string]string{
 		"ld.global.u32 %r5, [%rd3+1];":                                                  "accesses 4 bytes at",
@@ -209,8 +211,8 @@ func TestInterpreterRefuses(t *testing.T) {
 		"setp.lt.u32 %p1, %r1, 16; @%p1 bar.warp.sync -1; bar.warp.sync -1;":            "others of its warp wait",
 		"setp.lt.u32 %p1, %r1, 7; @%p1 bra A; bar.sync 0; bra B; A: ; bar.sync 0; B: ;": "others wait at that",
 	}
-	// Of these nothing is wrong: lanes that wait in two places for masks apart, words that are handed on in order, and a
-	// value that nobody wrote and nobody uses.
+	// These are valid: lanes that wait in two places for disjoint masks, words that are passed on in order, and a value
+	// that nobody wrote and nobody uses.
 	fine := []string{
 		`setp.lt.u32 %p1, %r1, 16; @%p1 shfl.sync.idx.b32 %r5|%p2, %r2, 0, 31, 0xffff;
 	@!%p1 shfl.sync.idx.b32 %r5|%p2, %r2, 16, 31, 0xffff0000;`,

@@ -16,25 +16,25 @@ import (
 	"github.com/amtrl/amtrl/internal/must"
 )
 
-// deviceEnv tells a process of TestPTX its device; AMTRL_PTX tells that the folder with its kernels.
+// deviceEnv names the device in a child process of TestPTX; AMTRL_PTX names the folder of the kernels to that device.
 const deviceEnv = "KERNELS_TEST_DEVICE"
 
-// onPTX says whether the tests of this process run what NVRTC made.
+// onPTX reports whether the tests of this process run on the PTX that NVRTC made.
 func onPTX() bool { return os.Getenv(deviceEnv) != "" }
 
-// interpreter runs PTX, and finds what a device would not tell of: see host/ptx.
+// interpreter builds a program that runs PTX and reports faults that a device does not: see host/ptx.
 var interpreter = sync.OnceValues(func() (string, error) {
 	sources := append([]string{"host/pipe/serve.cpp", "host/shape.cpp"}, glob("host/ptx/*.cpp")...)
 	return build("interpreter", sources, []string{"-O2"}, nil)
 })
 
-// nvrtc compiles by NVIDIA's own library.
+// nvrtc builds a program that compiles with NVIDIA's own library.
 var nvrtc = sync.OnceValues(func() (string, error) {
 	return build("nvrtc", []string{"host/nvrtc/compile.cpp"}, []string{"-O1"}, nil)
 })
 
-// TestPTX compiles the kernels by NVRTC, as package cuda does but to PTX, and runs the tests of this package on that, in
-// processes of their own. But for a number, the PTX for compute capability 8.0 is that for 9.0.
+// TestPTX compiles the kernels with NVRTC as package cuda does, but to PTX, and runs the tests of this package on it,
+// in child processes. The PTX for compute capability 8.0 is that for 9.0 except for a number.
 func TestPTX(t *testing.T) {
 	if onPTX() {
 		t.Skip("its own tests are those that run here")
@@ -59,7 +59,7 @@ func TestPTX(t *testing.T) {
 	}
 }
 
-// library is the file of a family's NVRTC. Where AMTRL_CUDA_WHEELS is set it must be there.
+// library returns the path of a family's NVRTC. Without it the test is skipped, or fails if AMTRL_CUDA_WHEELS is set.
 func library(t *testing.T, family int) string {
 	t.Helper()
 	base := os.Getenv("AMTRL_CUDA_WHEELS")
@@ -105,7 +105,7 @@ func compilePTX(t *testing.T, library string, arch int, folder string) {
 	must.Do(t, group.Wait())
 }
 
-// TestHazards runs kernels whose faults show on a device now and then, or never: the interpreter names each, at once.
+// TestHazards runs kernels whose faults show on a device now and then, or never: the interpreter reports each at once.
 func TestHazards(t *testing.T) {
 	if !onPTX() {
 		t.Skip("on PTX alone: TestOrders and TestBounds have faults for the CPU build")
@@ -136,6 +136,6 @@ func TestHazards(t *testing.T) {
 				t.Errorf("fault %d: %v, expected %s", c.fault, err, want)
 			}
 		}
-		d.run(broken(0, c.blocks, 0, x)) // and goes on
+		d.run(broken(0, c.blocks, 0, x)) // the device goes on
 	}
 }

@@ -71,8 +71,7 @@ func TestSolveSPD(t *testing.T) {
 	}
 }
 
-// TestSolveSPDFails has one bad block among good ones, for every order at which
-// it can fail.
+// TestSolveSPDFails has one block among good ones that fails at an order drawn at random.
 func TestSolveSPDFails(t *testing.T) {
 	d := newDevice(t)
 	for _, k := range []int{1, 5, 20, 80} {
@@ -243,7 +242,7 @@ func TestFindNonFinite(t *testing.T) {
 			first := upload(d, []uint64{math.MaxUint64}, 0)
 			l := FindNonFinite(rows, cols, Matrix{upload(d, a, 0), stride}, first)
 			if cols == 900 {
-				l.Grid[0] = 3 // strides of the grid
+				l.Grid[0] = 3 // fewer blocks than the grid needs, so that each strides
 			}
 			d.run(l)
 			must.Equal(t, download[uint64](d, first, 1)[0], want, "%v with %d bad elements", size, bad)

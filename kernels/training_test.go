@@ -21,7 +21,7 @@ func TestHeads(t *testing.T) {
 		}
 		task := make([]int32, c.n)
 		for i := range task {
-			task[i] = int32(d.rng.IntN(c.tasks+2)) - 1 // now and then none of the tasks
+			task[i] = int32(d.rng.IntN(c.tasks+2)) - 1 // now and then outside of all tasks
 		}
 		before := d.rng.Float64()
 		h := Heads{
@@ -59,7 +59,7 @@ func TestHeads(t *testing.T) {
 			return dw[i], 1e-4 * (1 + math.Abs(dw[i]))
 		}, "%+v: dw", c)
 		same[float32](d, h.DW.At, c.tasks*ds, h.Launches()...)
-		// The loss alone, from the same start.
+		// The loss alone, from the same initial value.
 		with := download[float64](d, h.Residual, c.n*c.outputs)
 		h.DZ, h.DW = Matrix{}, Matrix{}
 		write(d, h.Loss, []float64{before})

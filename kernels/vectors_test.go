@@ -16,7 +16,7 @@ func near(got, want, tolerance float64) bool {
 	return math.Abs(got-want) <= tolerance || got == want || math.IsNaN(got) && math.IsNaN(want)
 }
 
-// check holds elements against those wanted, each within its tolerance.
+// check compares elements with the wanted values, each within its tolerance.
 func check[E float32 | float64](d *device, got []E, want func(i int) (value, tolerance float64), format string, args ...any) {
 	d.t.Helper()
 	for i, v := range got {
@@ -82,7 +82,7 @@ func TestDots(t *testing.T) {
 	t.Run("float64", func(t *testing.T) { dotsCases[float64](newDevice(t), Float64) })
 }
 
-// TestDotsStored has rows of each stored type of the same numbers, whose products are the same bytes.
+// TestDotsStored stores rows of the same numbers in each type: their products have the same bytes.
 func TestDotsStored(t *testing.T) {
 	d := newDevice(t)
 	for _, n := range vectorSizes {
@@ -125,7 +125,7 @@ func dotsCases[E float32 | float64](d *device, typ Real) {
 			X: Matrix{upload(d, x, size*d.rng.IntN(4)), xStride}, OutStride: outStride, Out: d.alloc(8 * vectors * outStride)}
 		p.Part = d.alloc(8 * p.PartLen())
 		l := p.Launches()
-		l[0].Grid[1] = min(l[0].Grid[1], 1+uint32(d.rng.IntN(8))) // a block may have several groups
+		l[0].Grid[1] = min(l[0].Grid[1], 1+uint32(d.rng.IntN(8))) // so that a block may have several groups
 		d.run(l...)
 		for j := range vectors {
 			check(d, download[float64](d, p.Out.At(j*outStride, 8), rows), func(i int) (want, tolerance float64) {
@@ -141,8 +141,7 @@ func dotsCases[E float32 | float64](d *device, typ Real) {
 	}
 }
 
-// TestDotsManyRows has more groups of rows than blocks, and more chunks than
-// lanes.
+// TestDotsManyRows has more groups of rows than blocks, and a row with more chunks than there are lanes.
 func TestDotsManyRows(t *testing.T) {
 	d := newDevice(t)
 	for _, c := range []struct{ rows, n int }{{103, 1}, {1, 70 * minSpan}} {
