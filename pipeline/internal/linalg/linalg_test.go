@@ -15,7 +15,7 @@ import (
 	"github.com/amtrl/amtrl/pipeline/pipelinetest"
 )
 
-// near compares matrices in their norm.
+// near checks ||got - want|| <= 1e-10 (1 + ||want||) in the Frobenius norm.
 func near(t *testing.T, got, want mat.Matrix, what string) {
 	t.Helper()
 	var d mat.Dense
@@ -31,7 +31,8 @@ func identity(n int) mat.Matrix {
 	return mat.NewDiagDense(n, d)
 }
 
-// A factor times its other part is the matrix, which is as it was, and solutions by the factor solve the system.
+// U'U of the Cholesky factor U is the matrix, which stays as it was, and Solved and SolveTriangle solve its system. A matrix that is not
+// positive definite has no factor, and Solved returns NaN for it.
 func TestFactor(t *testing.T) {
 	rng := testrand.New(t)
 	for range 20 {
@@ -61,7 +62,8 @@ func TestFactor(t *testing.T) {
 	}
 }
 
-// Columns are made orthonormal within their span, and m is P R.
+// m is P R, where P has orthonormal columns, or is nil where m has no more rows than columns. Orthonormalize makes columns that are off
+// by a thousandth orthonormal again, and returns an error for columns of zeros.
 func TestThinQR(t *testing.T) {
 	rng := testrand.New(t)
 	for range 20 {
@@ -91,7 +93,7 @@ func TestThinQR(t *testing.T) {
 	}
 }
 
-// A root has the outer product of heads, and no more columns than their rank.
+// The root L of heads W' satisfies L L' = W W', and Root finds the rank. Heads of zeros have rank 0 and a root with one column of zeros.
 func TestRoot(t *testing.T) {
 	rng := testrand.New(t)
 	for range 20 {
@@ -110,7 +112,7 @@ func TestRoot(t *testing.T) {
 	must.Hold(t, rank == 0, "nothing has the rank %d", rank)
 }
 
-// What is of rows and columns is what loops say.
+// The functions on rows and columns agree with loops over the elements.
 func TestRowsAndColumns(t *testing.T) {
 	rng := testrand.New(t)
 	n, d := 2+rng.IntN(10), 2+rng.IntN(10)
