@@ -12,8 +12,8 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// What a logistic regression says of a group left out is the step of Newton's method from it that has no row of the group, and near what
-// a fit without the group says.
+// The log-odds of a row left out with its group are those after one step of Newton's method from the fit, taken without the rows of the
+// group.
 func TestLogisticOfGroups(t *testing.T) {
 	rng := testrand.New(t)
 	const n = 40
@@ -39,7 +39,7 @@ func TestLogisticOfGroups(t *testing.T) {
 		for i := range n {
 			keep := othersOf(r.Groups.Group, i)
 			size := len(keep)
-			// (G + lambda W^-1) alpha + b 1 = f + e/w, 1'alpha = 0, over the others.
+			// (G + lambda W^-1) alpha + b 1 = f + e/w, 1'alpha = 0, over the rows outside the group.
 			system, rhs := mat.NewDense(size+1, size+1, nil), mat.NewVecDense(size+1, nil)
 			for a, p := range keep {
 				w := Sigmoid(fit.f[p]) * (1 - Sigmoid(fit.f[p]))
@@ -62,7 +62,8 @@ func TestLogisticOfGroups(t *testing.T) {
 	}
 }
 
-// The log-odds of a group are those by the discriminant of the other rows; a class of one group is none.
+// The log-odds of each row of a group come from the discriminant of the rows outside the group. A class that occurs in a single group
+// gives slope 0, and a copy of each row in the group of its original raises the slope by less than half.
 func TestDiscriminantOfGroups(t *testing.T) {
 	rng := testrand.New(t)
 	for range 50 {
@@ -98,7 +99,8 @@ func TestDiscriminantOfGroups(t *testing.T) {
 	must.Hold(t, twice > 0 && twice < 1.5*once, "copies make the slope %g, without it is %g", twice, once)
 }
 
-// What rounding leaves of a difference, where a group is taken out that had the only one, tells no classes apart.
+// Where all predictions outside a left-out group are equal, the rounding error that subtracting the group leaves in the moments does not
+// count as a difference between the classes.
 func TestDiscriminantOfTheOnlyGroupThatDiffers(t *testing.T) {
 	f, y := []float64{0, 0, 0, 0, 0, 0, 0.1, 0.3, 0.7}, []float64{0, 0, 0, 1, 1, 1, 0, 1, 1}
 	left := DiscriminantLeft(f, y, GroupsOf([]int32{0, 1, 2, 3, 4, 5, 6, 6, 6}))
@@ -107,7 +109,8 @@ func TestDiscriminantOfTheOnlyGroupThatDiffers(t *testing.T) {
 	}
 }
 
-// Logits and predictions are shifted to the samples of the other groups: of logits within a step of Newton's method.
+// The samples outside a sample's group alone decide by how much its logits, or its predicted number, are shifted: logits up to the error
+// of one step of Newton's method. A group without labels has the shift by all samples.
 func TestShiftsOfGroups(t *testing.T) {
 	rng := testrand.New(t)
 	for turn := range 40 {

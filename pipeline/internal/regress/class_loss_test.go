@@ -7,7 +7,8 @@ import (
 	"github.com/amtrl/amtrl/internal/must"
 )
 
-// The loss of a class is -log of its score among the classes that are known, and each label counts where the class is none of these.
+// The loss of a row whose class is among several known labels is -log of the score of the class among these. Otherwise the losses of the
+// known labels add up. A rate of wrong labels mixes each probability with that of a random label.
 func TestLogOfLabels(t *testing.T) {
 	nan := math.NaN()
 	sigmoids := []float64{0.5, 0.25, 0.75}

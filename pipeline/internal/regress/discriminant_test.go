@@ -11,7 +11,8 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// The cut makes hardly more errors than the best there is, where 0.5 makes many.
+// The cut makes hardly more errors than the best cut, where 0.5 makes at least twice as many. Where the predictions say nothing about the
+// classes, the slope is 0 and the cut 0.5.
 func TestCut(t *testing.T) {
 	rng := testrand.New(t)
 	var f, y []float64
@@ -55,8 +56,8 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// TestDiscriminantOfSureRows has predictions that tell all rows apart, in units however small and
-// with spreads down to rounding: their log-odds are those that so many rows can show.
+// TestDiscriminantOfSureRows has predictions that separate the classes, in small and large units and with spreads down to rounding. The
+// slope is that of normal classes with 1/2n of the rows on the wrong side, and the cut is halfway between the classes.
 func TestDiscriminantOfSureRows(t *testing.T) {
 	rng := testrand.New(t)
 	for _, spread := range []float64{0, 1e-17, 1e-12, 1e-6, 1e-3} {
@@ -68,7 +69,7 @@ func TestDiscriminantOfSureRows(t *testing.T) {
 				f[i] = unit * (0.3 + 0.4*y[i] + spread*rng.NormFloat64())
 			}
 			slope, cut := Discriminant(f, y, Groups{})
-			// Of normal rows with that slope 1/2n are beyond the middle.
+			// Of normal predictions with that slope, 1/2n are beyond the midpoint of the means.
 			s := math.Sqrt(0.4 * unit / slope)
 			if wrong := distuv.UnitNormal.CDF(-0.2 * unit / s); !near(wrong*2*float64(n), 1, 0.05) {
 				t.Errorf("n = %d, spread %g, unit %g: with slope %g %g are on the wrong side", n, spread, unit, slope, wrong)
@@ -80,7 +81,7 @@ func TestDiscriminantOfSureRows(t *testing.T) {
 	}
 }
 
-// Predictions that differ by rounding say nothing of classes.
+// Predictions that differ only by rounding give slope 0 and cut 0.5.
 func TestDiscriminantOfRounding(t *testing.T) {
 	rng := testrand.New(t)
 	for range 100 {
@@ -94,8 +95,8 @@ func TestDiscriminantOfRounding(t *testing.T) {
 	}
 }
 
-// Each row's log-odds, left out, are those of the discriminant of the other rows, and a class of two rows or one that
-// the others do not tell apart has numbers too.
+// The leave-one-out log-odds of each row are those of the discriminant of the other rows. They are finite too where a class has two rows,
+// and where the other rows do not tell the classes apart.
 func TestDiscriminantLeft(t *testing.T) {
 	rng := testrand.New(t)
 	for range 200 {

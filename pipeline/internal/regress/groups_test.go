@@ -15,10 +15,11 @@ import (
 	"github.com/amtrl/amtrl/pipeline/pipelinetest"
 )
 
-// someGroups are n samples in groups of any sizes.
+// someGroups returns the groups of n samples, of random sizes.
 func someGroups(rng *rand.Rand, n int) Groups { return GroupsOf(pipelinetest.GroupNumbers(rng, n)) }
 
-// Groups are numbered in the order of their samples, whatever they are called, and one of each alone is none.
+// Groups are numbered in the order of their first samples, whatever their numbers were, and samples that are all on their own have no
+// groups. Bootstrap replicates and Dirichlet weights treat all samples of a group alike.
 func TestTogether(t *testing.T) {
 	rng := testrand.New(t)
 	of := GroupsOf([]int32{7, -1, 3, 7, -1, 3, 3})
@@ -47,7 +48,8 @@ func TestTogether(t *testing.T) {
 	}
 }
 
-// A part has whole groups, all have some, and classes are spread as evenly as groups of two rows of one class can be.
+// Folds consist of whole groups, and none is empty. 60 groups of two samples of one class are dealt so that each fold has four samples of
+// each of three classes.
 func TestFoldsOfGroups(t *testing.T) {
 	rng := testrand.New(t)
 	for range 100 {
@@ -81,7 +83,7 @@ func TestFoldsOfGroups(t *testing.T) {
 	}
 }
 
-// The residuals of a group are those of a fit without it, whatever the shapes.
+// The residuals of a left-out group are those of a fit without the group, whatever the shapes of the matrices.
 func TestKernelRidgeOfGroups(t *testing.T) {
 	rng := testrand.New(t)
 	for _, shape := range [][3]int{{12, 30, 3}, {40, 7, 3}, {9, 9, 12}, {25, 4, 30}, {30, 1, 1}} {
@@ -115,7 +117,7 @@ func TestKernelRidgeOfGroups(t *testing.T) {
 	}
 }
 
-// A sample is left out, with its group, of the fit at what the samples of the other folds alone choose.
+// The nested residual of a sample leaves it out, with its group, of the fit at the lambda that the samples of the other folds alone choose.
 func TestNestedOfGroups(t *testing.T) {
 	rng := testrand.New(t)
 	for _, n := range []int{8, 25, 60} {
@@ -148,7 +150,8 @@ func TestNestedOfGroups(t *testing.T) {
 	}
 }
 
-// The residuals by which replicates change the labels are those of the regression, groups left out together.
+// The leave-one-out residuals of a Smoother, by which bootstrap replicates change the labels, are those of the regression, with each group
+// left out together.
 func TestSmootherOfGroups(t *testing.T) {
 	rng := testrand.New(t)
 	const k, d, m, n = 3, 7, 5, 20

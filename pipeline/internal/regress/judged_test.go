@@ -13,7 +13,8 @@ import (
 	"github.com/amtrl/amtrl/pipeline/internal/linalg"
 )
 
-// The weights are those of what is left of each column without each of the samples, or groups.
+// The weight of a column is sqrt(min(1, q / judgedShare)) for q the least share of its sum of squares that is left, about the mean of the
+// rest, without one sample or group.
 func TestJudged(t *testing.T) {
 	rng := testrand.New(t)
 	for range 200 {
@@ -22,7 +23,7 @@ func TestJudged(t *testing.T) {
 		if n > 4 && rng.IntN(2) == 0 {
 			groups = someGroups(rng, n)
 		}
-		for j := range d { // from columns of one sample to those of all
+		for j := range d { // from columns in which one sample stands out to columns in which none does
 			power := 6 * rng.Float64()
 			for i := range n {
 				x.Set(i, j, math.Pow(x.At(i, j), 1+2*math.Floor(power)))

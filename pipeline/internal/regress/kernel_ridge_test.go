@@ -11,7 +11,7 @@ import (
 	"github.com/amtrl/amtrl/pipeline/internal/linalg"
 )
 
-// kernelOf is G + lambda rho 11' written out, for X less its mean where kappa is not 0.
+// kernelOf returns G + lambda rho 11' by its definition, for X less its mean row; rho is MaxRho where kappa is above 0.
 func kernelOf(x, a *mat.Dense, kappa, lambda, rho float64) *mat.Dense {
 	n, _ := x.Dims()
 	centred := func(m *mat.Dense) *mat.Dense {
@@ -40,9 +40,8 @@ func kernelOf(x, a *mat.Dense, kappa, lambda, rho float64) *mat.Dense {
 	return g
 }
 
-// Each fit is the solution of the written-out system, and its leave-one-out
-// residuals are those of fits to n-1 rows, whatever the shapes, also where A is
-// outside of the span of X.
+// Each fit solves the system of its definition, and its leave-one-out residuals are those of fits to n-1 rows, whatever the shapes, also
+// where the columns of A are outside the span of those of X.
 func TestKernelRidge(t *testing.T) {
 	rng := testrand.New(t)
 	for _, shape := range [][3]int{{12, 30, 3}, {40, 7, 3}, {9, 9, 12}, {25, 4, 30}, {30, 1, 1}, {2, 5, 1}} {
@@ -51,7 +50,7 @@ func TestKernelRidge(t *testing.T) {
 		for i := range n {
 			x.Set(i, 0, x.At(i, 0)+5)
 		}
-		falling := dense(rng, n, c) // as the heads of a nuclear norm, down to nothing
+		falling := dense(rng, n, c) // columns of falling size, as of heads fitted with a nuclear norm penalty
 		for j := range c {
 			linalg.ScaleColumn(falling, j, math.Pow(10, -4*float64(j)))
 		}
@@ -61,7 +60,7 @@ func TestKernelRidge(t *testing.T) {
 			k := must.Get(NewKernelRidge(rows, a, dense(rng, n, outputs), rho, LeastPower))(t)
 			mu := math.Pow(10, -3*rng.Float64())
 			for _, kappa := range []float64{0, 0.1, 10, 0, 10} {
-				// The regressions at one mu have parts in common, and those of other labels.
+				// Regressions at one mu share factors, also where their labels differ.
 				lambda, y := mu, dense(rng, n, outputs)
 				if kappa > 0 {
 					lambda *= kappa / (1 + kappa)
@@ -107,8 +106,7 @@ func TestKernelRidge(t *testing.T) {
 	}
 }
 
-// With kappa the intercept is free: labels that are all moved move predictions
-// alone.
+// With a kappa above 0 the intercept is free: a constant added to all labels does not change the dual coefficients.
 func TestKernelRidgeFreeIntercept(t *testing.T) {
 	rng := testrand.New(t)
 	x, a, y := dense(rng, 20, 30), dense(rng, 20, 2), dense(rng, 20, 1)
@@ -124,7 +122,7 @@ func TestKernelRidgeFreeIntercept(t *testing.T) {
 	}
 }
 
-// The search finds no worse a fit than a grid of the same reach.
+// The search finds a fit that is as good by leave-one-out as the best on a grid over the same kappas and lambdas.
 func TestKernelSearch(t *testing.T) {
 	rng := testrand.New(t)
 	x, a := dense(rng, 60, 20), dense(rng, 60, 4)
@@ -149,7 +147,7 @@ func TestKernelSearch(t *testing.T) {
 	}
 }
 
-// Rows that are all the same, and sources that say nothing, leave the mean.
+// Where all rows are the same and the sources' predictions are 0, the prediction is the mean of the labels.
 func TestKernelRidgeOfNothing(t *testing.T) {
 	x, y := mat.NewDense(4, 3, nil), mat.NewDense(4, 1, []float64{1, 2, 3, 6})
 	rows := rowsApart(x)
@@ -188,7 +186,7 @@ func submatrix(m *mat.Dense, rows, cols []int) *mat.Dense {
 	return out
 }
 
-// rowsApart are samples of features of one scale, each on its own.
+// rowsApart returns the rows of x, whose features share one scale and whose samples are each on their own.
 func rowsApart(x *mat.Dense) *Rows {
 	n, _ := x.Dims()
 	return NewRows(x, nil, false, Ungrouped(n))

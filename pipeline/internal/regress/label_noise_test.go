@@ -10,14 +10,15 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// That labels are wrong takes that it makes them e times as likely, and noise makes one that is surely wrong no less likely than it says.
+// A noise rate above 0 is found only where it makes the labels e times as likely. A label of probability next to 0 makes it so, and then
+// costs no more than -log(rate/c), apart from what the rate costs the other labels.
 func TestNoiseRate(t *testing.T) {
 	rng := testrand.New(t)
 	const n, c = 50, 4
 	losses := make([]float64, n)
 	for range 100 {
 		p := make([]float64, n)
-		for i := range p { // labels as likely as they are said to be
+		for i := range p { // labels drawn with the probabilities that the losses state
 			p[i] = 0.5 + 0.5*rng.Float64()
 			if losses[i] = -math.Log(p[i]); rng.Float64() > p[i] {
 				losses[i] = -math.Log((1 - p[i]) / (c - 1))

@@ -11,8 +11,8 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// TestLogistic holds a fit against its optimality conditions, and what
-// leave-one-out says against fits without the row.
+// TestLogistic compares a fit with its optimality conditions and with a fit from another start, and its leave-one-out predictions with
+// fits without the row.
 func TestLogistic(t *testing.T) {
 	rng := testrand.New(t)
 	const n, d = 60, 4

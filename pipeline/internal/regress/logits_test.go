@@ -13,7 +13,7 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// drawClass draws from the probabilities of logits, NoClass with what is left of 1.
+// drawClass draws a class by the probabilities of the logits z, and returns NoClass with the rest of the probability.
 func drawClass(rng *rand.Rand, l Logits, z []float64) int {
 	p, at := slices.Clone(z), rng.Float64()
 	l.probabilities(p)
@@ -28,7 +28,8 @@ func drawClass(rng *rand.Rand, l Logits, z []float64) int {
 	return len(z) - 1
 }
 
-// The shifts of logits are the best ones, and of each row left out what they are without it.
+// Shifts minimise the penalised loss. The left-out logits of a row have the shifts of a fit without the row, up to the error of one step of
+// Newton's method.
 func TestShifts(t *testing.T) {
 	rng := testrand.New(t)
 	for turn := range 20 {
@@ -73,7 +74,7 @@ func TestShifts(t *testing.T) {
 			others := slices.Clone(class)
 			others[i] = NoLabel
 			without, _ := l.Shifts(z, others, variance, Groups{})
-			change := floats.Distance(without, b, 2) // one step is off by a part of its square
+			change := floats.Distance(without, b, 2) // the error of one step is a fraction of the square of this
 			for k, v := range without {
 				must.Hold(t, math.Abs(left.At(i, k)-z.At(i, k)-v) <= 0.5*change*change+1e-6, "class %d without row %d: %g, expected %g of %g",
 					k, i, left.At(i, k)-z.At(i, k), v, b[k])
@@ -82,8 +83,8 @@ func TestShifts(t *testing.T) {
 	}
 }
 
-// Log-odds are those of the probabilities, and scores from heads at their level are nearly the probabilities that classes are
-// drawn by, whether heads are log-odds or logits.
+// Odds returns the log-odds of the probabilities. With classes drawn by these probabilities, LevelOf tells log-odds, whose level is 0, from
+// logits, whose level is so low that a sigmoid is nearly an exponential.
 func TestLevels(t *testing.T) {
 	rng := testrand.New(t)
 	const n, c = 4000, 4
@@ -103,7 +104,8 @@ func TestLevels(t *testing.T) {
 	must.Hold(t, LevelOf(asLogits, class) <= -8, "logits are at level %g", LevelOf(asLogits, class))
 }
 
-// Logits of any size, all of them far below 0 too, have probabilities and shifts; those of a sample beyond the numbers have none.
+// Logits of any size, also where all are far below 0, have a loss, its derivative and shifts. Where a logit is NaN or infinite, shifts are
+// NaN.
 func TestLogitsOfAnySize(t *testing.T) {
 	l := Logits{}
 	for _, far := range []float64{-1e300, -1e4, -800, 0, 800, 1e4, 1e300} {
@@ -122,7 +124,7 @@ func TestLogitsOfAnySize(t *testing.T) {
 	}
 }
 
-// The level of logits is below them where they are large too, and where a sample lacks the label of an output.
+// The level of logits about far is at most -far - 4, also where they are large, and where a sample lacks some of the heads (NaN).
 func TestLevelOfLargeLogits(t *testing.T) {
 	rng := testrand.New(t)
 	for _, far := range []float64{0, 40, 300} {

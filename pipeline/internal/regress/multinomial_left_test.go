@@ -12,8 +12,8 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// What is said of samples left out is by the others alone, also where all samples are told apart, so that each hardly matters to the fit
-// of all: a search from there that ends by how small the gradient is would not begin.
+// The logits of left-out samples are fitted to the other samples alone, also where the classes are separable. Each sample then hardly
+// matters to the fit to all, and a search from that fit which ends where the gradient is small would end at once.
 func TestLeftOutOfSeparated(t *testing.T) {
 	rng := testrand.New(t)
 	for turn := range 12 {

@@ -29,7 +29,7 @@ func someMultinomial(rng *rand.Rand, n, d, c int) *Multinomial {
 	return NewMultinomial(of, z, class, Groups{}, NewThinRoot(dense(rng, n, d)), variances)
 }
 
-// Searches side by side have the bytes of each alone.
+// Searches that run side by side find the same points, bit for bit, as each search alone.
 func TestSearchesSideBySide(t *testing.T) {
 	for _, impl := range []struct {
 		name string
@@ -41,7 +41,7 @@ func TestSearchesSideBySide(t *testing.T) {
 			rng := testrand.New(t)
 			for turn := range 13 {
 				n, d, c := []int{5, 60, 130}[turn%3], 1+rng.IntN(80), 1+turn%4
-				if turn == 12 { // as many columns as are cut into blocks
+				if turn == 12 { // more columns than gonum multiplies in one block
 					n, d, c = 90, 80, 25
 				}
 				w := someMultinomial(rng, n, d, c).at([]float64{1, 30, 1000}[rng.IntN(3)])
@@ -60,7 +60,7 @@ func TestSearchesSideBySide(t *testing.T) {
 	}
 }
 
-// The objective is what its definition says, with its gradient by differences, whatever others are computed beside it.
+// The objective of each of several trials evaluated together agrees with its definition, and the gradient with central differences of that.
 func TestMultinomialObjective(t *testing.T) {
 	rng := testrand.New(t)
 	for range 10 {

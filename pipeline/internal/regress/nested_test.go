@@ -13,7 +13,8 @@ import (
 	"github.com/amtrl/amtrl/pipeline/internal/linalg"
 )
 
-// The residual of a sample is that of the regression on all other samples, at what the samples of the other folds alone choose.
+// The nested residual of a sample is that of the regression on all other samples, at the kappa, lambda and g that the samples of the other
+// folds alone choose.
 func TestNested(t *testing.T) {
 	rng := testrand.New(t)
 	for _, n := range []int{3, 12, 25, 40} {
@@ -49,8 +50,8 @@ func TestNested(t *testing.T) {
 	}
 }
 
-// The mean squared residual is that of a sample which the search has not seen. That of the search itself is less: it takes what happens to
-// fit, here where all labels are noise.
+// Where all labels are noise, the nested residuals have the mean square of the residual of a sample that the search has not seen. That of
+// the search's own residuals is less: it takes what happens to fit.
 func TestNestedOfNoise(t *testing.T) {
 	rng := testrand.New(t)
 	const n, d, repeats = 15, 10, 300
@@ -83,7 +84,7 @@ func TestNestedOfNoise(t *testing.T) {
 
 func squares(m mat.Matrix) float64 { return mat.Norm(m, 2) * mat.Norm(m, 2) }
 
-// The order of the rows changes residuals of a regression of the samples alone by rounding.
+// The order of the rows changes the residuals of a regression on the samples alone by no more than rounding.
 func TestOrderOfGroups(t *testing.T) {
 	rng := testrand.New(t)
 	const n, d = 40, 6

@@ -12,8 +12,8 @@ import (
 	"github.com/amtrl/amtrl/pipeline/internal/linalg"
 )
 
-// The restricted likelihood is that of labels less what a constant takes of them, written out; with a prior of the intercept it is
-// the likelihood of the labels. Constants that all kappas and lambdas share are taken from both.
+// With a free intercept (a kappa above 0) the restricted likelihood is that of the n - 1 contrasts of the labels; with a prior of the
+// intercept (kappa 0) it is the likelihood of the labels. Either agrees up to a constant that all its kappas and lambdas share.
 func TestRestrictedLikelihood(t *testing.T) {
 	rng := testrand.New(t)
 	for _, shape := range [][3]int{{12, 30, 3}, {40, 7, 3}, {9, 9, 12}, {25, 4, 30}} {
@@ -27,7 +27,7 @@ func TestRestrictedLikelihood(t *testing.T) {
 		rho := 3 * rng.Float64()
 		k := must.Get(NewKernelRidge(rowsApart(mat.DenseCopyOf(x)), a, y, rho, LeastPower))(t)
 		k.normal = true
-		contrasts := mat.NewDense(n, n, nil) // n - 1 orthonormal columns without a constant, behind it
+		contrasts := mat.NewDense(n, n, nil) // a constant column, and n - 1 orthonormal columns orthogonal to it
 		for i := range n {
 			contrasts.Set(i, i, 1)
 			contrasts.Set(i, 0, 1)
@@ -68,8 +68,8 @@ func TestRestrictedLikelihood(t *testing.T) {
 	}
 }
 
-// With few samples, lambdas that are chosen by the restricted likelihood too predict other rows better; also where the
-// labels are not what the kernel takes them to be: of few features, with outliers, or bent.
+// With few samples, a lambda that the restricted likelihood chooses too, rather than leave-one-out alone, predicts fresh rows better, also
+// where the labels are not what the kernel takes them to be: they depend on few features, have outliers, or are not linear.
 func TestLikelihoodChoosesBetter(t *testing.T) {
 	rng := testrand.New(t)
 	const turns, fresh = 200, 100
@@ -126,7 +126,8 @@ func TestLikelihoodChoosesBetter(t *testing.T) {
 	must.Hold(t, sum < -0.15, "the errors are %g times those by leave-one-out alone", math.Exp(sum/7))
 }
 
-// chosen regresses labels on x alone, as target does, and returns the fit with the weights of features less their mean.
+// chosen regresses y on x alone, as the baseline target does. It returns the fit, the rows, and the weights, d by C, of the features less
+// their mean.
 func chosen(t *testing.T, x, y *mat.Dense, normal bool) (KernelFit, *Rows, *mat.Dense) {
 	r := Regression{Rows: rowsApart(mat.DenseCopyOf(x)), Y: y, Rho: math.Inf(1), Least: LeastPower, Kappas: []float64{1}, Lambda: Chosen,
 		Normal: normal}
@@ -136,8 +137,8 @@ func chosen(t *testing.T, x, y *mat.Dense, normal bool) (KernelFit, *Rows, *mat.
 	return fit, r.Rows, head
 }
 
-// Labels that follow a direction in which features hardly vary are learned too: the likelihood of the large lambda that leaves them out is
-// a minimum from which no small step leads on.
+// Labels that follow a direction in which features hardly vary are learned too. The large lambda that ignores them is a local minimum of
+// the criterion, from which no small step leads on.
 func TestLikelihoodOfSmallDirections(t *testing.T) {
 	rng := testrand.New(t)
 	sum := 0.0
@@ -151,7 +152,7 @@ func TestLikelihoodOfSmallDirections(t *testing.T) {
 		}
 		linalg.Centre(y)
 		_, _, head := chosen(t, x, y, true)
-		for j := range d { // of e: weights -1/spread and 1/spread
+		for j := range d { // e has the weights -1/spread and 1/spread
 			w := []float64{-1 / spread, 1 / spread, 0, 0, 0, 0}[j] - head.At(j, 0)
 			if j < 2 {
 				w *= spread
@@ -162,7 +163,7 @@ func TestLikelihoodOfSmallDirections(t *testing.T) {
 	must.Hold(t, sum < 0.5, "the weights of the direction are off by %g", sum)
 }
 
-// A column of labels without spread leaves the lambda of those beside it.
+// A constant column of labels does not change the lambda of the column beside it.
 func TestLikelihoodBesideConstant(t *testing.T) {
 	rng := testrand.New(t)
 	for range 10 {

@@ -11,8 +11,8 @@ import (
 	"github.com/amtrl/amtrl/pipeline/internal/linalg"
 )
 
-// What a replicate computes for other heads is the head that the regression from the
-// beginning gives for them, and the residuals are those of leave-one-out.
+// For other heads of the sources and changed labels, a Smoother returns the head that a regression from scratch fits. Its residuals are the
+// leave-one-out residuals of the regression.
 func TestSmoother(t *testing.T) {
 	rng := testrand.New(t)
 	const k, d, m = 3, 7, 5

@@ -8,7 +8,7 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// Each part of the samples has the classes in the proportions of all, up to one sample of each, whatever order they come in.
+// The folds have equally many samples, and equally many of each class, up to one, whatever the order of the samples.
 func TestStratified(t *testing.T) {
 	rng := testrand.New(t)
 	for range 100 {
@@ -37,8 +37,8 @@ func TestStratified(t *testing.T) {
 	}
 }
 
-// Where there are as many samples of each class, three or more, and chance hardly has it so, each part has as many of each too, up to one
-// where they are not a multiple of the parts. Of others there are no such parts.
+// Where every class has the same number of samples, three or more, which chance alone hardly gives, each fold has the same number of
+// samples of each class; this number differs by up to one between folds. In all other cases Even returns nil.
 func TestEven(t *testing.T) {
 	rng := testrand.New(t)
 	for _, c := range []struct {
@@ -68,7 +68,7 @@ func TestEven(t *testing.T) {
 			}
 		}
 		must.EqualSlices(t, Stratified(class, Groups{}), fold, "parts of %d classes of %d", c.classes, c.each)
-		class[rng.IntN(len(class))] = rng.IntN(2) - 2 // of none, or without a label
+		class[rng.IntN(len(class))] = rng.IntN(2) - 2 // NoClass or NoLabel
 		must.Hold(t, Even(class) == nil, "with one of no class")
 		class = append(class[:0], make([]int, c.each)...)
 		for k := range c.classes {

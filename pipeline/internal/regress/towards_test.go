@@ -9,8 +9,8 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// The fit towards a mean is the regression of what is left of the labels, at the g of
-// generalised least squares, and never the worse of the two by leave-one-out.
+// searchTowards returns the regression of y - g f, for the predictions f of the mean head and the g of generalised least squares, or the
+// regression of y: whichever is better by leave-one-out.
 func TestSearchTowards(t *testing.T) {
 	rng := testrand.New(t)
 	taken := 0
@@ -59,7 +59,7 @@ func TestSearchTowards(t *testing.T) {
 	}
 }
 
-// Heads that say less of labels than float32 can add to them say nothing, whatever the unit of both.
+// Predictions of the sources' heads do not count where they are below the rounding of the labels to float32, whatever the unit of both.
 func TestNegligibleHeads(t *testing.T) {
 	rng := testrand.New(t)
 	const n, outputs = 20, 2

@@ -11,8 +11,8 @@ import (
 	"github.com/amtrl/amtrl/pipeline/internal/linalg"
 )
 
-// The kernel of rows in its basis is X X'/t, and its systems are solved, whatever the
-// shapes, for rows of which some are the same or in a plane, or all of them.
+// The tridiagonal form of X X'/t, also with a wider basis, has orthonormal columns, and solves systems of X X'/t + mu I whatever the shape
+// and rank of X, also where some or all rows are the same. The wider basis contains the columns it was widened by.
 func TestTridiagonal(t *testing.T) {
 	rng := testrand.New(t)
 	for _, shape := range [][3]int{{1, 4, 4}, {2, 1, 1}, {9, 30, 30}, {30, 9, 9}, {20, 20, 3}, {40, 12, 2}, {12, 40, 0}, {12, 5, 0}} {
