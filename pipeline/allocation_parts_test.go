@@ -7,7 +7,7 @@ import (
 	"github.com/amtrl/amtrl/internal/must"
 )
 
-// A share is due to what most of it comes from, and with a fixed mix to nu.
+// DueTo names the cause of the largest part of each share, which with a fixed mix is nu for all sources.
 func TestDueTo(t *testing.T) {
 	costs := []float64{1, 1, 1}
 	for _, c := range []struct {

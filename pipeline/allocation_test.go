@@ -52,7 +52,7 @@ func TestRatesFollowTheRule(t *testing.T) {
 	if !near(l1[0], 2./6, 1e-14) || !near(l1[1], 1./6, 1e-14) {
 		t.Errorf("l1 with costs 1 and 4: %v, want [1/3 1/6]", l1)
 	}
-	// n proportional to nu^2/sqrt(c), for whatever unit of the costs.
+	// n proportional to nu^2/sqrt(c), whatever the unit of the costs.
 	for _, unit := range []float64{1, 7, MinCost} {
 		priced := Allocation{Rule: RulePriced}.rates([]float64{1, 2}, []float64{unit, 4 * unit})
 		if want := []float64{1. / 9, 2. / 9}; !near(priced[0]*unit, want[0], 1e-14) || !near(priced[1]*unit, want[1], 1e-14) {
@@ -72,7 +72,7 @@ func TestRatesFollowTheRule(t *testing.T) {
 	}
 }
 
-// auto is squared, and priced the same to the bit, where all costs are the same, and priced where they differ.
+// Where all costs are the same, auto and priced give the shares of squared, to the bit. Where costs differ, auto gives those of priced.
 func TestAutoFollowsTheCosts(t *testing.T) {
 	rng := testrand.New(t)
 	for range 200 {
@@ -191,7 +191,7 @@ func TestSpendMeetsTheBudget(t *testing.T) {
 	}
 }
 
-// Against the definition: no other level comes closer from below.
+// Without a floor or a limit in the way, each source gets its share of the budget to within a sample, and the whole budget is spent.
 func TestSpendIsProportional(t *testing.T) {
 	rng := testrand.New(t)
 	for range 200 {

@@ -11,8 +11,8 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// The frequencies of classes, which Constant predicts, are compared with other methods by samples that are not in them: their
-// log-loss is more than n times the entropy.
+// The log-loss by which Constant is compared with other methods leaves each sample out of the class frequencies: it is more than n times
+// the entropy of all samples.
 func TestConstantIsLeftOut(t *testing.T) {
 	rng := testrand.New(t)
 	set := shops(rng, 6, 200, 6, 4, true)
@@ -29,7 +29,7 @@ func TestConstantIsLeftOut(t *testing.T) {
 		if ones > 0 {
 			entropy -= ones * math.Log(ones/n)
 		}
-		if ones > 1 { // a sample of the class has one less beside it, and the others no more than n - 1
+		if ones > 1 { // without a sample, there are ones - 1 of its class among n - 1
 			want -= ones * math.Log((ones-1)/(n-1))
 		}
 	}

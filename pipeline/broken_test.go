@@ -9,12 +9,13 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// zeros is a pool of rows that are all the same.
+// zeros returns a pool of rows that are all 0.
 func zeros(rows int) *dataset.Pool {
 	return &dataset.Pool{Name: "a", Rows: rows, Cols: 1, Scale: 1, F32: make([]float32, rows)}
 }
 
-// A set that nobody validated is an error of NewProblem, and settings for it stay as they are.
+// NewProblem and NewResident return an error for a broken set that nobody validated, Fit leaves its settings as they are, and nothing
+// panics.
 func TestBrokenSets(t *testing.T) {
 	for want, spoil := range map[string]func(*dataset.Set){
 		"at least one pool and one task, found 0 and": func(s *dataset.Set) { s.Pools = nil },

@@ -9,7 +9,7 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// Two classes of a column are one question: what helps to tell them counts as it does where there is one output.
+// A help has the same weight for two classes of a column with opposite log-odds as for one output: each sample counts once.
 func TestTwoClassesCountOnce(t *testing.T) {
 	rng := testrand.New(t)
 	const n = fewSamples
@@ -35,7 +35,7 @@ func TestTwoClassesCountOnce(t *testing.T) {
 	}
 	a, b := weights(one, []int{0})[0], weights(two, []int{0, 1})[0]
 	must.Hold(t, math.Abs(a-b) < 1e-9, "one output: %g, two classes: %g", a, b)
-	// What is beyond the numbers for one sample has no weight, and takes none from f.
+	// A help whose prediction of one sample is infinite has no weight, and takes none from f.
 	far, poor := make([]float64, n), make([]float64, n)
 	for i, y := range one.Y {
 		f[0][i] = 4 * (2*float64(y) - 1)

@@ -14,8 +14,7 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// anyConfig draws kinds and constants, those of kinds that are not chosen too,
-// and leaves some open.
+// anyConfig returns random settings, with constants of kinds that are not chosen too, and some left open.
 func anyConfig(rng *rand.Rand) Config {
 	pick := func(words ...string) string { return words[rng.IntN(len(words))] }
 	value := func() float64 { return float64(rng.IntN(4)) / 8 }
@@ -37,7 +36,7 @@ func anyConfig(rng *rand.Rand) Config {
 		c.Conv.Passes += rng.IntN(2)
 	}
 	if c.Representation == ClassConv && c.Schedule.Kind == ScheduleTheory {
-		c.Schedule.Kind = SchedulePaper // the theorem is of the linear class
+		c.Schedule.Kind = SchedulePaper // the theorem holds for the linear class
 	}
 	if c.Representation == ClassConv && c.Scaling == ScalingFeature {
 		c.Scaling = ScalingNone
@@ -48,7 +47,8 @@ func anyConfig(rng *rand.Rand) Config {
 	return c
 }
 
-// A budget has five rounds where a round is cheap, unless it says how many.
+// A budget schedule has five rounds under preset default with the linear class, whose rounds are cheap, and otherwise four, unless Epochs
+// is given.
 func TestEpochs(t *testing.T) {
 	for _, c := range []struct {
 		preset, schedule, class string
@@ -77,8 +77,8 @@ func jsonOf(t *testing.T, v any) string {
 	return string(js)
 }
 
-// Completing and making canonical, twice or in the other order first, change
-// nothing more; what no chosen kind reads does not show; what one reads stays.
+// Complete and Canonical change nothing more where they are applied again, or in the other order first. Constants of kinds that are not
+// chosen leave no trace, and those of chosen kinds stay.
 func TestCompleteAndCanonical(t *testing.T) {
 	rng := testrand.New(t)
 	set := &dataset.Set{Pools: []*dataset.Pool{zeros(1)}, Tasks: []dataset.Task{{Name: "a"}}}
@@ -110,7 +110,7 @@ func TestCompleteAndCanonical(t *testing.T) {
 			t.Fatalf("K of %d becomes %d where the data's is 7", c.K, want.K)
 		}
 
-		// Another configuration that differs in nothing that is read.
+		// Other settings that differ only in what nothing reads.
 		other := anyConfig(rng)
 		same := c
 		if c.Schedule.Kind != ScheduleTheory {
@@ -145,7 +145,7 @@ func TestCompleteAndCanonical(t *testing.T) {
 			t.Fatalf("%s means the same as %s and becomes\n%s, want\n%s", jsonOf(t, same), before, got, jsonOf(t, want))
 		}
 
-		// One that is read shows.
+		// What is read stays.
 		if v := c.Relevance.Tau; c.Relevance.Kind == Ridge && v != 0 && want.Relevance.Tau != v {
 			t.Fatalf("tau of %g becomes %g", v, want.Relevance.Tau)
 		}
@@ -171,8 +171,7 @@ func reread(t *testing.T, c Config) (back Config) {
 	return back
 }
 
-// The kind alone is enough, and its constants are those that the command line's
-// help states.
+// It is enough to choose a kind: Complete fills in its constants, which are those that the help of the command line states.
 func TestCompleteConstants(t *testing.T) {
 	c := must.Get(NewConfig(PresetPaper))(t)
 	c.Schedule.Kind, c.Relevance.Kind = ScheduleTheory, L1
@@ -209,7 +208,7 @@ func TestDefaultTarget(t *testing.T) {
 	}
 }
 
-// A preset is one of those that there are, or none, whose settings are all given.
+// Validate accepts the names of the presets, and the empty name for settings that are all given, but no other.
 func TestPresetsThatThereAre(t *testing.T) {
 	for _, preset := range append(Presets(), "") {
 		cfg := must.Get(NewConfig(cmp.Or(preset, PresetDefault)))(t)
@@ -237,8 +236,8 @@ func TestConcurrency(t *testing.T) {
 	}
 }
 
-// What data say of costs holds where the settings say nothing, for sources alone,
-// and no task of a pool that is the target's alone is a source.
+// Costs in the data apply to each source for which the settings have none, but not to the target, and no task of a pool that is the
+// target's alone is a source.
 func TestCompleteCosts(t *testing.T) {
 	set := &dataset.Set{Name: "shops", Binary: true}
 	rng := testrand.New(t)

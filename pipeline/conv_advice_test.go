@@ -8,7 +8,8 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// A network is advised for images with classes of which many were drawn, where it can be had and was not tried.
+// A network is advised for images with classes once enough samples were drawn, where a network supports the data and the linear class is in
+// use.
 func TestAdvisesConv(t *testing.T) {
 	rng := testrand.New(t)
 	for _, test := range []struct {

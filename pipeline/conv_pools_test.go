@@ -15,11 +15,11 @@ import (
 	"github.com/amtrl/amtrl/pipeline/pipelinetest"
 )
 
-const shopSide = 8 // of the images of imageShops
+const shopSide = 8 // height and width of the images of imageShops
 
-// imageShops is a set of pools of images that show three patterns, each by a strength of
-// its own. Outputs are the classes of which is the strongest, or two of the strengths with
-// noise, in different units, of which a part is missing. Each pool sees them in another light.
+// imageShops returns a set of pools of images that each show three patterns at random strengths. The outputs are the classes of one column,
+// namely which pattern is the strongest, or two columns of numbers: two of the strengths with noise, in different units, with some labels
+// missing. Each pool multiplies its images by a factor of its own.
 func imageShops(rng *rand.Rand, pools, rows int, classes bool) *dataset.Set {
 	const side = shopSide
 	set := &dataset.Set{Name: "image shops", Binary: classes}
@@ -36,7 +36,7 @@ func imageShops(rng *rand.Rand, pools, rows int, classes bool) *dataset.Set {
 					image[(top+j/3)*side+left+j%3] += 8 * strengths[i][k] * v
 				}
 			}
-			for _, v := range image { // which 20 times and 500 more can hold in float32
+			for _, v := range image { // rounded, so that float32 can hold 20 v + 500
 				pool.F32 = append(pool.F32, float32(int(16*light*v))/128)
 			}
 		}
@@ -66,7 +66,7 @@ func imageShops(rng *rand.Rand, pools, rows int, classes bool) *dataset.Set {
 	return set
 }
 
-// convPoolsConfig are the settings of preset default for imageShops.
+// convPoolsConfig returns the settings of preset default with a network for imageShops.
 func convPoolsConfig(t *testing.T) Config {
 	cfg := defaultConfig(t)
 	cfg.Sources, cfg.Representation, cfg.ERM = SourcesPools, ClassConv, ERM{}
@@ -75,9 +75,8 @@ func convPoolsConfig(t *testing.T) Config {
 	return cfg
 }
 
-// A network with several outputs, of classes or of numbers in units of their own, beats
-// the mean; and its tensors, and a [Predictor] of them, predict what the score of each
-// method says.
+// A network with several outputs, of classes or of numbers in different units, errs less than constant. A [Predictor] of the tensors of
+// each method agrees with the network computed by its definition, and its predictions have the score of the method.
 func TestConvPools(t *testing.T) {
 	rng := testrand.New(t)
 	for _, classes := range []bool{true, false} {
@@ -127,8 +126,8 @@ func TestConvPools(t *testing.T) {
 	}
 }
 
-// Results of a network do not depend on the units of pixels and labels. These round
-// nothing: minibatches through maxima and ReLUs make much of a last bit.
+// Results of a network do not depend on the units of pixels and labels. The factors are powers of two, which round nothing: minibatches,
+// maxima and ReLUs would amplify a difference in the last bit.
 func TestConvUnits(t *testing.T) {
 	set := imageShops(testrand.New(t), 4, 150, false)
 	cfg := convPoolsConfig(t)

@@ -18,7 +18,7 @@ func TestConvSplit(t *testing.T) {
 			counts[m] = rng.IntN(200)
 			more[m] = counts[m] + rng.IntN(50)
 		}
-		// parts says of each source's samples, in order, whether they are trained on.
+		// parts returns for each source which of its samples, in order, are trained on.
 		parts := func(counts []int) [][]bool {
 			train, aside := c.split(counts)
 			n := 0

@@ -23,7 +23,7 @@ type hostModel struct {
 	w, b []float64
 }
 
-// hostOf takes the parameters of a network of images of height by width.
+// hostOf returns the network for images of height by width that has these parameters.
 func (n *convNet) hostOf(height, width int, all []float32) hostModel {
 	m := hostModel{HostNet: pipelinetest.NewHostNet(height, width, n.tensors(all)), b: make([]float64, n.t)}
 	for _, x := range n.tensors(all) {
@@ -44,14 +44,14 @@ func (m *hostModel) add(h float64, by hostModel) {
 	floats.AddScaled(m.b, h, by.b)
 }
 
-// residual is that of output t for a row with a label, and how close the row is to a kink.
+// residual returns the residual of output t for a row with a label, and how close the row is to a kink of the network.
 func (m *hostModel) residual(x []float64, t int, label float64) (r, gap float64) {
 	z, gap := m.Features(x)
 	return linalg.Dot(z, m.w[t*len(z):(t+1)*len(z)]) + m.b[t] - label, gap
 }
 
-// anyUnits gives a network units that rows and labels have nothing to do with, and returns
-// the origins. It has none without intercepts.
+// anyUnits gives a network random units and origins, which have nothing to do with rows and labels, and returns the origins. Without
+// intercepts there are no units, and the origins are 0.
 func (n *convNet) anyUnits(t *testing.T, rng *rand.Rand) []float64 {
 	t.Helper()
 	origins := make([]float64, n.t)
@@ -67,9 +67,8 @@ func (n *convNet) anyUnits(t *testing.T, rng *rand.Rand) []float64 {
 	return origins
 }
 
-// The gradient of a step, taken back from Adam's first moment, is that of the
-// mean squared residual in float64, by central differences along random
-// directions. A start with a window close to a kink is drawn anew.
+// The gradient of a step, read from Adam's first moment, is that of the mean squared residual in float64, by central differences along
+// random directions. A start at which a pooling window is close to a kink is drawn anew.
 func TestConvStepGradient(t *testing.T) {
 	rng := testrand.New(t)
 	set := smallImages(3, 4, 60, 7, 6)
@@ -137,7 +136,7 @@ func TestConvStepGradient(t *testing.T) {
 			v := make([]float32, len(all)) // 0 for the units
 			copy(v, narrow(normals(rng, n.theta.Len)))
 			at := func(h float64) float64 {
-				// In float64 beside theta: the differences are far below float32.
+				// In float64, since the differences are far below the rounding of float32.
 				host := n.hostOf(7, 6, all)
 				host.add(h, n.hostOf(7, 6, v))
 				sum, _ := loss(host)
@@ -151,9 +150,8 @@ func TestConvStepGradient(t *testing.T) {
 	}
 }
 
-// What a fit reports is what the parameters it leaves give, by the definition:
-// the validation loss on the samples set aside, and features at any number of
-// samples.
+// The validation loss that a fit reports is that of the parameters it leaves on the samples set aside, computed by the definition of the
+// network. So are the features, of more samples than are computed at a time.
 func TestConvFitKeepsTheBest(t *testing.T) {
 	set := smallImages(4, 4, 700, 8, 9)
 	dev := openDevice(t, 2, set)
@@ -211,8 +209,7 @@ func TestConvFitKeepsTheBest(t *testing.T) {
 	}
 }
 
-// Fits learn: the patterns are found, with and without samples set aside, and
-// on any number of threads to the same bytes.
+// A fit finds the patterns, with and without samples set aside, and leaves the same bytes on any number of threads.
 func TestConvLearns(t *testing.T) {
 	set := smallImages(5, 6, 900, 9, 9)
 	cfg := smallConvConfig()
@@ -235,8 +232,8 @@ func TestConvLearns(t *testing.T) {
 	}
 }
 
-// An epoch goes on from the parameters, the moments and the step number of the
-// one before, and from nothing where it starts afresh.
+// With a warm start an epoch continues from the parameters, the moments and the step number of the epoch before. Without one it depends on
+// none of them.
 func TestConvWarmStart(t *testing.T) {
 	set := smallImages(10, 4, 300, 6, 7)
 	dev := openDevice(t, 1, set)
@@ -280,7 +277,7 @@ func TestConvWarmStart(t *testing.T) {
 	}
 }
 
-// FitConv is the same fit by itself.
+// FitConv fits a network outside of a problem, and returns an error where its arguments do not fit together.
 func TestFitConv(t *testing.T) {
 	set := smallImages(9, 3, 300, 8, 8)
 	dev := openDevice(t, 1, set)
@@ -321,7 +318,7 @@ func TestFitConv(t *testing.T) {
 	}
 }
 
-// A rate that diverges ends in an error that says so.
+// A fit that diverges ends in an error that says to lower the learning rate.
 func TestConvDiverges(t *testing.T) {
 	dev := openDevice(t, 1, smallImages(8, 4, 200, 6, 7))
 	cfg := smallConvConfig()

@@ -13,16 +13,15 @@ import (
 	"github.com/amtrl/amtrl/pipeline/pipelinetest"
 )
 
-// waterLevel fills x_m = min(max(level share_m, least_m), limit_m) up to a total
-// cost, by trying every interval between the levels where a source starts or
-// stops to rise.
+// waterLevel returns x_m = min(max(level share_m, least_m), limit_m) at the level where the x_m cost the given total. It tries every
+// interval between the levels at which a source starts or stops rising.
 func waterLevel(shares, costs []float64, cost float64, least, limit []int) []float64 {
 	x := make([]float64, len(shares))
 	at := func(level float64) (total, slope float64) {
 		for m, r := range shares {
 			x[m] = math.Min(math.Max(level*r, float64(least[m])), float64(limit[m]))
 			total += costs[m] * x[m]
-			const below = 1 - 1e-12 // as a level times the share that it came from is rounded
+			const below = 1 - 1e-12 // since a level times the share that it came from is rounded
 			if level*r >= below*float64(least[m]) && level*r < below*float64(limit[m]) {
 				slope += costs[m] * r
 			}
@@ -48,8 +47,7 @@ func waterLevel(shares, costs []float64, cost float64, least, limit []int) []flo
 	return x
 }
 
-// checkSpend checks counts against the level: each is rounded down or up, and
-// together they spend the cost.
+// checkSpend checks that each count is x_m rounded down or up, and that together they spend the cost.
 func checkSpend(t *testing.T, what string, counts []int, x, costs []float64, cost float64, limit []int) {
 	t.Helper()
 	spent, full, dearest := 0.0, 0.0, 0.0
@@ -64,7 +62,7 @@ func checkSpend(t *testing.T, what string, counts []int, x, costs []float64, cos
 		}
 	}
 	want := math.Min(full, cost)
-	if full > cost*(1+1e-9) { // the floor alone is more
+	if full > cost*(1+1e-9) { // the floor alone costs more
 		want = full
 	}
 	if spent > want+1e-6 || spent < want-dearest-1e-6 {
@@ -153,8 +151,7 @@ func TestActiveCounts(t *testing.T) {
 	}
 }
 
-// Uniform and Known spend what the active run spent; alone, what the schedule
-// comes to.
+// Uniform and Known spend what the active run spent or, without one, the total of the schedule.
 func TestBaselinesFollowTheActiveRun(t *testing.T) {
 	set := smallSet(2, 5, 900, 4, false)
 	for i := range set.Tasks {

@@ -13,7 +13,7 @@ import (
 	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
-// allDrawn makes all labelled rows of a set rows to draw from.
+// allDrawn makes all test rows of a set training rows, and returns the set.
 func allDrawn(set *dataset.Set) *dataset.Set {
 	for i := range set.Tasks {
 		t := &set.Tasks[i]
@@ -22,7 +22,7 @@ func allDrawn(set *dataset.Set) *dataset.Set {
 	return set
 }
 
-// grouped gives each row of the target, pool 0, the number of its group.
+// grouped sets the group number of each row of the target, pool 0, and returns the set.
 func grouped(set *dataset.Set, group func(row int) int32) *dataset.Set {
 	p := set.Pools[0]
 	p.Groups = make([]int32, p.Rows)
@@ -32,7 +32,7 @@ func grouped(set *dataset.Set, group func(row int) int32) *dataset.Set {
 	return set
 }
 
-// solved runs all methods of a problem.
+// solvedState runs all methods for target 0 of a set, and returns the problem with its last state.
 func solvedState(t *testing.T, set *dataset.Set, cfg Config) (*Problem, State) {
 	t.Helper()
 	l := must.Get(newLearner(openDevice(t, 1, set), cfg, 0))(t)
@@ -40,7 +40,8 @@ func solvedState(t *testing.T, set *dataset.Set, cfg Config) (*Problem, State) {
 	return l.problem, must.Get(l.Solve(t.Context(), State{}, quiet, unsaved))(t)
 }
 
-// Rows in groups of one give what rows without groups do, to the byte, and other numbers of the groups too; groups of several do not.
+// Rows in groups of one give the results of rows without groups, to the byte. Groups of several rows give other results, which do not
+// depend on the numbers of the groups.
 func TestGroupsOfOne(t *testing.T) {
 	rng := testrand.New(t)
 	for turn := range 4 {
@@ -62,7 +63,7 @@ func TestGroupsOfOne(t *testing.T) {
 		must.Hold(t, all(func(i int) int32 { return int32(7 * i) }) == without, "groups of one change the result")
 		must.Hold(t, all(func(int) int32 { return -1 }) == without, "rows on their own change the result")
 		order := rng.Perm(120)
-		five := func(i int) int { // test rows, each fifth, apart
+		five := func(i int) int { // test rows, every fifth row, have groups of their own
 			if i%5 == 0 {
 				return 50 + i/25
 			}
@@ -73,7 +74,7 @@ func TestGroupsOfOne(t *testing.T) {
 	}
 }
 
-// Whole groups come first as far as there is room for them, in the order in which they are drawn, and then the first that is cut.
+// Groups that fit into the first n rows as a whole come first, in the order in which they are drawn, and then the first group that is cut.
 func TestGathered(t *testing.T) {
 	pool := &dataset.Pool{Rows: 10, Groups: []int32{0, 1, 0, 2, 3, 1, 0, 2, 2, 2}}
 	order := []int32{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}
@@ -86,7 +87,8 @@ func TestGathered(t *testing.T) {
 	}
 }
 
-// Samples that nothing is tested beside are of two groups, so that one can be left out; beside rows of another group they may be of one.
+// Where there are no test rows, the samples are of two groups or more, so that one can be left out; where there are test rows, which are of
+// other groups, the samples may be of one group.
 func TestSamplesOfTwoGroups(t *testing.T) {
 	pool := &dataset.Pool{Rows: 10, Groups: []int32{0, 0, 0, 0, 0, 0, 0, 0, 0, -1}}
 	order := []int32{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}
@@ -115,8 +117,8 @@ func TestSamplesOfTwoGroups(t *testing.T) {
 	}
 }
 
-// Samples and test rows are of different groups, at most one group has samples and other rows, and no source of the pool has a row
-// of their groups.
+// Samples and test rows are of different groups, at most one group has some of its rows among the samples, and no source on the pool draws
+// a row from a group with a sample or a test row.
 func TestDrawsOfGroups(t *testing.T) {
 	rng := testrand.New(t)
 	cuts := 0
@@ -127,7 +129,7 @@ func TestDrawsOfGroups(t *testing.T) {
 		cfg.TargetSamples, cfg.Seed, cfg.Schedule.Floor, cfg.Schedule.Budget = 10+rng.IntN(40), rng.Uint64(), 1, 40
 		if rng.IntN(2) == 0 {
 			cfg.Sources = SourcesTasks
-			for i := range set.Tasks { // not of own data, which has pools
+			for i := range set.Tasks { // unlike own data, whose sources are pools
 				set.Tasks[i].Output = dataset.Output{}
 			}
 		}
@@ -172,7 +174,8 @@ func TestDrawsOfGroups(t *testing.T) {
 	must.Hold(t, cuts > 0, "no group is cut")
 }
 
-// What groups may be: all rows in one, two, of one class each, of other sources too. Each is refused in one line, or learned from.
+// Unusual groups, such as one with all rows, two, groups of one class each, and groups that sources have too, are refused with an error of
+// one line or learned from.
 func TestUnusualGroups(t *testing.T) {
 	rng := testrand.New(t)
 	for _, classes := range []bool{false, true} {
@@ -186,7 +189,7 @@ func TestUnusualGroups(t *testing.T) {
 				set := shops(rng, 4, 120, 5, 3, classes)
 				grouped(allDrawn(set), func(row int) int32 { return group(set, row) })
 				of := set.Pools[0].Groups
-				single := slices.Min(of) == slices.Max(of) // as groups of class may be too, where labels are small
+				single := slices.Min(of) == slices.Max(of) // also for groups of class, where all labels are small
 				cfg := defaultConfig(t)
 				cfg.TargetSamples = 60
 				if held {
@@ -226,8 +229,8 @@ func TestUnusualGroups(t *testing.T) {
 	must.Fail(t, "too few numbers", set.Validate(), "120 numbers of groups", "found 7")
 }
 
-// Copies of samples in groups tell no more than the samples: what is predicted, whether labels are wrong, what relevance has by chance and
-// which method is better count them as one.
+// Copies of a sample, in one group with it, tell no more than the sample: the weight of a help, the likelihood of labels that may be wrong
+// and the relevance by chance stay the same.
 func TestCopiesTellNothing(t *testing.T) {
 	rng := testrand.New(t)
 	const n, copies = 40, 5
@@ -272,12 +275,12 @@ func TestCopiesTellNothing(t *testing.T) {
 	}
 }
 
-// Intervals by groups hold the truth, where those by rows of the same losses are too short.
+// Intervals over groups cover the true mean and difference, while intervals over the rows with the same losses are too short.
 func TestIntervalsOfGroups(t *testing.T) {
 	rng := testrand.New(t)
 	const repeats = 2000
 	for _, c := range []struct{ groups, most int }{{12, 5}, {30, 9}, {300, 4}} {
-		held, rows := [2]int{}, [2]int{} // of a mean and of a difference, by groups and by rows
+		held, rows := [2]int{}, [2]int{} // how many intervals, of a mean or a difference, cover: over groups and over rows
 		for range repeats {
 			var numbers []int32
 			for g := range c.groups {
@@ -320,7 +323,7 @@ func TestIntervalsOfGroups(t *testing.T) {
 	}
 }
 
-// Where all rows have the same loss, nothing is known of how the mean varies, whatever the sizes of the groups.
+// Where all rows have the same loss, the mean has no interval, whatever the sizes of the groups: nothing shows how much it varies.
 func TestLossesOfGroupsOfAnySize(t *testing.T) {
 	l := newLosses(9, regress.GroupsOf([]int32{0, 0, 0, 0, 1, 1, 2, 3, 3}))
 	for i := range 9 {

@@ -8,8 +8,7 @@ import (
 	"github.com/amtrl/amtrl/internal/must"
 )
 
-// rowsSet is a set whose tasks share one pool of n rows, for the tests of what
-// is drawn; the pool's content does not matter to them.
+// rowsSet returns a set whose tasks share one pool of n rows, for tests of which rows are drawn. The features do not matter to them.
 func rowsSet(tasks, n int) *dataset.Set {
 	set := &dataset.Set{Name: "rows", Pools: []*dataset.Pool{{Name: "p", Rows: n, Cols: 1, F32: make([]float32, n), Scale: 1}}}
 	train := make([]int32, n)
@@ -102,7 +101,8 @@ func TestDrawsKeepTestRowsApart(t *testing.T) {
 		len(d.source[0]))
 }
 
-// A source that the target leaves no row is refused where there is no other, and else has no part in the floor.
+// Where the target leaves no row to any source of its pool, the problem is refused if there are no other sources; otherwise the floor does
+// not apply to them.
 func TestSourcesWithoutRows(t *testing.T) {
 	set := rowsSet(3, 100)
 	cfg := defaultConfig(t)

@@ -11,7 +11,7 @@ import (
 	"github.com/amtrl/amtrl/pipeline"
 )
 
-// machines stand for a database: each query has more labelled rows of one. That of the target, 0, and of 1 are alike.
+// machines stands for a database: each call returns more labelled rows of a machine. Machine 0, the target, and machine 1 are alike.
 func machines(rng *rand.Rand, machine, rows int) (features, wear []float32) {
 	weight := [][]float64{{1, 2, 0}, {1, 2, 0.2}, {2, -1, 0}, {0, 0, 1}}[machine]
 	for range rows {
@@ -25,8 +25,8 @@ func machines(rng *rand.Rand, machine, rows int) (features, wear []float32) {
 	return features, wear
 }
 
-// Rows that are fetched as they are asked for: each round is of a set of the rows so far, and says how many more of each source the
-// next one wants. What it hands on is JSON, so that each may be a process of its own.
+// Rows are fetched as they are asked for: each round learns from a set of the rows so far, and tells how many more rows of each source the
+// next round wants. It hands on its state as JSON, so that each round may run in a process of its own.
 func ExampleState() {
 	rng, ctx := rand.New(rand.NewPCG(1, 2)), context.Background()
 	device, err := cpu.Open(1)
@@ -59,7 +59,7 @@ func ExampleState() {
 		check(err)
 
 		in := pipeline.Round{Method: pipeline.Active, Epoch: round, Target: problem.TargetSamples()}
-		for _, s := range problem.Sources { // all rows that are there
+		for _, s := range problem.Sources { // all rows so far
 			task := set.Tasks[s.Tasks[0]]
 			in.Sources = append(in.Sources, pipeline.Labelled{Rows: task.Train, Y: task.Labels})
 		}

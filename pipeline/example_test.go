@@ -17,9 +17,8 @@ func check(err error) {
 	}
 }
 
-// open makes eight tasks of a linear model, of which the first seven are the
-// sources of the last: only one of them is relevant to it. It places them on
-// the CPU.
+// open places eight tasks of a linear model on the CPU. The first seven are the
+// sources of the last, and only one of them is relevant to it.
 func open() *pipeline.Resident {
 	set, err := dataset.SparseNu(10, 3, 7, 0.1, 2000, 1)
 	check(err)
@@ -40,7 +39,7 @@ func settings() pipeline.Config {
 }
 
 // One target: the samples go to the source that is relevant, and the result is
-// better than with the same number of samples of each.
+// better than with the same number of samples from each source.
 func Example() {
 	data := open()
 	defer data.Device.Close()
@@ -108,8 +107,8 @@ func ExampleProblem_Propose() {
 	// 234 new labels
 }
 
-// An idea of one's own beside the built-in one: Learn takes any rows, here all of a round for the source that is the most
-// relevant so far, and a relevance that is written into the record of a round decides what Propose draws in the next.
+// A program may replace the built-in allocation: Learn takes any rows, here all new rows of a round from the source that is
+// the most relevant so far, and a relevance written into the record of a round decides what Propose draws in the next.
 func ExampleLearner_Learn() {
 	data := open()
 	defer data.Device.Close()

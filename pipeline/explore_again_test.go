@@ -11,7 +11,8 @@ import (
 	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
-// With each sample once, the target's side of a replicate is that of the round: the part of its own, and the correlations that match is of.
+// With each sample counted once, the target's side of a replicate is that of the round: its own part, and the correlations that give the
+// match.
 func TestRedrawIsTheRound(t *testing.T) {
 	rng := testrand.New(t)
 	for _, set := range []*dataset.Set{strangers(rng, 5, 2), shops(rng, 5, 400, 6, 3, true), shops(rng, 5, 400, 6, 3, false)} {
@@ -44,9 +45,10 @@ func TestRedrawIsTheRound(t *testing.T) {
 	}
 }
 
-// Intervals of shares hold the mean over runs with other samples of the target and other rows of the sources about as often as they say,
-// to a hundredth of the budget, where exploration decides, by chance or not. Single runs they hold as often as intervals of a mean do, 75 %
-// of a normal distribution. They are not without width unless all is spread evenly.
+// Where exploration decides the shares, by chance or because a source is like the target, intervals of shares cover the mean over runs with
+// other samples of the target and other rows of the sources about as often as they say, to a hundredth of the budget. They cover the share
+// of a single run as often as intervals of a mean do, which is 75 % for a normal distribution. Their width is 0 only where all is spread
+// evenly.
 func TestShareIntervalsHoldOtherRuns(t *testing.T) {
 	const runs, sources = 14, 7
 	rng := testrand.New(t)

@@ -12,8 +12,8 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// ownSet is a set as a manifest gives it: pools of the given rows, the last the
-// target's alone, of which some rows have no label and none is for tests.
+// ownSet returns a set like that of a manifest: pools with the given numbers of rows, the last of them the target's alone. Some rows have
+// no label, and there are no test rows.
 func ownSet(rng *rand.Rand, rows []int, binary bool) *dataset.Set {
 	const d = 7
 	set := &dataset.Set{Name: "own", Binary: binary}
@@ -42,7 +42,7 @@ func ownSet(rng *rand.Rand, rows []int, binary bool) *dataset.Set {
 	return set
 }
 
-// positives counts the rows of a class.
+// positives returns the number of training rows with the label 1.
 func positives(t *dataset.Task) (n int) {
 	for _, r := range t.Train {
 		n += b2i(t.Labels[r] == 1)
@@ -55,7 +55,7 @@ func TestScoreLeavesOneOut(t *testing.T) {
 	rng := testrand.New(t)
 	for _, binary := range []bool{true, false} {
 		set := ownSet(rng, []int{200, 150, 300, 60}, binary)
-		for binary && 4*positives(&set.Tasks[3]) < len(set.Tasks[3].Train) { // of few of the rarer class chance decides
+		for binary && 4*positives(&set.Tasks[3]) < len(set.Tasks[3].Train) { // with few of the rarer class, chance decides
 			set = ownSet(rng, []int{200, 150, 300, 60}, binary)
 		}
 		dev := openDevice(t, 1, set)
@@ -105,7 +105,7 @@ func TestScoreLeavesOneOut(t *testing.T) {
 	}
 }
 
-// With fewer samples than rows, the others are for tests.
+// Where there are fewer samples than rows, the other rows are for tests, unless the target is a source too.
 func TestRestIsForTests(t *testing.T) {
 	set := ownSet(testrand.New(t), []int{200, 150, 120}, true)
 	cfg := must.Get(NewConfig(PresetDefault))(t)
@@ -123,8 +123,8 @@ func TestRestIsForTests(t *testing.T) {
 	}
 }
 
-// Whatever own data there are, the problem can be stated; other data and what is
-// given stay.
+// Whatever the data of a manifest, NewProblem accepts the settings that Fit chooses, and the first round draws rows. Fit leaves given
+// settings as they are, and chooses nothing for other data and under preset paper.
 func TestFitServes(t *testing.T) {
 	rng := testrand.New(t)
 	preset := must.Get(NewConfig(PresetDefault))(t)
@@ -172,7 +172,7 @@ func TestFitServes(t *testing.T) {
 			must.Hold(t, err == nil, "rows %v at %g, chose %v: %v", rows, cost, choices, err)
 		}
 	}
-	// Of few rows of many sources the first of several rounds would draw next to nothing.
+	// With few rows of many sources, the first of several rounds would draw next to nothing.
 	set := ownSet(rng, append(slices.Repeat([]int{3}, 80), 20), true)
 	preset.Schedule.Epochs = 3
 	for _, given := range []string{"", SettingEpochs} {
@@ -195,7 +195,7 @@ func TestFitServes(t *testing.T) {
 	}
 }
 
-// Where costs differ between the sources of the targets, the allocation knows them, and says so; where they do not, it is squared.
+// Where the costs of the targets' sources differ, Fit chooses the priced allocation, and says so; where they do not, it is squared.
 func TestAllocationAuto(t *testing.T) {
 	rng := testrand.New(t)
 	others := func(costs ...float64) (*dataset.Set, Config) {
@@ -218,20 +218,20 @@ func TestAllocationAuto(t *testing.T) {
 	}
 	for _, c := range []struct {
 		costs  []float64
-		fitted string // with the last as the target
-		whole  string // whatever the target
+		fitted string // by Fit, with the last task as the target
+		whole  string // by Complete, for any target
 		reason string
 	}{
 		{[]float64{1, 1, 1, 1}, RuleSquared, RuleSquared, ""},
 		{[]float64{3, 3, 3, 3}, RuleSquared, RuleSquared, ""},
 		{[]float64{1, 0, 1, 1}, RuleSquared, RuleSquared, ""},
 		{[]float64{1, 30, 1.5, 1}, RulePriced, RulePriced, "sources cost between 1 and 30"},
-		{[]float64{2, 2, 2, 9}, RuleSquared, RulePriced, ""}, // only the target costs another
+		{[]float64{2, 2, 2, 9}, RuleSquared, RulePriced, ""}, // only the target has another cost
 	} {
 		for i, make := range []func(...float64) (*dataset.Set, Config){others, own} {
 			costs := slices.Clone(c.costs)
 			if i == 0 && costs[1] == 0 {
-				costs[1] = 1 // that is said by a pool alone
+				costs[1] = 1 // only a pool may have the cost 0, which means 1
 			}
 			set, cfg := make(costs...)
 			whole := c.whole
@@ -267,7 +267,7 @@ func TestAllocationAuto(t *testing.T) {
 	}
 }
 
-// Rows that are predicted some at a time have the predictions of all at once.
+// Rows that are predicted in parts have the predictions of all rows at once.
 func TestPredictionsInParts(t *testing.T) {
 	set := smallSet(4, 5, 300, 6, true)
 	cfg := smallConfig()
@@ -286,7 +286,7 @@ func TestPredictionsInParts(t *testing.T) {
 	}
 }
 
-// A target that is not there has no rows to fit settings to, and changes nothing of what others have.
+// Fit leaves the settings as they are for a target that the data do not have, and ignores it beside other targets.
 func TestFitKeepsSettingsWithoutTheTarget(t *testing.T) {
 	set := ownSet(testrand.New(t), []int{50, 50, 60}, true)
 	cfg := must.Get(NewConfig(PresetDefault))(t)

@@ -60,7 +60,7 @@ func orthonormalise(m []float64, c int) {
 	a.Copy(&q)
 }
 
-// outside is the part of v that is orthogonal to the rows of span.
+// outside returns the part of v that is orthogonal to the rows of span.
 func outside(v []float64, span []float64) []float64 {
 	var svd mat.SVD
 	var basis mat.Dense
@@ -79,7 +79,7 @@ func outside(v []float64, span []float64) []float64 {
 // and on the device.
 type regression struct {
 	d, tasks int
-	x        [][]float64 // one row a sample
+	x        [][]float64 // one row per sample
 	y        []float64
 	task     []int
 	counts   []int

@@ -13,7 +13,7 @@ import (
 	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
-// fitHead fits the head of n rows of z, k wide.
+// fitHead fits a head with prior identity to rows z, n by k, with labels y, and returns w and the fit.
 func fitHead(t *testing.T, b backend.Queue, h Head, z []float64, k int, y []float64) ([]float64, headFit) {
 	t.Helper()
 	n := len(y)
@@ -23,10 +23,10 @@ func fitHead(t *testing.T, b backend.Queue, h Head, z []float64, k int, y []floa
 	return download(t, b, w), fit
 }
 
-// meanEigenvalue of Z'Z/n.
+// meanEigenvalue returns the mean eigenvalue of Z'Z/n.
 func meanEigenvalue(z []float64, n, k int) float64 { return linalg.Dot(z, z) / float64(n) / float64(k) }
 
-// ridgeSolve is argmin sum_i (z_i'w - y_i)^2 + lambda ||w||^2, leaving row out.
+// ridgeSolve returns argmin sum_i (z_i'w - y_i)^2 + lambda ||w||^2 over all rows but row out, which is -1 for none.
 func ridgeSolve(z []float64, k int, y []float64, lambda float64, out int) []float64 {
 	a, c := make([]float64, k*k), make([]float64, k)
 	for i := range y {
@@ -55,7 +55,7 @@ func meanSquare(z []float64, k int, w, y []float64) float64 {
 	return sum
 }
 
-// headProblem is a random Z, rounded to float32, of the given rank, and y.
+// headProblem returns a random Z of the given rank and random labels y, both rounded to float32.
 func headProblem(rng *rand.Rand, n, k, rank int) (z, y []float64) {
 	z = multiply(false, false, normals(rng, n*rank), n, normals(rng, rank*k), rank)
 	return wide(narrow(z)), wide(narrow(normals(rng, n)))
@@ -81,14 +81,14 @@ func TestHeadRidge(t *testing.T) {
 	}
 }
 
-// Without ridge: the residual is orthogonal to Z, and the head is in its row
-// space, so of minimum norm.
+// Without a ridge the residual is orthogonal to Z, and the head is in the row
+// space of Z, so that it has minimum norm.
 func TestHeadLeastSquares(t *testing.T) {
 	rng := testrand.New(t)
 	b := openCPU(t, 1)
 	for _, c := range [][3]int{{1, 1, 1}, {40, 5, 5}, {4, 9, 4}, {1, 6, 1}, {20, 6, 3}, {5, 8, 2}} {
 		n, k, rank := c[0], c[1], c[2]
-		// Of exactly that rank in float32 too: columns of small integers.
+		// Products of small integers, which have exactly that rank in float32 too.
 		left, right := make([]float64, n*rank), make([]float64, rank*k)
 		for i := range left {
 			left[i] = float64(1 + rng.IntN(9))
@@ -143,7 +143,7 @@ func TestHeadCutOff(t *testing.T) {
 	}
 }
 
-// bruteLeaveOneOut refits without each sample in turn.
+// bruteLeaveOneOut returns the mean squared leave-one-out residual by refits without each sample in turn.
 func bruteLeaveOneOut(z []float64, k int, y []float64, lambda float64) float64 {
 	sum := 0.0
 	for i := range y {
@@ -256,9 +256,8 @@ func TestHeadOfZeros(t *testing.T) {
 	}
 }
 
-// With the prior of the sources w = W nu, for the nu that minimises
-// 1/n ||Z W nu - y||^2 + rho mean ||nu||^2: also where the sources are fewer
-// than K, and at rho = 0, where it is the least squares over the span of W.
+// Under prior sources w = W nu, for the nu that minimises 1/n ||Z W nu - y||^2 + rho mean ||nu||^2. This holds for fewer than K sources
+// too, and at rho = 0, where w is the least-squares solution over the span of W.
 func TestHeadSourcesPrior(t *testing.T) {
 	rng := testrand.New(t)
 	b := openCPU(t, 1)
@@ -324,7 +323,7 @@ func TestHeadRefusesNaN(t *testing.T) {
 		must.Err(Head{Prior: PriorSources, Rcond: -1}.fit(b, good, bad, []float32{1, 2}, regress.Groups{}, w)))
 }
 
-// Target samples that all have the same features tell an intercept and nothing else, by whatever prior.
+// Target samples that all have the same features determine an intercept and nothing else, under either prior.
 func TestHeadOfRowsThatAreAlike(t *testing.T) {
 	for _, classes := range []bool{true, false} {
 		set := shops(testrand.New(t), 4, 120, 6, 2, classes)

@@ -37,7 +37,7 @@ func openDevice(t testing.TB, threads int, set *dataset.Set) *Resident {
 	return pipelinetest.Open(t, threads, set, NewResident)
 }
 
-// newLearner prepares the problem of a target.
+// newLearner returns a learner of the problem of a target.
 func newLearner(dev *Resident, cfg Config, target int) (*Learner, error) {
 	p, err := NewProblem(dev.Set, cfg, target)
 	if err != nil {
@@ -50,7 +50,7 @@ func quiet(Step) {}
 
 func unsaved(State) error { return nil }
 
-// sourcesOf are tasks as sources.
+// sourcesOf returns tasks as sources.
 func sourcesOf(set *dataset.Set, tasks ...int) []Source {
 	var out []Source
 	for _, i := range tasks {
@@ -70,7 +70,7 @@ func samplesOf(q backend.Queue, dev *Resident, tasks []int, rows [][]int32, coun
 	return dev.samples(q, p.Sources, p.LookUp(in).Sources)
 }
 
-// rowsApart are samples of features of one scale, each on its own.
+// rowsApart returns the rows of x, whose features share one scale and whose samples are each on their own.
 func rowsApart(x *mat.Dense) *regress.Rows {
 	n, _ := x.Dims()
 	return regress.NewRows(x, nil, false, regress.Ungrouped(n))

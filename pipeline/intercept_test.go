@@ -13,8 +13,7 @@ import (
 	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
-// predictAll are the predictions that a state with intercepts gives for rows of a
-// pool, by the formula that Learner.Tensors documents.
+// predictAll returns the predictions of a state with intercepts for rows of a pool, by the formula that Learner.Tensors documents.
 func predictAll(set *dataset.Set, pool int, rows []int32, st State, k, tasks int) []float64 {
 	d := set.Pools[pool].Cols
 	theta, head := wide(st.Theta), wide(st.Head)
@@ -33,7 +32,7 @@ func predictAll(set *dataset.Set, pool int, rows []int32, st State, k, tasks int
 	return out
 }
 
-// What a round with intercepts records is what its parameters give.
+// The score that a round with intercepts records is that of the predictions by its parameters.
 func TestInterceptRecords(t *testing.T) {
 	for _, binary := range []bool{true, false} {
 		set := smallSet(4, 5, 300, 6, binary)
@@ -66,12 +65,13 @@ func TestUnits(t *testing.T) {
 	sameInOtherUnits(t, smallSet(4, 5, 300, 6, false), cfg, 2, affine{20, 500}, affine{3, 7})
 }
 
-// affine takes v to by v + add.
+// affine maps v to by v + add.
 type affine struct{ by, add float64 }
 
 func (a affine) of(v float64) float32 { return float32(a.by*v + a.add) }
 
-// sameInOtherUnits runs the problem with its features and labels and with others.
+// sameInOtherUnits solves the problem with its features and labels as they are and in other units, and checks that draws, nu and scores
+// agree.
 func sameInOtherUnits(t *testing.T, set *dataset.Set, cfg Config, target int, feature, label affine) {
 	t.Helper()
 	other := *set
@@ -107,7 +107,7 @@ func sameInOtherUnits(t *testing.T, set *dataset.Set, cfg Config, target int, fe
 	}
 }
 
-// An output that has no label yet starts where the others of its column do.
+// An output without labels gets the mean over the other outputs of its column to start from.
 func TestFillMeans(t *testing.T) {
 	means := []float32{1, 0, 3, 9, 0, 0}
 	fillMeans(means, []int{5, 0, 2, 1, 0, 0}, []int{0, 0, 0, 1, 1, 2, 0})
@@ -117,7 +117,8 @@ func TestFillMeans(t *testing.T) {
 }
 
 // Centred embeddings of two classes that hardly overlap: a model without an
-// intercept predicts 0 on average and cannot tell them at a threshold of 0.5.
+// intercept predicts 0 on average and cannot tell the classes apart at a
+// threshold of 0.5.
 func TestCentredEmbeddings(t *testing.T) {
 	const d, domains, rows, held = 16, 4, 900, 300
 	rng := testrand.New(t)
@@ -159,8 +160,8 @@ func TestCentredEmbeddings(t *testing.T) {
 	}
 }
 
-// withIntercept solves the ridge regression of y on z with an intercept that has
-// no penalty, without row out.
+// withIntercept solves the ridge regression of y on z with an unpenalised
+// intercept, without row out.
 func withIntercept(z []float64, k int, y []float64, lambda float64, out int) (w []float64, b float64) {
 	n, mean, my := 0.0, make([]float64, k), 0.0
 	for i := range y {
@@ -183,8 +184,8 @@ func withIntercept(z []float64, k int, y []float64, lambda float64, out int) (w 
 	return w, my/n - linalg.Dot(mean, w)/n
 }
 
-// The head with an intercept is ridge regression with one that has no penalty,
-// and the ridge is the one whose refits without one sample each predict it best.
+// A head with an intercept is the ridge regression with an unpenalised intercept, and RidgeAuto takes the ridge with the least
+// leave-one-out error by refits.
 func TestHeadIntercept(t *testing.T) {
 	rng := testrand.New(t)
 	b := openCPU(t, 1)

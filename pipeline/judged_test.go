@@ -13,8 +13,8 @@ import (
 	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
-// A column that only one sample of the target differs in has no slope of the target's own, from which its other rows, which differ more,
-// would suffer.
+// A column in which only one sample of the target differs has no slope in the target's own part. A slope would spoil the predictions of
+// other rows, which differ far more in this column.
 func TestColumnOfOneSample(t *testing.T) {
 	for _, c := range []struct {
 		outputs           int
@@ -34,7 +34,7 @@ func TestColumnOfOneSample(t *testing.T) {
 			l := must.Get(newLearner(openDevice(t, 1, set), cfg, 0))(t)
 			samples := must.Get(l.problem.Propose(State{}))(t).Target
 			l.Close()
-			if !c.classes { // what makes that sample right is its column alone
+			if !c.classes { // only a slope in its column would make that sample right
 				set.Tasks[0].Labels[samples[7]] += 3
 			}
 			var errs [2][]float64
@@ -43,7 +43,7 @@ func TestColumnOfOneSample(t *testing.T) {
 					set.Pools[0].F32[int(r)*d] = odd * float32(b2i(i == 7))
 				}
 				_, st := runUnit(t, openDevice(t, 1, set), cfg, 0)
-				last := len(st.Epochs) - 1 // of active, and then of target
+				last := len(st.Epochs) - 1 // the round of target, after the last one of active
 				errs[at] = []float64{st.Epochs[last-1].Score.Value, st.Epochs[last].Score.Value}
 			}
 			for i, without := range errs[0] {
@@ -53,7 +53,7 @@ func TestColumnOfOneSample(t *testing.T) {
 	}
 }
 
-// The samples that are left out fold by fold for what is stated of classes have the columns that the model is fitted to.
+// The folds of nested cross-validation of classes have the column weights of the rows that the model is fitted to.
 func TestFoldsAreJudged(t *testing.T) {
 	set := shops(testrand.New(t), 2, 100, 5, 3, true)
 	set.Columns = &dataset.Columns{Features: strings.Split("abcde", "")}
@@ -73,14 +73,14 @@ func TestFoldsAreJudged(t *testing.T) {
 	}
 }
 
-// gramOf are the elements of X X'.
+// gramOf returns the elements of X X'.
 func gramOf(x *mat.Dense) []float64 {
 	var out mat.Dense
 	out.Mul(x, x.T())
 	return out.RawMatrix().Data
 }
 
-// What is fitted to weighted columns has, of each column as it is, the weight times the slope of the weighted one.
+// The slope of a column in a fit to weighted columns is the weight times the slope of the weighted column.
 func TestSlopesOfJudgedColumns(t *testing.T) {
 	rng := testrand.New(t)
 	set := shops(rng, 2, 200, 5, 3, true)
@@ -90,7 +90,7 @@ func TestSlopesOfJudgedColumns(t *testing.T) {
 	defer l.Close()
 	target := l.problem.LookUp(must.Get(l.problem.Propose(State{}))(t)).Target
 	x := l.problem.readTarget(target.Rows)
-	for i := range target.Rows { // one of them has nearly all of column 2
+	for i := range target.Rows { // one sample has nearly all of the sum of squares of column 2
 		x.Set(i, 2, x.At(i, 2)+20*float64(b2i(i == 11)))
 	}
 	columns := regress.NewRows(mat.DenseCopyOf(x), nil, true, regress.Ungrouped(40))

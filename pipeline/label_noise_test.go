@@ -8,7 +8,7 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// A few wrong labels of the target do not take from it what the sources know.
+// A few wrong labels among the target's samples hardly raise the error, since the predictions keep what the sources know.
 func TestWrongLabels(t *testing.T) {
 	rng := testrand.New(t)
 	const classes, sets, samples, wrong = 4, 10, 40, 5

@@ -12,7 +12,7 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// Leave-one-out chooses among methods where there are five samples, and of classes two of each of two.
+// Leave-one-out can choose a method where there are five samples and, for classes, two of each of two classes.
 func TestTooFew(t *testing.T) {
 	nan := float32(math.NaN())
 	number := []dataset.Task{{}}
@@ -44,7 +44,7 @@ func TestTooFew(t *testing.T) {
 	}
 }
 
-// Methods are compared by the columns that the samples tell something of, and where there are none by all.
+// Methods are compared by the columns whose samples can choose or, where there are none, by all columns.
 func TestComparedGroups(t *testing.T) {
 	pools := []*dataset.Pool{{}}
 	p := &Problem{Set: &dataset.Set{Pools: pools, Binary: true, Tasks: []dataset.Task{{Output: dataset.Output{Name: "a", Class: "x"}},
@@ -62,7 +62,7 @@ func TestComparedGroups(t *testing.T) {
 	must.Hold(t, reflect.DeepEqual(p.comparedGroups(none), all), "no column tells anything: %v", p.comparedGroups(none))
 }
 
-// Test rows that are what the samples leave of the target's rows have the labels that the data have of them, and no other.
+// Where the test rows are the rest of the target's training rows, they have the labels that the data list for them, and else NaN.
 func TestLabelsOfTheRest(t *testing.T) {
 	for _, classes := range []bool{false, true} {
 		set := shops(testrand.New(t), 3, 60, 4, 2, classes)
@@ -87,7 +87,7 @@ func TestLabelsOfTheRest(t *testing.T) {
 	}
 }
 
-// A set or a round without labels is an error that names the source and the output, and never a label of 0.
+// Labels missing from a set or a round are an error that names the source and the output, and never count as 0.
 func TestLabelsThatAreNotThere(t *testing.T) {
 	for _, classes := range []bool{true, false} {
 		set := shops(testrand.New(t), 3, 80, 4, 2, classes)

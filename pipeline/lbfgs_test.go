@@ -43,7 +43,7 @@ func (o *hostObjective) evaluate(x, g backend.Vector) error {
 
 func (o *hostObjective) value() float64 { return o.last }
 
-// minimum runs the optimiser on f from start with a history of m.
+// minimum is the result of minimise, which runs the optimiser from start with a history of m.
 type minimum struct {
 	x          []float64
 	f          float64
@@ -74,7 +74,7 @@ func minimise(t *testing.T, o *hostObjective, start []float64, m int, stop stopR
 	return out, err
 }
 
-// quadratic is 1/2 (x-c)'A(x-c) + 1 with eigenvalues from 1 to cond.
+// quadratic returns f(x) = 1/2 (x-c)'A(x-c) + 1, where A has eigenvalues from 1 to cond, and c.
 func quadratic(rng *rand.Rand, n int, cond float64) (f func(x, g []float64) float64, c []float64) {
 	basis := normals(rng, n*n)
 	orthonormalise(basis, n)
@@ -98,8 +98,8 @@ func quadratic(rng *rand.Rand, n int, cond float64) (f func(x, g []float64) floa
 	}, c
 }
 
-// twoLoop is the textbook two-loop recursion (Nocedal and Wright, algorithm
-// 7.4): -H g for pairs from oldest to newest.
+// twoLoop returns -H g by the textbook two-loop recursion (Nocedal and Wright,
+// algorithm 7.4), for pairs from oldest to newest.
 func twoLoop(s, y [][]float64, g []float64) []float64 {
 	q := slices.Clone(g)
 	alpha := make([]float64, len(s))
@@ -127,9 +127,9 @@ func twoLoop(s, y [][]float64, g []float64) []float64 {
 	return q
 }
 
-// The direction in the basis of scalars is the textbook one: with fewer pairs
-// than the history, after the ring wrapped, after pairs that were skipped for
-// their curvature, and after a reset.
+// The direction computed from inner products is that of the textbook: with
+// fewer pairs than the history, after the ring wrapped, after pairs that were
+// skipped for their curvature, and after a reset.
 func TestDirectionIsTwoLoopRecursion(t *testing.T) {
 	rng := testrand.New(t)
 	b := openCPU(t, 2)

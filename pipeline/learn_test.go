@@ -13,7 +13,7 @@ import (
 	"github.com/amtrl/amtrl/pipeline/internal/linalg"
 )
 
-// runUnit carries a unit out in memory.
+// runUnit solves the problem of a target, and returns the learner and the last state.
 func runUnit(t testing.TB, dev *Resident, cfg Config, target int) (*Learner, State) {
 	t.Helper()
 	u := must.Get(newLearner(dev, cfg, target))(t)
@@ -22,8 +22,9 @@ func runUnit(t testing.TB, dev *Resident, cfg Config, target int) (*Learner, Sta
 	return u, st
 }
 
-// What an epoch records is what its parameters give on its samples, recomputed
-// from the rows: eq. 1, eq. 2 and eq. 3, and the score.
+// What an epoch records agrees with what its parameters give on its samples,
+// recomputed from the rows: the objective (eq. 1), the loss of the head (eq. 2),
+// nu (eq. 3) and the score.
 func TestEpochRecords(t *testing.T) {
 	for _, c := range []struct {
 		binary, include bool
@@ -109,7 +110,7 @@ func TestExcessRiskScore(t *testing.T) {
 	}
 }
 
-// WarmStart goes on from the parameters of the epoch before; without it an
+// WarmStart continues from the parameters of the epoch before; without it an
 // epoch does not depend on them.
 func TestWarmStart(t *testing.T) {
 	dev := openDevice(t, 1, smallSet(5, 4, 200, 5, false))
@@ -256,7 +257,7 @@ func (f *failing) NewQueue() (backend.Queue, error) {
 	return &failingQueue{q, f}, err
 }
 
-// failingQueue is a queue of such a device.
+// failingQueue is a queue of a failing device.
 type failingQueue struct {
 	backend.Queue
 	dev *failing

@@ -14,8 +14,8 @@ import (
 	"github.com/amtrl/amtrl/pipeline/internal/linalg"
 )
 
-// objective is f(B, W) and its gradient, straight from the definition. theta
-// is B' (K by d), then W' (T by K).
+// objective returns f(B, W) and its gradient, straight from the definition.
+// theta holds B' (K by d), then W' (T by K).
 func (r *regression) objective(theta []float64, k int, lambda float64) (f float64, g []float64) {
 	g = make([]float64, len(theta))
 	phi, heads, n := theta[:k*r.d], theta[k*r.d:], float64(len(r.x))
@@ -59,7 +59,7 @@ func TestReferenceGradient(t *testing.T) {
 	}
 }
 
-// inUnitsOf returns the rows as the fit sees them.
+// inUnitsOf returns the problem with its rows in units u, as the fit sees them.
 func (r *regression) inUnitsOf(u units) *regression {
 	out := *r
 	out.x = nil
@@ -73,8 +73,8 @@ func (r *regression) inUnitsOf(u units) *regression {
 	return &out
 }
 
-// The objective is that of the definition, with intercepts over rows that were centred and scaled beforehand, and its
-// gradient that of the formula or, with intercepts, of differences.
+// The objective is that of the definition, with intercepts for rows that were centred and scaled beforehand. Its gradient
+// is that of the formula or, with intercepts, of central differences.
 func TestERMObjective(t *testing.T) {
 	rng := testrand.New(t)
 	b := openCPU(t, 2)
@@ -83,7 +83,7 @@ func TestERMObjective(t *testing.T) {
 		counts    []int
 		lambda    float64
 		intercept bool
-		each      bool // feature has its own s
+		each      bool // whether each feature has its own s
 	}{
 		{1, 1, []int{1}, 0, false, false},
 		{5, 2, []int{7, 3, 9, 4}, 0, false, false},
@@ -146,8 +146,8 @@ func TestERMObjective(t *testing.T) {
 	}
 }
 
-// hadamard is the n by n matrix of Sylvester, n a power of 2: entries of +-1 and
-// orthogonal columns.
+// hadamard returns the elements of Sylvester's n by n matrix, for n a power of 2.
+// They are +-1, and the columns are orthogonal.
 func hadamard(n int) func(i, j int) float64 {
 	return func(i, j int) float64 { return 1 - 2*float64(bits.OnesCount(uint(i&j&(n-1)))%2) }
 }
@@ -156,9 +156,9 @@ func hadamard(n int) func(i, j int) float64 {
 //
 //	1/(nT) ||X P - Y||_F^2 + lambda (||B||_F^2 + ||W||_F^2), P = B W,
 //
-// has P = the least-squares solution with its singular values lowered by
-// lambda T and all but the largest K dropped, since the least of ||B||^2 +
-// ||W||^2 over the factorisations of P is twice its nuclear norm.
+// is where P is the least-squares solution with its singular values lowered by
+// lambda T and all but the largest K dropped, since the least ||B||^2 + ||W||^2
+// over the factorisations of P is twice its nuclear norm.
 func TestERMOptimumIsSoftThresholding(t *testing.T) {
 	rng := testrand.New(t)
 	b := openCPU(t, 2)
@@ -173,7 +173,7 @@ func TestERMOptimumIsSoftThresholding(t *testing.T) {
 	u, v := make([]float64, d*3), make([]float64, tasks*3)
 	hu, hv := hadamard(8), hadamard(8)
 	sigma := []float64{3, 2, 0.5}
-	for c := range 3 { // orthogonal, but not orthonormal: made so below
+	for c := range 3 { // nearly orthogonal, and made orthonormal below
 		for i := range d {
 			u[i*3+c] = hu(i, c) + 0.1*rng.NormFloat64()
 		}
@@ -247,8 +247,8 @@ func TestERMOptimumIsSoftThresholding(t *testing.T) {
 	}
 }
 
-// With lambda > 0 the head of a task without samples goes to zero; with lambda =
-// 0 nothing says anything about it and it stays.
+// With lambda > 0 the head of a task without samples goes to zero; with
+// lambda = 0 nothing determines it, and it stays.
 func TestFitLinearEmptyTasks(t *testing.T) {
 	rng := testrand.New(t)
 	b := openCPU(t, 2)
@@ -338,7 +338,7 @@ func TestFitLinearArguments(t *testing.T) {
 		_, err := FitLinear(context.Background(), b, r.s, c.k, c.e, c.theta, nil)
 		must.Fail(t, what, err, c.says)
 	}
-	// The longest history is one that works.
+	// The longest history works.
 	good.History = maxHistory
 	must.Do(t, must.Err(FitLinear(context.Background(), b, r.s, 2, good, narrow(normals(testrand.New(t), 10)), nil)))
 }

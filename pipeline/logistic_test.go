@@ -14,9 +14,9 @@ import (
 	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
-// TestClassifier holds the head of a classifier, which is of features, against the
-// conditions for the minimum: its residuals on the rows add up to 0, also weighted by what
-// the sources' mean says, and delta and w are what the kernels make of alpha.
+// TestClassifier compares the head of a classifier, in weights of features, with the conditions for the minimum: its residuals on the rows
+// add up to 0, also weighted by the predictions of the sources' mean head; delta is along X'alpha and, without that head, w along
+// W W'Phi'alpha.
 func TestClassifier(t *testing.T) {
 	rng := testrand.New(t)
 	const n, k, m = 80, 3, 5
@@ -56,7 +56,7 @@ func TestClassifier(t *testing.T) {
 		}
 		var own mat.VecDense
 		own.MulVec(rows.X.T(), alpha)
-		if delta := head[k+1:]; norm(delta) > 0 { // or kappa is 0
+		if delta := head[k+1:]; norm(delta) > 0 { // it is 0 where kappa is 0
 			cos := linalg.Dot(delta, own.RawVector().Data) / norm(delta) / mat.Norm(&own, 2)
 			must.Hold(t, cos > 1-1e-4, "delta is not along X'alpha: cosine %g", cos)
 		}
@@ -74,8 +74,8 @@ func TestClassifier(t *testing.T) {
 	}
 }
 
-// TestMeanLogOdds has a prediction that is a multiple of another and one that says nothing:
-// the log-odds of normal predictions do not depend on their units.
+// TestMeanLogOdds has a prediction that is a linear function of another, and one that is constant: log-odds by discriminants do not depend
+// on the units of predictions, and a constant prediction does not count.
 func TestMeanLogOdds(t *testing.T) {
 	rng := testrand.New(t)
 	const n, k = 400, 1
@@ -104,8 +104,8 @@ func TestMeanLogOdds(t *testing.T) {
 	must.Hold(t, slices.Equal(nothing.head, []float32{2, 1}), "what says nothing became %v", nothing.head)
 }
 
-// TestTargetAlone has sources that say nothing of the target, whose classifier is then at
-// least as sure as without them, and reads the labels that it is given.
+// TestTargetAlone has sources that have nothing to do with the target: with the regression on the target's rows alone the log-loss is lower
+// than without it. That regression is fitted once for the same labels, and anew for others.
 func TestTargetAlone(t *testing.T) {
 	rng := testrand.New(t)
 	const n, d, k = 120, 5, 2
@@ -142,8 +142,8 @@ func TestTargetAlone(t *testing.T) {
 	must.Hold(t, c.ownRegression(in, 2) == nil && alone.ownRegression(in, 1) == nil, "several classes and the target alone have none")
 }
 
-// TestFreeColumn has a mean of the sources' heads that says next to nothing: no column for it, and
-// otherwise the same log-odds in whatever unit it speaks.
+// TestFreeColumn scales the mean of the sources' heads: the log-odds do not depend on its scale, but where its predictions are rounding
+// they have no column.
 func TestFreeColumn(t *testing.T) {
 	rng := testrand.New(t)
 	const n, k, d = 60, 3, 8

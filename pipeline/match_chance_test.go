@@ -16,13 +16,13 @@ import (
 	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
-// What chance gives beyond a number is what it gives on average of pairs that have nothing to do with each other, and of directions at
-// random in few dimensions.
+// The match beyond a threshold that chance gives agrees with its mean over simulated pairs that are unrelated, and over random directions
+// in few dimensions.
 func TestChance(t *testing.T) {
 	rng := testrand.New(t)
 	const repeats = 100_000
 	for _, n := range []int{5, 12, 60} {
-		for _, dimensions := range []int{0, 1, 2, 7} { // 0 for those that the pairs have
+		for _, dimensions := range []int{0, 1, 2, 7} { // 0 for unrelated pairs
 			c := chance{1 / float64(n-1), float64(n)}
 			if dimensions > 0 {
 				c.mean = 1 / float64(dimensions)
@@ -49,8 +49,8 @@ func TestChance(t *testing.T) {
 	}
 }
 
-// strangers is a target whose labels go by one feature and sources whose labels go by another, all alike, of which so many are like the
-// target.
+// strangers returns a set of a target, pool 0, whose labels depend on one feature, and of sources that are all alike and whose labels
+// depend on another feature, except that the first like of them are like the target.
 func strangers(rng *rand.Rand, sources, like int) *dataset.Set {
 	const d, rows = 25, 500
 	set := &dataset.Set{Name: "strangers", Binary: true}
@@ -78,7 +78,8 @@ func strangersConfig(t *testing.T, samples int) Config {
 	return cfg
 }
 
-// The least match that is beyond chance follows the match of labels that are dealt anew, source by source.
+// For each source, the match by chance from which the least match that counts is computed is near the mean match over permutations of the
+// target's labels.
 func TestMatchChanceIsThatOfPermutedLabels(t *testing.T) {
 	rng := testrand.New(t)
 	set := strangers(rng, 5, 1)
@@ -112,7 +113,8 @@ func TestMatchChanceIsThatOfPermutedLabels(t *testing.T) {
 	}))
 }
 
-// Random signs say of many samples what a probe for each says.
+// Probes have mean 0 over the samples, both one for each sample and random signs for many samples, and are the same for the samples of a
+// group.
 func TestProbes(t *testing.T) {
 	rng := testrand.New(t)
 	n := mostProbes + 40
@@ -140,8 +142,8 @@ func TestProbes(t *testing.T) {
 	}
 }
 
-// Where no source has anything to do with the target, and none differs from another, the draws are even, and a source that is like the
-// target has most of them.
+// Where no source has anything to do with the target and all are alike, the draws are nearly even; a source that is like the target gets
+// far more than its even part.
 func TestActiveOfStrangers(t *testing.T) {
 	rng := testrand.New(t)
 	const repeats, sources = 10, 7
@@ -160,7 +162,7 @@ func TestActiveOfStrangers(t *testing.T) {
 	must.Hold(t, like > 1.5*even, "a source like the target has %.3g times its even part", like/even)
 }
 
-// What is by chance of the match is spread evenly.
+// The part of the match that is due to chance is spread evenly.
 func TestMixAutoOfMatchByChance(t *testing.T) {
 	e := &Epoch{Nu: []float64{1, 0, 0}, Match: []float64{0, 1, 3}, Own: 0.5, MatchByChance: 0.4}
 	auto := Allocation{Rule: RuleSquared, Mix: MixAuto}
@@ -168,7 +170,7 @@ func TestMixAutoOfMatchByChance(t *testing.T) {
 		[]float64{0.5 + 0.5*0.4*0.25, 0.5 * (0.6*0.25 + 0.4*0.25), 0.5 * (0.6*0.75 + 0.4*0.5)}, 1e-12, 0)
 	sum := &matchSum{of: make([]float64, 2), chances: []*matchChance{{least: []float64{0.01, 0.01}, beyond: []float64{0.02, 0.02}}, nil}}
 	sum.add(0, 0, 0, 0.6, 10)
-	sum.add(1, 0, 0, 0.6, 10) // without an own part it does not count
+	sum.add(1, 0, 0, 0.6, 10) // an output without a match by chance does not count in the part
 	sum.add(0, 1, 1, 0.15, 10)
 	closeVectors(t, "match", sum.of, []float64{0.5, 0.0025}, 1e-12, 0)
 	must.Hold(t, math.Abs(sum.chance()-0.04/0.24) < 1e-12, "chance %g", sum.chance())

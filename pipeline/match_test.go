@@ -12,8 +12,8 @@ import (
 	"github.com/amtrl/amtrl/pipeline/internal/linalg"
 )
 
-// The match of each source is the correlation of what the model's tensors predict for
-// its rows with their labels.
+// The match of each source is ((r^2 - 1/n)+)^2 for the correlation r of the predictions by the model's tensors for its n rows with their
+// labels, whether or not rows are predicted one by one.
 func TestMatch(t *testing.T) {
 	const d = 20
 	set := ownDirection(t, 0.5)
@@ -61,7 +61,7 @@ func TestMatch(t *testing.T) {
 	}
 }
 
-// What the sources leave unexplained is spent by the match, the rest by nu.
+// MixAuto spends the target's own part of the budget by the match, and the rest by nu.
 func TestMixAuto(t *testing.T) {
 	e := &Epoch{Nu: []float64{1, -2, 0}, Match: []float64{0, 1, 3}, Own: 0.25}
 	costs := []float64{1, 1, 2}
@@ -73,7 +73,8 @@ func TestMixAuto(t *testing.T) {
 	closeVectors(t, "without a match", auto.SharesAfter(e, costs), []float64{0.25, 0.25, 0.5}, 1e-12, 0)
 }
 
-// What nu has by chance is spread evenly: all of it, where it has no more, and next to nothing of a nu that is much more.
+// The part of ||nu||^2 that chance gives is spread evenly: all of the budget where nu is no more than chance, and a fifth where chance
+// gives a fifth.
 func TestMixAutoOfChance(t *testing.T) {
 	costs, even := []float64{1, 1, 2}, []float64{0.25, 0.25, 0.5}
 	auto, plain := Allocation{Rule: RuleSquared, Mix: MixAuto}, Allocation{Rule: RuleSquared}
@@ -86,7 +87,7 @@ func TestMixAutoOfChance(t *testing.T) {
 	closeVectors(t, "a fifth is chance", auto.SharesAfter(e, costs), []float64{0.05 + 0.8*0.36, 0.05 + 0.8*0.64, 0.1}, 1e-12, 0)
 }
 
-// What is constant but for rounding has no correlation beyond 1.
+// The correlation of anything with a constant is not beyond 1 by rounding.
 func TestCorrelationOfConstants(t *testing.T) {
 	rng := testrand.New(t)
 	for range 3000 {

@@ -39,8 +39,8 @@ func TestMomentsFindTheColumnSpace(t *testing.T) {
 				t.Errorf("K=%d: %g of column %d of B is outside the estimated space", width, out, c)
 			}
 		}
-		// The factors are balanced, and over min(K, T, d) their product is the
-		// moments matrix up to its best approximation of that rank.
+		// The factors are balanced, and their product over min(K, T, d), the best
+		// approximation of the moments matrix of that rank, is near P.
 		kept := min(width, tasks)
 		for c := range kept {
 			row, col := phi[c*d:(c+1)*d], 0.0
@@ -67,7 +67,7 @@ func TestMomentsFindTheColumnSpace(t *testing.T) {
 			}
 		}
 		if width > kept {
-			// Beyond the rank the random start stands.
+			// Beyond that rank the random start stays.
 			if v := norm(phi[kept*d:]); v < 0.2 {
 				t.Errorf("K=%d: the rows beyond rank %d have the norm %g", width, kept, v)
 			}

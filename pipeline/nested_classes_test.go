@@ -11,7 +11,8 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// unlikeShops are shops whose first is a target of n samples without test rows, and whose others have another column.
+// unlikeShops returns shops of which the first is a target with n samples and without test rows, and the others have labels of another
+// column. With one, each has one output; with groups, the rows of the target are in groups of two or three.
 func unlikeShops(t *testing.T, n, d int, one, groups bool) *dataset.Set {
 	rng := testrand.New(t)
 	set := shops(rng, 4, 200, d, 3, true)
@@ -40,7 +41,7 @@ func unlikeShops(t *testing.T, n, d int, one, groups bool) *dataset.Set {
 	return set
 }
 
-// groupOf is the number of the group of a row, or else of the row.
+// groupOf returns the group number of a row, or the row itself where the pool has no groups.
 func groupOf(pool *dataset.Pool, row int32) int32 {
 	if pool.Groups == nil {
 		return row
@@ -56,14 +57,14 @@ func distinctGroups(pool *dataset.Pool, rows []int32) int {
 	return len(of)
 }
 
-// What is stated of a sample depends on no label of its fold, nor on one of a group in it: the samples of all other folds choose all of
-// it, and fit it. Of what the heads left out that is not so.
+// The nested prediction of a sample depends on no label of its fold, which holds whole groups: the samples of all other folds choose and
+// fit everything. The predictions of samples in other folds do depend on these labels.
 func TestNestedClasses(t *testing.T) {
 	for _, test := range []struct {
 		n, d              int
 		one, groups, line bool
 	}{
-		{n: 40, d: 5}, {n: 13, d: 30}, {n: 45, d: 60, groups: true}, // 13: never as many of each of three classes
+		{n: 40, d: 5}, {n: 13, d: 30}, {n: 45, d: 60, groups: true}, // of 13, three classes never have equally many
 		{n: 40, d: 5, one: true}, {n: 30, d: 40, one: true, groups: true}, {n: 30, d: 5, one: true, line: true},
 	} {
 		t.Run(fmt.Sprintf("%+v", test), func(t *testing.T) {
@@ -100,7 +101,7 @@ func TestNestedClasses(t *testing.T) {
 			}
 			for _, out := range folds.out[:3] {
 				var was []float32
-				for _, at := range out.left { // of another class
+				for _, at := range out.left { // relabelled with another class
 					row, labels := folds.of.Rows[at], []float32(nil)
 					for _, task := range set.Tasks {
 						if task.Pool == 0 {

@@ -16,9 +16,9 @@ import (
 	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
-// newcomers are 20 sources of 80 rows with five of ten classes each, and a target with each rows of some classes, of which the sources know
-// shared, and 600 held out. The means of classes are so far apart in 12 of 48 directions, and rows are far apart in four others that tell
-// nothing.
+// newcomers returns a set of 20 sources, each with 80 rows of five of ten classes, and of a target with each samples of each of its
+// classes, shared of which the sources have too, and 600 held-out rows. The means of the classes differ in 12 directions of 48 features,
+// scaled by apart, and rows differ most in four other directions, which tell nothing.
 func newcomers(t *testing.T, rng *rand.Rand, each, classes, shared int, apart float64) *dataset.Set {
 	const sources, known, d, rank, rows, fresh = 20, 10, 48, 12, 80, 600
 	direction := func(n int) *mat.Dense { return mat.NewDense(n, d, normals(rng, n*d)) }
@@ -60,8 +60,9 @@ func newcomers(t *testing.T, rng *rand.Rand, each, classes, shared int, apart fl
 	return set
 }
 
-// Classes that no source has are told by what the sources know of the features, from one sample of each on, and those that the target has
-// no sample of take nothing away: it is better than the target's samples alone, and than the classes by themselves.
+// Classes that no source has are told apart by what the sources know of the features: active errs less than constant with one sample of
+// each class, and far less than target with several. The classes of the sources that the target has no sample of do no harm: with several
+// samples, pooled errs less than constant too.
 func TestNovelClasses(t *testing.T) {
 	rng := testrand.New(t)
 	active, alone := 0., 0.
@@ -93,8 +94,8 @@ func TestNovelClasses(t *testing.T) {
 	must.Hold(t, active < 0.65*alone, "active errs %.1f %% in all, the target alone %.1f %%", active, alone)
 }
 
-// What is said of absent classes is of no more of the samples than may be, by log-odds and by logits, and what is said of the others beside
-// each other stays.
+// lessen lowers the log-odds or logits of absent classes by one level, so that no more samples are expected in these classes than may be.
+// It leaves the other classes as they are, and everything where the number is small enough.
 func TestAbsentClasses(t *testing.T) {
 	rng := testrand.New(t)
 	for turn := range 60 {
@@ -163,7 +164,7 @@ func TestAbsentClasses(t *testing.T) {
 	}
 }
 
-// The scatter is that of rows about the mean of their class in their source, one row after the other.
+// The scatter is the sum over the sources' rows x of (x - m)(x - m)', for the mean m of the class of x in its source.
 func TestScatter(t *testing.T) {
 	rng := testrand.New(t)
 	set := newcomers(t, rng, 4, 3, 1, 1)
@@ -203,9 +204,9 @@ func TestScatter(t *testing.T) {
 	must.Hold(t, mat.EqualApprox(got, want, 1e-6*mat.Trace(want)), "the scatter differs")
 }
 
-// The error that is stated of a few samples of each class is near that of other rows: with a sample left out its class would be the rarest,
-// and few samples that hardly tell anything would all be taken for another. Of two samples of each of two new classes the predictor without
-// one of them is of the kind that is saved: else all of them would be wrong.
+// The error stated for equally many samples of each class is near that on fresh rows. With one sample left out alone its class would be the
+// rarest, and samples that hardly tell anything would all be taken for another class. With two samples of each of two
+// new classes the folds are predicted by the same kind of regression as is saved: by another, all would be wrong.
 func TestStatedOfEvenSamples(t *testing.T) {
 	rng := testrand.New(t)
 	const sets = 32

@@ -16,8 +16,8 @@ import (
 	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
-// Classes that lie one behind the other cannot each be told from all others by a line, and a multinomial regression tells them apart:
-// the target's rows alone are enough, and so they are for methods whose sources know nothing of the classes.
+// Classes that lie one behind another cannot each be separated from all others by a line, but a multinomial regression tells them apart.
+// The target's rows alone are enough for it, also for methods whose sources have no rows of these classes.
 func TestOwnClasses(t *testing.T) {
 	rng := testrand.New(t)
 	const classes = 5
@@ -48,8 +48,8 @@ func TestOwnClasses(t *testing.T) {
 	}
 }
 
-// Of the heads, the weights of the features are in proportion to X'(Y - P), where the objective is least, whether there are more samples
-// or more features.
+// The weights of the features are in proportion to X'(Y - P), as they are where the objective is least, whether there are more samples or
+// more features.
 func TestOwnClassesAreLeast(t *testing.T) {
 	rng := testrand.New(t)
 	for _, shape := range [][2]int{{25, 60}, {80, 5}} {
@@ -88,7 +88,7 @@ func TestOwnClassesAreLeast(t *testing.T) {
 	}
 }
 
-// What the target's rows say alone is found once for all rounds of all methods, and ends with the context.
+// The regression on the target's rows alone is fitted once for all rounds of all methods, and ends with the context.
 func TestOwnClassesOnce(t *testing.T) {
 	set := shops(testrand.New(t), 4, 200, 5, 3, true)
 	cfg := defaultConfig(t)

@@ -11,7 +11,7 @@ import (
 	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
-// What the samples say alone is what the baseline target says.
+// The regression on the samples alone has the slopes and the leave-one-out error of the baseline target.
 func TestOwnNumbers(t *testing.T) {
 	rng := testrand.New(t)
 	l := learnerOf(t, likeness(rng, make([]float64, 3), 30, 5, 20, true, false), Uniform, Target)
@@ -29,8 +29,8 @@ func TestOwnNumbers(t *testing.T) {
 	isNear(t, st.Epochs[1].LeaveOneOut, sum, 1e-5*sum, "the mean square of what is left out")
 }
 
-// The handicap is the nats by which the better of the regressions on the rows of all sources beats the mean of the others, groups left out
-// whole, from 0 to 4.
+// The handicap is the nats by which the better regression on the rows of all sources makes the labels likelier than the mean of the other
+// samples does, with groups left out as a whole, from 0 to 4.
 func TestHandicapOfNumbers(t *testing.T) {
 	rng := testrand.New(t)
 	between := 0
@@ -58,7 +58,7 @@ func TestHandicapOfNumbers(t *testing.T) {
 		for k := range losses {
 			losses[k] = make([]float64, n)
 			for i := range y {
-				losses[k][i] = 0.01 * rng.Float64() // less than what counts
+				losses[k][i] = 0.01 * rng.Float64() // less than the losses that count
 			}
 		}
 		best := math.Inf(1)

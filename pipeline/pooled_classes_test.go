@@ -13,8 +13,8 @@ import (
 	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
-// alike are pools whose classes are told apart by the same weights, each with an intercept of its own, and
-// the part of the first one's test rows that these weights get wrong.
+// alike returns pools whose classes are told apart by the same weights, with an intercept for each pool, and
+// the fraction of the test rows of the first pool that these weights predict wrongly.
 func alike(rng *rand.Rand) (set *dataset.Set, wrong float64) {
 	const d = 6
 	set = shops(rng, 8, 1000, d, 1, true)
@@ -34,9 +34,9 @@ func alike(rng *rand.Rand) (set *dataset.Set, wrong float64) {
 	return set, wrong
 }
 
-// Where sources are like the target, Pooled knows the weights from them and the intercept from the target's
-// samples, and the methods have its help in their last round. What is found depends neither on
-// whether it was found before nor on what a method began with.
+// Where sources are like the target, Pooled learns the weights from them and the intercept from the target's samples, and the other methods
+// use its regression in their last round alone. The result depends neither on whether a regression was cached nor on what a method began
+// with.
 func TestPooledClasses(t *testing.T) {
 	rng := testrand.New(t)
 	set, wrong := alike(rng)
@@ -60,7 +60,7 @@ func TestPooledClasses(t *testing.T) {
 	must.Hold(t, len(u.pooled) > 0 && slices.Equal(again.Head, st.Head), "the head depends on what was found for uniform")
 }
 
-// The middle steps of a scale, which no line tells from all others, are told by all rows together.
+// The regression on the rows of all sources predicts the middle steps of a scale, which no line separates from all others.
 func TestPooledSteps(t *testing.T) {
 	rng := testrand.New(t)
 	const d, steps, sets = 6, 4, 6
@@ -95,7 +95,8 @@ func TestPooledSteps(t *testing.T) {
 	}
 }
 
-// With sources that are tasks, the rows are those of the target's class, and those known to be of another.
+// Where sources are tasks, the pooled rows are all rows of tasks with the target's class, and from other tasks the rows known to be of
+// another class.
 func TestPooledRowsOfTasks(t *testing.T) {
 	rng := testrand.New(t)
 	set := shops(rng, 4, 200, 5, 3, true)

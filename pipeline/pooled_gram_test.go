@@ -12,7 +12,7 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// Wide rows have a regression in their span, with the weights and predictions of that on their products.
+// A regression on R gives the weights of features, the covariance of samples and the mean eigenvalue of the regression on X.
 func TestPooledWide(t *testing.T) {
 	rng := testrand.New(t)
 	for _, rows := range []int{5, 12, 40} {
@@ -39,7 +39,7 @@ func TestPooledWide(t *testing.T) {
 		wide := pooledGram{centre: plain.centre}
 		samples := l.problem.targetPoolRows([]int32{3, 1, 4, 59}[:rng.IntN(5)])
 		must.Do(t, l.pooledRoot(&wide, some, samples, each, y))
-		if len(samples) > 0 { // what the rows say of samples, also of what is outside of their span
+		if len(samples) > 0 { // their covariance given the rows, also outside the span of the rows
 			x := mat.NewDense(len(samples), d, l.problem.centred(nil, samples, plain.centre, each))
 			penalized := func(g pooledGram) *mat.SymDense { return pooledSystem{squares: g.squares, unit: 1}.penalized(lambda) }
 			want := plain.added(x, penalized(plain)).covariance()
@@ -62,7 +62,7 @@ func TestPooledWide(t *testing.T) {
 	}
 }
 
-// Of fewer rows than features, what samples among the rows say of features that the rows do not have is not lost.
+// With fewer rows than features, samples among the rows determine the slope of a feature that is 0 in all rows of the sources.
 func TestPooledOnRows(t *testing.T) {
 	rng := testrand.New(t)
 	const d, own = 24, 20
@@ -90,7 +90,7 @@ func TestPooledOnRows(t *testing.T) {
 		of(found.sources[0]), of(found.with[0][0]))
 }
 
-// With more features than are decomposed, pooled knows what all sources have in common.
+// With more features than are decomposed, pooled learns what all sources have in common.
 func TestPooledOfManyFeatures(t *testing.T) {
 	rng := testrand.New(t)
 	const d = pooledWide + 1

@@ -14,9 +14,9 @@ import (
 	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
-// meanOver are the factors of helps in the mean over (1 - a) f + a help, weighed by how likely they make labels y, by its definition:
-// f and y are by output and sample, helps for each the same, of which so many are on the rows of all sources, and the others on the samples
-// alone. Of several classes each sample has one. Labels of classes may be wrong.
+// meanOver returns the weights of helps in the mean over the candidates (1 - a) f + a help, each weighted by the likelihood that it gives
+// the labels y, by the definition. f, y and each help are indexed by output and sample. The first pooled helps are on the rows of all
+// sources, and the others on the samples alone. For classes each sample has one of them, and labels may be wrong.
 func meanOver(rng *rand.Rand, f [][]float64, helps [][][]float64, pooled int, y [][]float64, classes bool) []float64 {
 	n, factors, parts, candidates := len(y[0]), make([]float64, len(helps)), []float64{}, [][][]float64{}
 	for k := range helps {
@@ -85,7 +85,7 @@ func meanOver(rng *rand.Rand, f [][]float64, helps [][][]float64, pooled int, y 
 			if !classes {
 				log = -float64(n) / 2 * math.Log(square)
 				own := k > 4*pooled
-				if parts[k] < 1 || own { // what is of f, or of the samples alone
+				if parts[k] < 1 || own { // with a part of f, or on the samples alone
 					log -= less
 				}
 				if own {
@@ -105,8 +105,8 @@ func meanOver(rng *rand.Rand, f [][]float64, helps [][][]float64, pooled int, y 
 	return factors
 }
 
-// The predictor is the mean of the heads by squared loss or the classifiers, of the regression on all rows, and of that with the
-// samples among them, each as likely as it makes the labels that are there.
+// join returns the mean of the heads f, of the regressions on the rows of all sources without and with the samples among them, and of the
+// regression on the samples alone, each weighted by the likelihood that it gives the known labels.
 func TestJoin(t *testing.T) {
 	rng := testrand.New(t)
 	most, least := make([]float64, 2), []float64{1, 1}
@@ -125,7 +125,7 @@ func TestJoin(t *testing.T) {
 			in.Target.Y[c] = nan32
 		}
 		if classes && slices.ContainsFunc([]int{0, 1, 2}, func(c int) bool { return l.problem.scarce(in.Target, c) }) {
-			continue // it borrows what g says
+			continue // a scarce class takes the predictions of g
 		}
 		u := must.Get(l.model.units())(t)
 		groups, find := [][]int{{0, 1, 2}}, l.pooledClasses
@@ -154,7 +154,7 @@ func TestJoin(t *testing.T) {
 		for i, y := range in.Target.Y {
 			fit.labels = append(fit.labels, float32(unit(i%3)*float64(y)))
 		}
-		help, pooled := make([][][]prediction, len(groups)), make([]int, len(groups)) // how many are of all rows
+		help, pooled := make([][][]prediction, len(groups)), make([]int, len(groups)) // how many use the rows of all sources
 		for which, group := range groups {
 			found := must.Get(find(context.Background(), in, group, u))(t)
 			help[which] = append([][]prediction{found.sources}, found.with...)
@@ -227,7 +227,7 @@ func TestJoin(t *testing.T) {
 				for k, v := range f[c].head {
 					got := float64(fit.parts[0].fits[c].final[k])
 					want := mix(float64(v), func(p prediction) float64 { return float64(p.head[k]) })
-					if k == cfg.K && classes { // the intercept is at the level of all classes
+					if k == cfg.K && classes { // the level of the classes is added to the intercept
 						if c == group[0] {
 							level = math.Round(got - want)
 						}
@@ -252,7 +252,7 @@ func TestJoin(t *testing.T) {
 	must.Hold(t, most[0] > 0.2 && most[1] > 0.3 && least[0] < 0.1, "parts between %v and %v", least, most)
 }
 
-// A column of the target without a label has nothing to join.
+// join changes nothing in a column of the target without labels.
 func TestJoinWithoutLabels(t *testing.T) {
 	set, _ := alike(testrand.New(t))
 	cfg := defaultConfig(t)
@@ -265,7 +265,7 @@ func TestJoinWithoutLabels(t *testing.T) {
 	must.Equal(t, fit.Pooled, 0, "the part of an output without a head")
 }
 
-// A column of two labels does not count in the mean squared error of samples left out beside one of many.
+// A column with two labels does not count in the leave-one-out error beside a column with many.
 func TestFewLabelsOfAColumn(t *testing.T) {
 	rng := testrand.New(t)
 	set := shops(rng, 4, 100, 5, 2, false)

@@ -17,7 +17,7 @@ import (
 	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
-// somePooled is a regression of c classes on n rows of three sources, with columns of unlike size, and the rows.
+// somePooled returns a regression of c classes on n rows of three sources, whose d features differ in size, and the rows.
 func somePooled(t *testing.T, rng *rand.Rand, n, d, c int) (*pooledLogistic, *mat.Dense) {
 	t.Helper()
 	queue := openCPU(t, 1)
@@ -33,7 +33,7 @@ func somePooled(t *testing.T, rng *rand.Rand, n, d, c int) (*pooledLogistic, *ma
 		}
 		m := rng.IntN(3)
 		r.source, r.rows[m] = append(r.source, m), r.rows[m]+1
-		class, most := regress.NoClass, 0.4 // which is the logit of another class where there are others
+		class, most := regress.NoClass, 0.4 // the logit of the other classes, where there are any
 		if r.logits.Rest == 0 {
 			most = math.Inf(-1)
 		}
@@ -50,18 +50,18 @@ func somePooled(t *testing.T, rng *rand.Rand, n, d, c int) (*pooledLogistic, *ma
 	return r, x
 }
 
-// leastPooled is the least objective by plain loops, by BFGS in the units of the features.
+// leastPooled returns the least objective by plain loops, found by BFGS in the units of the features.
 func leastPooled(t *testing.T, r *pooledLogistic, x *mat.Dense, lambda float64) float64 {
 	t.Helper()
 	found, err := optimize.Minimize(optimize.Problem{
 		Func: func(at []float64) float64 { return plainPooled(r, x, at, lambda, r.empty()) },
 		Grad: func(grad, at []float64) { clear(grad); plainPooled(r, x, at, lambda, grad) },
 	}, r.empty(), &optimize.Settings{GradientThreshold: 1e-6}, &optimize.BFGS{})
-	must.Hold(t, found != nil, "%v", err) // a search that ends early is at the end of what float64 can tell
+	must.Hold(t, found != nil, "%v", err) // a search that ends early has reached the limits of float64
 	return found.F
 }
 
-// The objective and its gradient are those of plain loops at any point, and a fit has the least one.
+// The objective and its gradient are those of plain loops at any point, and a fit reaches the least objective.
 func TestPooledLogistic(t *testing.T) {
 	rng := testrand.New(t)
 	for range 10 {
@@ -88,7 +88,7 @@ func TestPooledLogistic(t *testing.T) {
 	}
 }
 
-// plainPooled is the objective of a regression in float64, one number at a time.
+// plainPooled returns the objective of a regression at fit, computed by plain loops in float64, and writes its gradient to grad.
 func plainPooled(r *pooledLogistic, x *mat.Dense, fit classesFit, lambda float64, grad classesFit) float64 {
 	w, s := r.parts(fit)
 	onW, onS := r.parts(grad)
@@ -123,7 +123,7 @@ func plainPooled(r *pooledLogistic, x *mat.Dense, fit classesFit, lambda float64
 	return value
 }
 
-// Of features that are all the same there are intercepts to learn.
+// Where all features are constant, a fit still learns intercepts.
 func TestPooledLogisticConstant(t *testing.T) {
 	r, _ := somePooled(t, testrand.New(t), 100, 4, 2)
 	r.gram.Zero()
@@ -133,7 +133,7 @@ func TestPooledLogisticConstant(t *testing.T) {
 	must.Hold(t, !floats.HasNaN(fit) && mat.Max(s)-mat.Min(s) > 0.01, "the fit is %v", fit)
 }
 
-// X'X is that of rows of any size that features may have.
+// X'X is right for features of any size, also where it overflows float32.
 func TestPooledLogisticSquare(t *testing.T) {
 	for _, size := range []float64{1, 1e18} {
 		r, x := somePooled(t, testrand.New(t), 2000, 4, 1)

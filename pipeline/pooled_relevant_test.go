@@ -13,8 +13,9 @@ import (
 	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
-// likeness are sources whose labels are what the features tell of the target times a number, or where that is 0 what they tell otherwise,
-// and a target, the last pool, of so many samples and 400 rows for tests. Where tells is false its labels are of chance.
+// likeness returns a set of sources and of a target, the last pool, with the given number of samples and 400 test rows. Labels are linear
+// in the features, with noise. Those of source m use the weights of the target times times[m], or where that is 0 weights of their own.
+// Where tells is false, the target's labels are noise alone. For classes, labels say whether these numbers are above 0.
 func likeness(rng *rand.Rand, times []float64, rows, d, samples int, tells, classes bool) *dataset.Set {
 	direction := func() []float64 {
 		w := normals(rng, d)
@@ -54,7 +55,7 @@ func likeness(rng *rand.Rand, times []float64, rows, d, samples int, tells, clas
 	return set
 }
 
-// learnerOf is one for the target of [likeness], with these methods.
+// learnerOf returns a learner for the target of a set from likeness, with these methods.
 func learnerOf(t *testing.T, set *dataset.Set, methods ...string) *Learner {
 	target := len(set.Pools) - 1
 	cfg := must.Get(NewConfig(PresetDefault))(t)
@@ -65,8 +66,9 @@ func learnerOf(t *testing.T, set *dataset.Set, methods ...string) *Learner {
 	return l
 }
 
-// Of eight sources two are like the target, two have the opposite labels, and four have nothing to do with it: the rows of the first are
-// found to be those to go by. That errs less than without them, and than all rows as those of one source. The noise has a variance of 0.25.
+// Of eight sources two are like the target, two have the opposite labels, and four have nothing to do with it. The regressions on the rows
+// of relevant sources get weight, and with them uniform errs less than without them, and than Pooled, which takes all rows as those of one
+// source. The noise has a variance of 0.25.
 func TestRowsOfRelevantSources(t *testing.T) {
 	rng, parts := testrand.New(t), relevantParts
 	t.Cleanup(func() { relevantParts = parts })
@@ -94,7 +96,8 @@ func TestRowsOfRelevantSources(t *testing.T) {
 	}
 }
 
-// Labels of chance are not predicted, and what is left out says so, though of many sources some fit a few samples.
+// Where the target's labels are noise, the leave-one-out error is not much below the error on fresh rows, though among many sources some
+// fit a few samples by chance.
 func TestRelevantByChance(t *testing.T) {
 	rng := testrand.New(t)
 	left, fresh := 0.0, 0.0
@@ -107,14 +110,15 @@ func TestRelevantByChance(t *testing.T) {
 	must.Hold(t, left > 0.72*fresh, "left out the mean squared error is %g of that on fresh rows", left/fresh)
 }
 
-// What is said of a sample is by the sources that the others choose, one fold after the other.
+// The left-out prediction of a sample is by the sources that the samples of the other folds choose, and the head by those that all samples
+// choose.
 func TestRelevantLeftOut(t *testing.T) {
 	rng := testrand.New(t)
 	seen := 0
 	for turn := range 8 {
 		classes := turn%2 == 0
 		set := likeness(rng, []float64{1, 0.7, 0.3, 0, -1, 0, 0.5}, 40, 6, 6+rng.IntN(30), true, classes)
-		if target := set.Pools[7]; turn >= 4 { // in threes
+		if target := set.Pools[7]; turn >= 4 { // in groups of three
 			target.Groups = make([]int32, target.Rows)
 			for i := range target.Groups {
 				target.Groups[i] = int32(i / 3)
@@ -129,7 +133,7 @@ func TestRelevantLeftOut(t *testing.T) {
 		for i, v := range in.Target.Y {
 			y[i] = float64(v)
 		}
-		heads := make([][]float64, len(l.problem.Sources)) // what a source says of the samples
+		heads := make([][]float64, len(l.problem.Sources)) // the predictions of each source for the samples
 		for m := range heads {
 			heads[m] = normals(rng, len(y))
 			for i, v := range y {
@@ -177,7 +181,7 @@ func TestRelevantLeftOut(t *testing.T) {
 			if !slices.ContainsFunc(whole, func(v float64) bool { return v < part*slices.Max(whole) }) {
 				continue
 			}
-			var chosen []float64 // whether each source is, of all samples and without each fold
+			var chosen []float64 // whether each source is chosen, by all samples and without each fold
 			for f := -1; f < 5; f++ {
 				of := nu(func(i int) bool { return fold[i]%5 == f })
 				for _, v := range of {
@@ -185,16 +189,16 @@ func TestRelevantLeftOut(t *testing.T) {
 				}
 			}
 			if len(before) > 0 && slices.Equal(before[0], chosen) {
-				continue // said already
+				continue // the part before has the same sources
 			}
-			of1, marked := 0, 0 // rows of the class, of all sources and of those that are chosen
+			of1, marked := 0, 0 // rows of the class, in all sources and in the chosen ones
 			for m, source := range in.Sources {
 				for _, v := range source.Y {
 					of1, marked = of1+b2i(v == 1), marked+b2i(v == 1 && chosen[m] == 1)
 				}
 			}
 			if classes && marked < min(of1, enoughOfClass) {
-				continue // too few to tell it
+				continue // too few to learn the class from
 			}
 			before = append(before, chosen)
 			must.Hold(t, len(got) > 0, "no regression on sources with %g of the largest relevance", part)
@@ -218,7 +222,7 @@ func TestRelevantLeftOut(t *testing.T) {
 	must.Hold(t, seen > 8, "%d regressions", seen)
 }
 
-// sameSources says whether the same sources have a part of the largest of one relevance and of another.
+// sameSources reports whether the relevances a and b choose the same sources, those with at least part of the largest relevance.
 func sameSources(a, b []float64, part float64) bool {
 	for m := range a {
 		if (a[m] >= part*slices.Max(a)) != (b[m] >= part*slices.Max(b)) {
@@ -228,7 +232,7 @@ func sameSources(a, b []float64, part float64) bool {
 	return true
 }
 
-// A class that hardly any row of the relevant sources is of, though the others have it often, keeps the rows of all.
+// The relevant sources must have ten rows of each class, or all rows of it that there are; otherwise the rows of all sources are used.
 func TestRelevantSourcesHoldClasses(t *testing.T) {
 	rng := testrand.New(t)
 	for range 100 {
@@ -250,8 +254,9 @@ func TestRelevantSourcesHoldClasses(t *testing.T) {
 	}
 }
 
-// Of f, two helps on all rows, two on relevant sources and one on the samples alone, each candidate with a part of f or of the samples
-// alone has the handicap, and each of relevant sources the log of their number. The four of numbers on the samples alone count as one.
+// With two helps on all rows, two on relevant sources and one on the samples alone, each candidate with a part of f or of the samples alone
+// has the handicap, and each on relevant sources the logarithm of the number of sources. For numbers the four candidates on the samples
+// alone count as one.
 func TestHelpsLess(t *testing.T) {
 	h := helps{pooled: make([][]prediction, 2), relevant: make([][]prediction, 2), own: make([][]prediction, 1)}
 	for _, numbers := range []bool{false, true} {
@@ -276,7 +281,8 @@ func TestHelpsLess(t *testing.T) {
 	}
 }
 
-// Nested cross-validation has the helps of relevant sources: what they say of the samples that are kept, and of those that are left out.
+// Nested cross-validation uses the helps of relevant sources: their leave-one-out predictions of the samples that are kept and, at the end
+// of a head, of those that are left out.
 func TestRelevantWithout(t *testing.T) {
 	rng := testrand.New(t)
 	const n, width = 12, 5

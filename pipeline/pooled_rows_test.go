@@ -10,12 +10,12 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// Rows that have one class of a column count with it, whatever other labels they lack, and rows that have none only where none lacks.
+// A row of one of the classes of a column counts, whatever other labels it lacks. A row of none of them counts only if no label is missing.
 func TestPooledRowsOfPartLabels(t *testing.T) {
 	rng := testrand.New(t)
 	const rows = 120
 	set := shops(rng, 4, rows, 5, 3, true)
-	class := make([][]int, len(set.Pools)) // which nobody needs to be told of, 3 being none of those that there are
+	class := make([][]int, len(set.Pools)) // the true class of each row, 3 for none of the three classes
 	for m := range set.Pools {
 		for range rows {
 			class[m] = append(class[m], rng.IntN(4))
@@ -62,8 +62,8 @@ func TestPooledRowsOfPartLabels(t *testing.T) {
 	must.Equal(t, len(st.Epochs), p.Rounds(), "rounds")
 }
 
-// Where there are more rows than a regression takes, those that were drawn first are taken of each source, in proportion, and the
-// same ones in whatever order the sources are.
+// Where there are more rows than a regression takes, it takes those that were drawn first from each source, in proportion to the sources'
+// rows, and the same ones whatever the order of the sources.
 func TestPooledRowsUpToACap(t *testing.T) {
 	rng := testrand.New(t)
 	p := must.Get(NewProblem(shops(rng, 6, 200, 3, 1, false), defaultConfig(t), 0))(t)
@@ -100,7 +100,7 @@ func TestPooledRowsUpToACap(t *testing.T) {
 	}
 }
 
-// sortedRows are rows as words, sorted.
+// sortedRows returns rows as strings, sorted.
 func sortedRows(rows []poolRow) []string {
 	var out []string
 	for _, r := range rows {

@@ -18,14 +18,14 @@ import (
 	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
-// Numbers of sources that are alike but for a level of each are known from one regression on all rows, and the methods lean on it in
-// their last round alone. What is found depends neither on whether it was found before nor on what a method began with.
+// Where sources are alike but for a constant added to the labels of each, one regression on all rows predicts the labels, and the methods
+// give it weight in their last round alone. The result depends neither on whether a regression was cached nor on what a method began with.
 func TestJoinOfNumbers(t *testing.T) {
 	rng := testrand.New(t)
 	const d, noise = 6, 2
 	set := shops(rng, 8, 500, d, 1, false)
 	weights := normals(rng, d)
-	floats.Scale(math.Sqrt(d)/floats.Norm(weights, 2), weights) // else what there is to learn is at times hardly more than the noise
+	floats.Scale(math.Sqrt(d)/floats.Norm(weights, 2), weights) // else the signal is at times hardly larger than the noise
 	for m, pool := range set.Pools {
 		level := 10 * rng.NormFloat64()
 		for i := range pool.Rows {
@@ -52,7 +52,7 @@ func TestJoinOfNumbers(t *testing.T) {
 	must.Hold(t, slices.Equal(again.Head, st.Head), "the head depends on what was found for uniform")
 }
 
-// The classes of a column may have labels on rows of their own: each has the help of what tells of it.
+// The classes of a column may have labels of different rows; the regression on all rows helps them nevertheless.
 func TestJoinOfRowsApart(t *testing.T) {
 	rng := testrand.New(t)
 	set := shops(rng, 4, 300, 5, 3, true)
@@ -71,7 +71,8 @@ func TestJoinOfRowsApart(t *testing.T) {
 	}
 }
 
-// A target of another level than all sources, which are alike, is known by its samples, and features that are constant say nothing.
+// Where the target's labels differ by a constant from those of all sources, which are alike, its samples determine the constant, also where
+// all features are constant.
 func TestPooledLevel(t *testing.T) {
 	rng := testrand.New(t)
 	for _, constant := range []bool{false, true} {
@@ -96,7 +97,7 @@ func TestPooledLevel(t *testing.T) {
 	}
 }
 
-// plainly solves ridge regression by its normal equations: the v and b that minimise v'Hv + sum (y - z - x'v - b)^2 + b^2/level over rows.
+// plainly returns the v and b that minimise v'Hv + sum (y - z - x'v - b)^2 + b^2/level over rows, by the normal equations.
 func plainly(t *testing.T, h *mat.SymDense, x *mat.Dense, z, y []float64, level float64, rows []int) (v []float64, b float64) {
 	t.Helper()
 	d := h.SymmetricDim()
@@ -117,7 +118,7 @@ func plainly(t *testing.T, h *mat.SymDense, x *mat.Dense, z, y []float64, level 
 	return out.RawVector().Data[:d], out.AtVec(d)
 }
 
-// someSamples are n of d features, with an H and what is said of them.
+// someSamples returns n samples x of d features, a precision matrix h, and predictions z of the samples, n by c.
 func someSamples(rng *rand.Rand, n, d, c int) (x *mat.Dense, h *mat.SymDense, z *mat.Dense) {
 	x, h, z = mat.NewDense(n, d, normals(rng, n*d)), mat.NewSymDense(d, nil), mat.NewDense(n, c, normals(rng, n*c))
 	h.SymOuterK(math.Pow(10, 2*rng.Float64()-1), mat.NewDense(d, d+2, normals(rng, d*(d+2))))
@@ -127,7 +128,8 @@ func someSamples(rng *rand.Rand, n, d, c int) (x *mat.Dense, h *mat.SymDense, z 
 	return x, h, z
 }
 
-// Samples that are added to ridge regression give what the normal equations of all rows do, and each left out what those of the others do.
+// Adding samples to a ridge regression gives the solution of the normal equations of all samples with a label, and the left-out prediction
+// of a sample is by those of the others.
 func TestAddedSquared(t *testing.T) {
 	rng := testrand.New(t)
 	for range 20 {
@@ -156,7 +158,7 @@ func TestAddedSquared(t *testing.T) {
 	}
 }
 
-// A regression on R in the place of X says of any row what its weights of the features do.
+// A regression on R in the place of X predicts for any row what its weights of the features predict.
 func TestFeaturesOfRoot(t *testing.T) {
 	rng := testrand.New(t)
 	n, d := 5, 9
@@ -174,8 +176,8 @@ func TestFeaturesOfRoot(t *testing.T) {
 	}
 }
 
-// Samples that are added to a logistic regression give the least of its objective by plain loops over weights of the features, and what is
-// left out is that of the other parts of the samples.
+// Adding samples to a logistic regression reaches the least of its objective by plain loops over weights of the features, and the left-out
+// logits of a fold are by the samples of the other folds.
 func TestAddedClasses(t *testing.T) {
 	rng := testrand.New(t)
 	for turn := range 12 {
@@ -243,8 +245,8 @@ func TestAddedClasses(t *testing.T) {
 	}
 }
 
-// Where sources are like the target and have few rows, the samples among them help. Where the target's classes are other rows
-// than those of the sources, they help more as many rows each.
+// Where sources are like the target and have few rows, the samples among the rows lower the loss. Where the target's two classes are
+// swapped against those of the sources, counting each sample as many rows lowers it further.
 func TestSamplesAmongRows(t *testing.T) {
 	rng := testrand.New(t)
 	for _, unlike := range []bool{false, true} {

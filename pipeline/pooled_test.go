@@ -16,15 +16,15 @@ import (
 	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
-// levelled is ridge regression of y, n by C, on x with an intercept s_m from N(b, rho sigma^2) for each source, by its definition: least
-// squares of what is divided by the root of I + rho 1 1' within each source. lambda, in units of the mean eigenvalue, is that of
-// the least generalised cross-validation, and noise the variance of the residuals there, summed over outputs.
+// levelled is the ridge regression of y, n by C, on x with an intercept s_m from N(b, rho sigma^2) for each source, by its definition:
+// least squares of y and x multiplied by (I + rho 1 1')^-1/2 within each source. lambda, in units of the mean eigenvalue, minimises
+// generalised cross-validation, and noise is the variance of the residuals there, summed over outputs.
 type levelled struct {
 	rho, lambda, noise float64
 	level              float64    // the variance of the intercept of another source about b
 	beta               *mat.Dense // d by C
 	intercept          []float64
-	penalized          *mat.SymDense // what beta solves
+	penalized          *mat.SymDense // matrix of the system for beta
 }
 
 func levelledAt(x, y *mat.Dense, source []int, rho float64) levelled {
@@ -34,7 +34,7 @@ func levelledAt(x, y *mat.Dense, source []int, rho float64) levelled {
 	for _, m := range source {
 		rows[m]++
 	}
-	half, free := mat.NewDense(n, n, nil), 1.0 // what the intercepts take of the freedom of what is divided
+	half, free := mat.NewDense(n, n, nil), 1.0 // (I + rho 1 1')^-1/2, and degrees of freedom of the intercepts
 	if rho == regress.MaxRho {
 		free = float64(len(rows))
 	}
@@ -50,7 +50,7 @@ func levelledAt(x, y *mat.Dense, source []int, rho float64) levelled {
 	one.Mul(half, mat.NewDense(n, 1, slices.Repeat([]float64{1}, n)))
 	xs.Mul(half, x)
 	ys.Mul(half, y)
-	without := mat.NewDense(n, n, nil) // what is left beside one
+	without := mat.NewDense(n, n, nil) // projection orthogonal to one
 	without.Mul(&one, one.T())
 	without.Scale(-1/math.Pow(mat.Norm(&one, 2), 2), without)
 	for i := range n {
@@ -93,7 +93,8 @@ func levelledAt(x, y *mat.Dense, source []int, rho float64) levelled {
 	return out
 }
 
-// levelledFit is levelled at the rho of DerSimonian and Laird, by the intercepts of a fit in which they are free.
+// levelledFit returns the levelled regression at the rho of DerSimonian and Laird, estimated from the intercepts of a fit in which they are
+// free.
 func levelledFit(x, y *mat.Dense, source []int) levelled {
 	free := levelledAt(x, y, source, regress.MaxRho)
 	n, outputs := y.Dims()
@@ -130,8 +131,7 @@ func levelledFit(x, y *mat.Dense, source []int) levelled {
 	return levelledAt(x, y, source, rho)
 }
 
-// A regression on rows of sources with levels of their own is the obvious one, whether these are the same or far apart, of one source or
-// several.
+// pooledRidge agrees with levelledFit, whether the sources' intercepts are the same or far apart, for one source or several.
 func TestPooledRidge(t *testing.T) {
 	rng := testrand.New(t)
 	for turn := range 12 {
@@ -173,15 +173,14 @@ func TestPooledRidge(t *testing.T) {
 	}
 }
 
-// Pooled is ridge regression with an intercept on the rows that uniform drew, those
-// with a label of the column, and on the target's samples, in which the classes that a source lacks are 0 where it says of
-// which other a row is.
+// Pooled is the ridge regression, with an intercept for each source, on the rows with a label of the column that uniform drew and on the
+// target's samples. A class that a source lacks has the label 0 in rows that are known to be of another class.
 func TestPooled(t *testing.T) {
 	const d, target = 6, 2
 	rng := testrand.New(t)
 	for _, classes := range []bool{true, false} {
 		set := shops(rng, 5, 150, d, 3, classes)
-		lacks := 3 * 4 // the first output of the last pool, which has it no more
+		lacks := 3 * 4 // the first output of the last pool, which is removed
 		set.Tasks = slices.Delete(set.Tasks, lacks, lacks+1)
 		dev := openDevice(t, 1, set)
 		cfg := defaultConfig(t)
@@ -224,7 +223,7 @@ func TestPooled(t *testing.T) {
 			for i := range x {
 				all.SetRow(i, x[i])
 			}
-			if classes { // those of a column have one lambda and one rho
+			if classes { // the classes of a column share lambda and rho
 				xs, ys, sources = all, append(ys, y), source
 				if c < 2 {
 					continue
@@ -269,7 +268,8 @@ func TestPooled(t *testing.T) {
 	}
 }
 
-// Methods that pooled cannot do without are asked for, and a state that it is carried on from does not matter.
+// Pooled is refused where sources are tasks and where no method comes before it, and its result does not depend on the parameters of the
+// state before.
 func TestPooledMethods(t *testing.T) {
 	rng := testrand.New(t)
 	cfg := defaultConfig(t)
@@ -278,7 +278,7 @@ func TestPooledMethods(t *testing.T) {
 	cfg.Methods = []string{Pooled}
 	must.Fail(t, "alone", must.Err(NewProblem(shops(rng, 3, 100, 4, 2, true), cfg, 0)),
 		"pooled comes first: expected active or uniform before it, as in uniform,pooled")
-	// A round that is carried on from the one before leaves the same.
+	// A round that continues from the state of the round before leaves the same head.
 	cfg.Methods, cfg.Sources = []string{Uniform, Pooled}, SourcesPools
 	dev := openDevice(t, 1, shops(rng, 4, 100, 4, 2, false))
 	u, st := runUnit(t, dev, cfg, 0)
@@ -288,7 +288,7 @@ func TestPooledMethods(t *testing.T) {
 	}
 }
 
-// columnMeans are the means of the columns of x.
+// columnMeans returns the mean of each column of x.
 func columnMeans(x *mat.Dense) []float64 {
 	n, d := x.Dims()
 	out := make([]float64, d)
@@ -298,7 +298,7 @@ func columnMeans(x *mat.Dense) []float64 {
 	return out
 }
 
-// Of a column that no source has pooled knows what constant does.
+// For a column that no source has, pooled predicts what constant does.
 func TestPooledOfTheTargetAlone(t *testing.T) {
 	rng := testrand.New(t)
 	for _, classes := range []bool{true, false} {

@@ -21,9 +21,9 @@ import (
 
 var nan32 = float32(math.NaN())
 
-// shops is a set of pools of rows with several outputs each, which are functions of
-// one small representation with noise: the classes of one column, or the numbers of
-// columns in different units, of which a part is missing.
+// shops returns a set of pools with several outputs each, which depend on one representation
+// with two features, with noise: the classes of one column, or columns of numbers in different
+// units, with some labels missing. Every fifth row is for tests.
 func shops(rng *rand.Rand, pools, rows, d, outputs int, classes bool) *dataset.Set {
 	const k = 2
 	set := &dataset.Set{Name: "shops", Binary: classes}
@@ -34,7 +34,7 @@ func shops(rng *rand.Rand, pools, rows, d, outputs int, classes bool) *dataset.S
 		scores := make([][]float64, outputs)
 		for c := range outputs {
 			w := normals(rng, k)
-			if classes { // near a head of all pools
+			if classes { // the same head in all pools
 				w = []float64{3 * math.Cos(float64(c)*6.3/float64(outputs)), 3 * math.Sin(float64(c)*6.3/float64(outputs))}
 			}
 			scores[c] = make([]float64, rows)
@@ -76,7 +76,7 @@ func shops(rng *rand.Rand, pools, rows, d, outputs int, classes bool) *dataset.S
 	return set
 }
 
-// defaultConfig are the settings of preset default for small data.
+// defaultConfig returns the settings of preset default for small data.
 func defaultConfig(t *testing.T) Config {
 	cfg := must.Get(NewConfig(PresetDefault))(t)
 	cfg.K, cfg.TargetSamples, cfg.Seed = 3, 25, 5
@@ -84,7 +84,7 @@ func defaultConfig(t *testing.T) Config {
 	return cfg
 }
 
-// Where each pool has one task, pools are tasks, to the byte.
+// Where each pool has one task, sources that are pools give the state of sources that are tasks, to the byte.
 func TestPoolsOfOneTask(t *testing.T) {
 	for _, binary := range []bool{true, false} {
 		set := smallSet(6, 5, 200, 6, binary)
@@ -107,8 +107,7 @@ func TestPoolsOfOneTask(t *testing.T) {
 	}
 }
 
-// A missing label is no term of the objective, in which all outputs of a row take
-// part.
+// All outputs of a row have terms in the objective, except where a label is missing.
 func TestObjectiveOfSeveralOutputs(t *testing.T) {
 	rng := testrand.New(t)
 	b := openCPU(t, 2)
@@ -177,8 +176,8 @@ func TestRelevanceOfBlocks(t *testing.T) {
 	}
 }
 
-// What a round records of pools with several classes is what its parameters give, and
-// rows are drawn, counted and paid once.
+// The score that a round records for pools with several classes is what its parameters give,
+// and each row is drawn, counted and paid once.
 func TestPoolsRecord(t *testing.T) {
 	rng := testrand.New(t)
 	set := shops(rng, 6, 200, 8, 4, true)
@@ -241,7 +240,7 @@ func TestPoolsRecord(t *testing.T) {
 	}
 }
 
-// From the state after any round the rest of the rounds leave the same bytes.
+// From the state after any round, the remaining rounds leave the same bytes.
 func TestPoolsResume(t *testing.T) {
 	dev := openDevice(t, 1, inOddUnits(shops(testrand.New(t), 5, 150, 6, 3, false)))
 	cfg := defaultConfig(t)
@@ -264,9 +263,9 @@ func TestPoolsResume(t *testing.T) {
 	}
 }
 
-// Columns of numbers may come in any units of their own: the same draws and relevance
-// where the units do not round, and those of the first round to rounding where they do,
-// which L-BFGS that stops early multiplies from round to round.
+// Each column of numbers may be in any unit: the draws and the relevance are the same where
+// the change of units rounds nothing. Where it does, the relevance of the first round is the
+// same up to rounding, which L-BFGS that stops early amplifies from round to round.
 func TestColumnsHaveUnits(t *testing.T) {
 	set := shops(testrand.New(t), 6, 200, 8, 3, false)
 	cfg := smallConfig()
@@ -294,8 +293,8 @@ func TestColumnsHaveUnits(t *testing.T) {
 	}
 }
 
-// Outputs that have labels of the same rows are fitted together, others as if there
-// were nothing else.
+// Outputs with labels of the same rows are fitted together, and an output with labels of
+// other rows as if it were the only one.
 func TestHeadsOfMissingLabels(t *testing.T) {
 	dev := openDevice(t, 1, shops(testrand.New(t), 4, 120, 6, 3, false))
 	for _, prior := range []string{PriorResidual, PriorSources, PriorIdentity} {
@@ -324,8 +323,8 @@ func TestHeadsOfMissingLabels(t *testing.T) {
 	}
 }
 
-// Rows are those of any output, without those that another output is tested on, and
-// a label is given for what the row is listed for.
+// The rows to draw from are the training rows of any output that are test rows of none, and
+// a row has a label of each output that lists it.
 func TestRowsOfPools(t *testing.T) {
 	set := &dataset.Set{Pools: []*dataset.Pool{zeros(8)}, Tasks: []dataset.Task{
 		{Name: "x", Labels: []float32{0, 1, 2, 3, 4, 5, 6, 7}, Train: []int32{0, 3, 5}, Test: []int32{1}},
@@ -353,8 +352,8 @@ func TestRowsOfPools(t *testing.T) {
 	}
 }
 
-// The class with the largest prediction counts for the classes of a column, a half
-// for a class alone; a row without labels of a column is no row of it.
+// Among the classes of a column the largest prediction is the predicted class, and a class
+// alone is cut at a half. A row without labels of a column does not count for it.
 func TestScoreOfClasses(t *testing.T) {
 	pred := [][]float32{{.9, .1, .2, .3}, {.2, .2, .1, .9}, {.3, .3, .9, .5}, {.6, .4, .6, .4}}
 	y := []float32{
@@ -380,7 +379,7 @@ func TestScoreOfClasses(t *testing.T) {
 	}
 }
 
-// The network learns from all labels of a row, too.
+// A network learns from all labels of a row, too.
 func TestConvOfPools(t *testing.T) {
 	set := smallImages(3, 6, 120, 8, 8)
 	for i := range set.Tasks { // three outputs of each of two pools

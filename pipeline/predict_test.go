@@ -17,7 +17,7 @@ import (
 	"github.com/amtrl/amtrl/pipeline/pipelinetest"
 )
 
-// ownMemory is a queue of a device with memory of its own, which computes with nothing that is lent.
+// ownMemory is a queue of a device with memory of its own, which must not be lent anything.
 type ownMemory struct{ backend.Queue }
 
 func (ownMemory) Room() (int64, error) { return 1 << 40, nil }
@@ -32,7 +32,7 @@ type hostLinear struct {
 	phi, head, centre, scale, bias, delta, unit []float64
 }
 
-// randomLinear is a model of features whose mean is far standard deviations from 0.
+// randomLinear returns a model of features whose means are about far standard deviations from 0.
 func randomLinear(rng *rand.Rand, d, k, c int, far float64) hostLinear {
 	positive := func(n int) []float64 {
 		v := pipelinetest.Normals(rng, n)
@@ -88,8 +88,8 @@ func (m hostLinear) predict(x []float64) (y, ySize, phi, phiSize []float64) {
 	return y, ySize, phi, phiSize
 }
 
-// rows are n rows that the model could be of, in one of the types of pools. Their scale is a power of two: what rounding would take from a
-// feature next to its mean is no term of the prediction.
+// rows returns n random rows for the model, in one of the types of pools. Their scale is a power of two, which rounds nothing: the rounding
+// of a feature that is close to its mean could exceed the terms of the prediction, which bound the errors allowed.
 func (m hostLinear) rows(rng *rand.Rand, n int, t backend.DType) *dataset.Pool {
 	p := &dataset.Pool{Rows: n, Cols: m.d, Scale: 1}
 	for i := range n * m.d {
@@ -107,9 +107,9 @@ func (m hostLinear) rows(rng *rand.Rand, n int, t backend.DType) *dataset.Pool {
 	return p
 }
 
-// Predictions and phi of a linear model are those of its tensors in float64 to the rounding of float32, for few outputs
-// and for many, rows of every type, features with a mean of 10,000 standard deviations, on devices that rows are lent
-// to and on others.
+// Predictions and phi of a linear model are those of its tensors in float64, up to the rounding of float32: for few outputs
+// and for many, for rows of every type, for features whose mean is 10,000 standard deviations from 0, on devices that rows
+// are lent to and on others.
 func TestPredictLinear(t *testing.T) {
 	rng, cpu := testrand.New(t), pipelinetest.OpenCPU(t, 2)
 	for _, c := range []struct {
@@ -157,7 +157,7 @@ func TestPredictLinear(t *testing.T) {
 	}
 }
 
-// Scales that features or labels cannot have are refused, 0 among them, whose inverse is above 0.
+// NewPredictor refuses scales that features or labels cannot have, among them 0, whose inverse is above 0.
 func TestPredictorRefusesScales(t *testing.T) {
 	rng, q := testrand.New(t), pipelinetest.OpenCPU(t, 1)
 	for _, name := range []string{"representation.scale", "labels.scale"} {

@@ -10,8 +10,8 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// A record that a program changed is refused where the next round cannot be allocated by it, whoever is given it, and what it
-// may hold gives a round of rows that there are.
+// Check, Propose and Learn refuse a record changed by a program if the next round cannot be allocated by it. Any record that is allowed
+// gives a round of existing rows within the budget.
 func TestRecordsThatAllocateNothing(t *testing.T) {
 	rng := testrand.New(t)
 	dev := openDevice(t, 1, smallSet(rng.Uint64(), 5, 120, 4, true))
@@ -22,7 +22,7 @@ func TestRecordsThatAllocateNothing(t *testing.T) {
 	p := l.problem
 	first := must.Get(l.Learn(t.Context(), State{}, p.LookUp(must.Get(p.Propose(State{}))(t))))(t)
 	round := p.LookUp(must.Get(p.Propose(first))(t))
-	// with is the state whose only record change has changed.
+	// with returns the state after the first round with its record changed by change.
 	with := func(change func(e *Epoch)) State {
 		st := State{Epochs: slices.Clone(first.Epochs), Theta: first.Theta, Head: first.Head, Optimiser: first.Optimiser}
 		e := &st.Epochs[0]

@@ -11,8 +11,8 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// machines are pools with two numbers that are linear in the features, one of them far from 0, of which labels are missing here and
-// there: the noise is that of labels of spread 1 or so.
+// machines returns pools with two columns of numbers that are linear in the features, one of them far from 0, with some labels missing.
+// noise is the standard deviation of their noise, beside a spread of about 1.
 func machines(t *testing.T, noise float64) *dataset.Set {
 	rng, set := testrand.New(t), &dataset.Set{Name: "machines"}
 	const rows, d = 150, 5
@@ -36,8 +36,8 @@ func machines(t *testing.T, noise float64) *dataset.Set {
 	return set
 }
 
-// Labels that are far from each other and have hardly any noise are predicted up to that: what they have in common is so much larger that
-// rounding would be all that is left of the rest.
+// Columns of labels that are far from each other and have hardly any noise are predicted up to that noise, though the constant that the
+// sources' heads have in common is so much larger that rounding could be all that is left of the rest.
 func TestFarNumbers(t *testing.T) {
 	for _, noise := range []float64{0, 1e-4, 1e-2} {
 		set := machines(t, noise)
@@ -57,9 +57,10 @@ func TestFarNumbers(t *testing.T) {
 	}
 }
 
-// The units of one of several numbers move what methods are compared by for all of them alike, and no row that is drawn.
+// A change of the units of one of several columns of numbers multiplies the leave-one-out error of all methods by the same factor, and
+// changes no draw.
 func TestColumnsHaveUnitsOfTheirOwn(t *testing.T) {
-	const by = 1 << 10 // which no label is rounded by
+	const by = 1 << 10 // a power of two, which rounds no label
 	set := machines(t, 1)
 	solve := func() []Epoch {
 		cfg := defaultConfig(t)

@@ -59,7 +59,7 @@ func TestTheoryScheduleIsLineFour(t *testing.T) {
 	}
 }
 
-// A cost or a nu of a task that does not exist is a misspelling.
+// A cost or a nu of a task that does not exist is an error: it is a misspelling.
 func TestUnknownNamesInCostsAndNu(t *testing.T) {
 	dev := openDevice(t, 1, smallSet(27, 3, 100, 4, false))
 	for what, change := range map[string]func(*Config){
@@ -76,7 +76,7 @@ func TestUnknownNamesInCostsAndNu(t *testing.T) {
 	}
 }
 
-// What a program gets of method known without nu is in the words of its settings, not in those of the command line.
+// The error for method known without nu is in the words of the settings, and not in those of the command line.
 func TestKnownWithoutNu(t *testing.T) {
 	cfg := smallConfig()
 	cfg.Methods = []string{Known}
@@ -113,7 +113,7 @@ func TestFitLinearWithoutSamples(t *testing.T) {
 	must.Fail(t, "K = 0", must.Err(FitLinear(context.Background(), b, r.s, 0, ERM{Iterations: 5, History: 5, Init: InitRandom}, nil, nil)))
 }
 
-// Labelled rows that a program made are looked at before anything is learned from them, and nothing panics.
+// Learn and ScoreOn check the rows and labels that a program passes before they use them, and nothing panics.
 func TestLearnRefusesBadRounds(t *testing.T) {
 	dev := openDevice(t, 1, smallSet(9, 3, 80, 4, true))
 	l := must.Get(newLearner(dev, smallConfig(), 0))(t)
@@ -137,7 +137,7 @@ func TestLearnRefusesBadRounds(t *testing.T) {
 		must.Fail(t, want, must.Err(l.Learn(t.Context(), State{}, r)), want)
 	}
 	set := shops(testrand.New(t), 3, 80, 4, 1, false)
-	for i := range set.Tasks { // with labels that features so small tell by weights that float32 has not
+	for i := range set.Tasks { // features so small that the weights for these labels overflow float32
 		for r := range set.Tasks[i].Labels {
 			set.Tasks[i].Labels[r] = float32(math.Copysign(3e38, float64(set.Pools[i].F32[4*r])))
 		}
@@ -161,7 +161,8 @@ func TestLearnRefusesBadRounds(t *testing.T) {
 	must.Fail(t, "a problem of another set", must.Err(NewLearner(dev, other)), "expected those of", "which are resident")
 }
 
-// What is measured of other rows leaves what the score of the round is of, and after a round that failed there is nothing to measure.
+// ScoreOn for other rows leaves Measured, the predictions and labels behind the score of the round, as it is. After a round that failed it
+// is an error.
 func TestScoreOnLeavesMeasured(t *testing.T) {
 	rng := testrand.New(t)
 	for _, head := range []Head{{Ridge: RidgeAuto, Prior: PriorResidual, Rcond: -1}, {Ridge: 0.01, Prior: PriorIdentity, Rcond: -1}} {
@@ -193,7 +194,8 @@ func TestScoreOnLeavesMeasured(t *testing.T) {
 	}
 }
 
-// A row that is there twice, by what was drawn before or by what the target's error is of, is refused by its source and number.
+// Learn refuses a row that occurs twice, or that is both a source's and one of the target's samples or held-out rows, in an error that
+// names the source and the row.
 func TestLearnRefusesRowsTwice(t *testing.T) {
 	for _, c := range []struct {
 		include, tested bool

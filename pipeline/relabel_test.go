@@ -11,7 +11,7 @@ import (
 	"github.com/amtrl/amtrl/pipeline/internal/linalg"
 )
 
-// What predictors say of rows is phi w and X delta, each by itself, up to a constant, whatever features are divided by.
+// The predictions of predictors for rows are phi w, or phi w + X delta, up to a constant, whatever the scaling of the features.
 func TestSayIsOfPhiAndOfRows(t *testing.T) {
 	for _, scaling := range []string{ScalingGlobal, ScalingFeature, ScalingNone} {
 		rng := testrand.New(t)

@@ -15,8 +15,8 @@ import (
 	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
-// headsAmong uploads W' (M by K) as part of a longer vector, as in a model's parameters:
-// of a network with intercepts there is one behind each head.
+// headsAmong uploads W' (M by K) as part of a longer vector, as in a model's parameters.
+// For odd M another number follows each head, as an intercept does in a network.
 func headsAmong(t *testing.T, b backend.Queue, a []float32, m, k int) backend.Matrix {
 	gap := m % 2
 	theta := slices.Repeat([]float32{nan32}, 5)
@@ -26,7 +26,7 @@ func headsAmong(t *testing.T, b backend.Queue, a []float32, m, k int) backend.Ma
 	return backend.Matrix{Buf: upload(t, b, backend.Float32, theta).Buf, Off: 5, Rows: m, Cols: k, Stride: k + gap}
 }
 
-// relevanceOf estimates nu from W' (M by K, as a) and w.
+// relevanceOf estimates nu from W' (M by K), which is a, and w.
 func relevanceOf(t *testing.T, b backend.Queue, r Relevance, a []float64, w []float64) ([]float64, int, error) {
 	t.Helper()
 	k := len(w)
@@ -37,8 +37,8 @@ func relevanceOf(t *testing.T, b backend.Queue, r Relevance, a []float64, w []fl
 
 func float32s(v []float64) []float64 { return wide(narrow(v)) }
 
-// minNormReference is W'(W W')^-1 w, the answer of eq. 3 where W has full row
-// rank.
+// minNormReference returns W'(W W' + shift I)^-1 w, which for shift 0 is the
+// solution of eq. 3 where W has full row rank.
 func minNormReference(a, w []float64, shift float64) []float64 {
 	k := len(w)
 	gram := multiply(true, false, a, len(a)/k, a, len(a)/k)
@@ -176,8 +176,8 @@ func TestL1Relevance(t *testing.T) {
 	}
 }
 
-// Multiplying a source's head by c divides its relevance; no kind may depend on
-// the units of the target's head.
+// Twice the target's head gives twice the relevance: no kind may depend on the
+// units of the target's head.
 func TestRelevanceScales(t *testing.T) {
 	rng := testrand.New(t)
 	b := openCPU(t, 1)
@@ -212,7 +212,7 @@ func TestModelRelevanceValidates(t *testing.T) {
 	}
 }
 
-// Heads that are not of the size that K, the sources and the outputs have are refused, and nothing panics.
+// Relevance refuses heads of other sizes than K, the sources and the outputs give, and nothing panics.
 func TestModelRelevanceRefusesHeads(t *testing.T) {
 	rng, b := testrand.New(t), openCPU(t, 1)
 	for what, c := range map[string]struct {
@@ -245,8 +245,8 @@ func TestModelRelevanceRefusesHeads(t *testing.T) {
 	}
 }
 
-// What is found to be most relevant is so over other samples too: a head that goes by what is next
-// to nothing in those of the sources gives most of the next budget to a source that is there by chance.
+// The source found to be the most relevant is among the five of largest |nu| in at least half of the replicates. A target head that
+// amplifies what is next to nothing in the sources' heads would give most of the next budget to a source that is there by chance.
 func TestMostRelevantIsSure(t *testing.T) {
 	set := must.Get(dataset.Digits(0, 10_000, runtime.NumCPU()))(t)
 	dev := openDevice(t, runtime.NumCPU(), set)

@@ -14,7 +14,7 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// small is a device that has room for that many bytes of pools, and says how many.
+// small is a device that has room for room bytes of pools, and says that it has room for says bytes.
 type small struct {
 	backend.Device
 	room, says int64
@@ -36,7 +36,7 @@ func (q *smallQueue) Lend(t backend.DType, raw []byte) (backend.Buffer, error) {
 	return q.Queue.(backend.Lender).Lend(t, raw)
 }
 
-// Uint8 and Float16 are the types of pools alone.
+// Alloc counts buffers of Uint8 and Float16, the types that only pools have here.
 func (q *smallQueue) Alloc(t backend.DType, n int) (backend.Buffer, error) {
 	if bytes := int64(n * t.Size()); t == backend.Uint8 || t == backend.Float16 {
 		if bytes > q.dev.room {
@@ -94,7 +94,7 @@ func TestPoolsWithoutRoom(t *testing.T) {
 	}
 }
 
-// What nobody validated is not learned from.
+// NewResident validates the set, and refuses an invalid one.
 func TestResidentRefusesInvalidSets(t *testing.T) {
 	device := openDevice(t, 1, smallSet(5, 4, 60, 3, true)).Device
 	for want, spoil := range map[string]func(*dataset.Set){

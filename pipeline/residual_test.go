@@ -15,8 +15,9 @@ import (
 	"github.com/amtrl/amtrl/pipeline/internal/linalg"
 )
 
-// ownDirection is a problem of M sources and a target whose labels are x'B w with an
-// intercept of 2, and own times x'u more for the target, which no source knows.
+// ownDirection returns a set of 12 sources and a target, the last task. Labels are x'B w with
+// an intercept of 2 and noise; those of the target also have own times x'u, for a direction u
+// that no source knows.
 func ownDirection(t *testing.T, own float64) *dataset.Set {
 	const k, d, sources, rows = 3, 20, 12, 600
 	rng := testrand.New(t)
@@ -45,10 +46,9 @@ func ownDirection(t *testing.T, own float64) *dataset.Set {
 	return set
 }
 
-// What the sources do not say about the target, its own samples do: with a part of
-// its own the head errs far less where the target has one, and hardly more where it
-// has none. It is better than both the sources alone and the target alone where both
-// know something.
+// What the sources do not explain of the target, its own samples do: with delta the mean squared
+// error is lower where the target has an own part, and no more than four times as large where it
+// has none. It is lower than that of the target alone, which is lower than that of constant.
 func TestResidualHead(t *testing.T) {
 	errs := func(set *dataset.Set, prior string) map[string]float64 {
 		cfg := must.Get(NewConfig(PresetDefault))(t)
@@ -83,7 +83,7 @@ func TestResidualHead(t *testing.T) {
 	}
 }
 
-// The tensors of each method predict what its score says, by the equation that
+// The score of each method is that of predictions from its tensors, by the equation that
 // Learner.Tensors documents.
 func TestTensorsPredict(t *testing.T) {
 	for _, scaling := range []string{ScalingGlobal, ScalingFeature, ScalingNone} {
@@ -136,7 +136,7 @@ func checkTensors(t *testing.T, scaling string) {
 	}
 }
 
-// The baselines are what they say, whatever the other methods draw, and repeat.
+// The baselines do not depend on the other methods and cost nothing, and constant errs as the majority does. A baseline cannot come first.
 func TestBaselines(t *testing.T) {
 	set := smallSet(3, 4, 300, 6, true)
 	run := func(methods ...string) map[string]Epoch {
@@ -175,8 +175,8 @@ func TestBaselines(t *testing.T) {
 	must.Fail(t, "a baseline first", cfg.Validate(), "target comes first")
 }
 
-// The path arrives where a start at the end of it does not: at the exact rank and
-// next to no penalty or noise, from every seed.
+// At the exact rank, with next to no penalty or noise, a fit along the path reaches the noise from
+// every seed; one that starts at the penalty where the path ends does not.
 func TestPathArrives(t *testing.T) {
 	set := must.Get(dataset.RandomLinear(100, 2, 80, 0.01, 2000, 1))(t)
 	worst := map[string]float64{}
@@ -198,8 +198,9 @@ func TestPathArrives(t *testing.T) {
 	}
 }
 
-// The intercepts of sources that follow from their heads leave the target's own next
-// to none, those that do not leave it free.
+// Where the sources' intercepts follow from their heads, rho is near 0 and leaves next to no freedom
+// to the target's own intercept. Where they vary, rho is their variance in units of the noise, and
+// where the sources cannot tell, +Inf.
 func TestInterceptPrior(t *testing.T) {
 	rng := testrand.New(t)
 	const m, k, sigma = 60, 4, 0.1

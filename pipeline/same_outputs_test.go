@@ -12,8 +12,8 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// The weights are those of the labels of the same column and class, whatever order the
-// outputs of a source have, and none where outputs have no name.
+// Outputs of the same column and class are weighted by their numbers of labels, whatever the order
+// of a source's outputs. There are no weights without labels, or where outputs have no name.
 func TestSameOutputs(t *testing.T) {
 	rng := testrand.New(t)
 	set := shops(rng, 4, 60, 4, 3, true)
@@ -70,8 +70,8 @@ func TestSameOutputs(t *testing.T) {
 	}
 }
 
-// Where the classes of the pools have heads in common the target's lean on their mean,
-// and where no class of a source has the name of one of the target's they do not.
+// Where classes of the sources have the names of the target's, the target's heads are drawn towards
+// the mean of their heads, and err no more for it. Where no class has such a name, they are not.
 func TestClassesInCommon(t *testing.T) {
 	rng := testrand.New(t)
 	named := shops(rng, 12, 300, 30, 4, true)
@@ -102,7 +102,7 @@ func TestClassesInCommon(t *testing.T) {
 	}
 }
 
-// Rounds of few samples, whose penalty takes all from the sources' heads, have numbers for a result.
+// Rounds of few samples, whose penalty leaves nothing of the sources' heads, record finite numbers.
 func TestHeadsOfFewSamples(t *testing.T) {
 	rng := testrand.New(t)
 	set := &dataset.Set{Name: "line"}

@@ -12,7 +12,7 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// inOddUnits is a set whose feature j is a_j x_j + c_j.
+// inOddUnits returns the set with each feature x_j replaced by a_j x_j + c_j.
 func inOddUnits(set *dataset.Set) *dataset.Set {
 	a := []float64{1e-3, 70, -1, 2e4, 0.2, 1e3, -0.04, 8}
 	c := []float64{0, 40, 3, 6e4, 0, -500, 0.1, 0}
@@ -65,7 +65,7 @@ func TestUnitsOfEachFeature(t *testing.T) {
 				t.Fatalf("%s: uncertainty %v", what, x.Uncertainty)
 			}
 			if x.Uncertainty != nil {
-				closeVectors(t, what+": bounds", y.Uncertainty.NuHigh, x.Uncertainty.NuHigh, 5e-2, 0) // by replicates in another basis of phi
+				closeVectors(t, what+": bounds", y.Uncertainty.NuHigh, x.Uncertainty.NuHigh, 5e-2, 0) // the basis of phi differs
 			}
 		}
 		pool := u.problem.Target.Pool
@@ -78,8 +78,8 @@ func TestUnitsOfEachFeature(t *testing.T) {
 	}
 }
 
-// A feature that is the same in all rows has s = 1, also where the mean is off by a
-// rounding, and the others the standard deviations of all rows together.
+// A feature that is the same in all rows, up to rounding, has s = 1, and each other feature its
+// standard deviation over all rows together.
 func TestConstantFeatures(t *testing.T) {
 	rng := testrand.New(t)
 	set := smallSet(5, 3, 200, 5, true)
@@ -128,8 +128,8 @@ func TestConstantFeatures(t *testing.T) {
 	}
 }
 
-// Where features are centred alone the penalty follows their size: lambda is s times that
-// of features in units of s.
+// Where features are only centred, the penalty follows their size: lambda is s times the lambda
+// for features in units of s.
 func TestPenaltyOfCentredFeatures(t *testing.T) {
 	set := smallSet(4, 5, 300, 6, false)
 	for _, p := range set.Pools {
@@ -150,7 +150,8 @@ func TestPenaltyOfCentredFeatures(t *testing.T) {
 	}
 }
 
-// Features of one unit are left alone, whatever each varies; those of several are not.
+// Features of one unit get one scale, however much each varies; features of several units get a
+// scale each.
 func TestScalingAuto(t *testing.T) {
 	rng := testrand.New(t)
 	const n = 600

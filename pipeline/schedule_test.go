@@ -27,8 +27,8 @@ func TestBudgetScheduleEndsAtTheBudget(t *testing.T) {
 	}
 }
 
-// Each round costs at least the floor, the last the budget, and each of those between has its part of what the floor
-// leaves: as much more than the one before as 1.5, or as the next.
+// The total cost of the first round is at least that of the floor, that of the last is the budget, and in between it grows from round to
+// round by one factor, at most 1.5. Where the floor costs more than the budget, it is the budget in each round.
 func TestBudgetScheduleLeavesNoRoundEmpty(t *testing.T) {
 	rng := testrand.New(t)
 	for range 200 {

@@ -10,8 +10,8 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// Rows that come after a round, behind those that the pools have, change nothing that the rounds before found, and what a state
-// says in JSON is all that the next round needs: rounds on pools that grow end in the parameters of rounds on all rows.
+// Rows that are added to the pools after a round change no result of the rounds before, and the JSON form of a state has all that the next
+// round needs: rounds on pools that grow end in the parameters of rounds on all rows.
 func TestRoundsOnPoolsThatGrow(t *testing.T) {
 	const d, all, sources = 4, 60, 3
 	rng := testrand.New(t)

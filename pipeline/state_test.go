@@ -9,7 +9,7 @@ import (
 	"github.com/amtrl/amtrl/internal/must"
 )
 
-// A checkpoint whose checksum is right may still not be this unit's.
+// Solve refuses a state of another problem: a checkpoint whose checksum is right may still be one.
 func TestUnitRefusesStatesThatAreNotItsOwn(t *testing.T) {
 	dev := openDevice(t, 1, smallSet(5, 4, 200, 5, false))
 	u, full := runUnit(t, dev, smallConfig(), 0)
@@ -35,7 +35,7 @@ func TestUnitRefusesStatesThatAreNotItsOwn(t *testing.T) {
 	}
 }
 
-// Rows and labels that others give are checked; what was learned before stays.
+// Learn refuses rounds that are not the next one, or whose rows or labels are not right, and leaves the state before as it is.
 func TestLearnRefusesRoundsThatAreNotNext(t *testing.T) {
 	dev := openDevice(t, 1, smallSet(5, 4, 200, 5, false))
 	u, full := runUnit(t, dev, smallConfig(), 0)

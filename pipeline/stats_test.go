@@ -12,7 +12,7 @@ import (
 	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
-// The sign test by counting all outcomes at least as extreme.
+// The p-value of the sign test agrees with counting all outcomes that are at least as extreme.
 func TestSignTest(t *testing.T) {
 	choose := func(n, k int) float64 {
 		c := 1.0
@@ -45,7 +45,7 @@ func TestSignTest(t *testing.T) {
 	}
 }
 
-// seedEach are scores of one seed for each target.
+// seedEach returns scores as those of one seed for each target.
 func seedEach(scores []float64) [][]float64 {
 	var out [][]float64
 	for _, v := range scores {
@@ -78,9 +78,9 @@ func TestBootstrapInterval(t *testing.T) {
 	}
 }
 
-// The 95 % intervals cover the true difference about as often as they say, whichever
-// of targets and seeds has the noise. Drawing both as they are would cover more where
-// it is the seeds: 98.4 % of two seeds.
+// The 95 % intervals cover the true difference about as often as they say, whether the noise
+// comes from targets or from seeds. Without the correction of [Compare] they would cover more
+// where it comes from the seeds: 98.4 % with two seeds.
 func TestComparisonCovers(t *testing.T) {
 	rng := testrand.New(t)
 	const repeats, truth = 600, 0.3
@@ -119,8 +119,8 @@ func TestComparisonCovers(t *testing.T) {
 	}
 }
 
-// Over seeds of one target that have their rows in common, intervals are for other rows too, however much of the difference is of the row,
-// of the seed or of both: those over seeds alone are not.
+// OverRows widens an interval over the seeds of one target, which have their rows in common, so that it covers the difference on other rows
+// too, however much of it is due to the row, to the seed or to both. Intervals over seeds alone do not.
 func TestOverRowsCovers(t *testing.T) {
 	rng := testrand.New(t)
 	const rows, trials = 60, 400
@@ -156,7 +156,7 @@ func TestOverRowsCovers(t *testing.T) {
 		}
 		t.Logf("%+v: %d of %d intervals hold the difference, %d over seeds alone", c, covered, trials, alone)
 		must.Hold(t, covered > trials*88/100, "%d of %d intervals hold the difference, %+v", covered, trials, c)
-		if c.own < 1 && c.seed < 0.1 { // then hardly any of what runs have is of the seed
+		if c.own < 1 && c.seed < 0.1 { // then hardly any of the difference is due to the seed
 			must.Hold(t, covered < trials*99/100, "%d of %d intervals hold the difference, %+v", covered, trials, c)
 			must.Hold(t, alone < trials/2, "%d of %d intervals over seeds alone hold it, %+v", alone, trials, c)
 		}
@@ -176,8 +176,8 @@ func TestNoIntervalOfOneNumber(t *testing.T) {
 	}
 }
 
-// The 95 % intervals over test rows cover the true difference, of errors that are rare
-// and mostly the same ones, and of squared residuals.
+// The 95 % intervals over test rows cover the true difference, for errors that are rare and
+// mostly shared by both methods, and for squared residuals.
 func TestCompareLossesCovers(t *testing.T) {
 	rng := testrand.New(t)
 	const repeats = 6000
@@ -221,7 +221,8 @@ func TestCompareLossesCovers(t *testing.T) {
 	}
 }
 
-// The intervals are those of the rows themselves, whatever order these come in and whether or not groups are of one size.
+// Intervals by sums of losses are about as wide as those by the rows themselves, whatever the order of the rows and whether or not the sums
+// are of equally many rows.
 func TestCompareLossesAsRows(t *testing.T) {
 	rng := testrand.New(t)
 	for _, rows := range []int{199, 250, 390, 500, 2000, 20000} {
@@ -260,7 +261,7 @@ func TestCompareLossesAsRows(t *testing.T) {
 	}
 }
 
-// Of few rows the intervals hold the true difference too, and say nothing that cannot be.
+// For few rows the intervals cover the true difference too, hold the measured one, and stay within what is possible.
 func TestCompareLossesOfFewRows(t *testing.T) {
 	rng := testrand.New(t)
 	const repeats = 2000
@@ -306,8 +307,7 @@ func TestCompareLossesOfFewRows(t *testing.T) {
 	}
 }
 
-// Two rows, or groups, that are left out are predicted from each other and have no interval; three have one, and so have two that are
-// held out.
+// Two left-out rows, or groups, are predicted from each other and have no interval; three have one, and so have two that are held out.
 func TestFewLeftOutHaveNoInterval(t *testing.T) {
 	rng := testrand.New(t)
 	for _, each := range []int{1, 4} {

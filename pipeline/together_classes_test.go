@@ -10,7 +10,7 @@ import (
 	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
-// What frequencies and means say of a group is that of the others.
+// Leave-one-out log-odds by frequency, and leave-one-out residuals of the mean, of a group are by the samples outside it.
 func TestFrequenciesOfGroups(t *testing.T) {
 	rng := testrand.New(t)
 	for range 50 {

@@ -18,12 +18,12 @@ import (
 	"github.com/amtrl/amtrl/pipeline/pipelinetest"
 )
 
-// someGroups are n samples in groups of any sizes.
+// someGroups returns the groups of n samples, of random sizes.
 func someGroups(rng *rand.Rand, n int) regress.Groups {
 	return regress.GroupsOf(pipelinetest.GroupNumbers(rng, n))
 }
 
-// Samples that are added to ridge regression say of a group left out what the normal equations of the others do.
+// The left-out predictions of a group of samples that are added to a ridge regression are by the normal equations of the other samples.
 func TestAddedSquaredOfGroups(t *testing.T) {
 	rng := testrand.New(t)
 	for range 20 {
@@ -44,7 +44,7 @@ func TestAddedSquaredOfGroups(t *testing.T) {
 	}
 }
 
-// The leave-one-out error of the older priors is that of refits without each group.
+// The leave-one-out error under priors identity and sources is that of refits without each group.
 func TestLeaveOneOutOfGroups(t *testing.T) {
 	rng := testrand.New(t)
 	b := openCPU(t, 1)

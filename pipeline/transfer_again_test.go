@@ -13,8 +13,8 @@ import (
 	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
-// The relevance of replicates is that of transfer, a correlation at a time, with labels that are missing, outputs that have names or
-// none, heads that are 0, and features far from 0.
+// The relevance of replicates is that of transfer, which computes one correlation at a time, with missing labels, outputs with and without
+// names, heads that are 0, and features far from 0.
 func TestTransferAgain(t *testing.T) {
 	rng := testrand.New(t)
 	for range 60 {
@@ -59,7 +59,7 @@ func TestTransferAgain(t *testing.T) {
 	}
 }
 
-// A round that is given up does not go on with replicates.
+// Once the context of a round is done, its replicates end with the error of the context.
 func TestUncertaintyEndsWithItsContext(t *testing.T) {
 	set := shops(testrand.New(t), 4, 300, 6, 2, true)
 	l, round, e := transferRound(t, set, defaultConfig(t))

@@ -14,7 +14,8 @@ import (
 	"github.com/amtrl/amtrl/pipeline/internal/linalg"
 )
 
-// transferRound learns the first round of active with relevance transfer.
+// transferRound learns the first round of active for target 1 with relevance transfer. It returns the learner, the round in the units of
+// the fit, and its record.
 func transferRound(t *testing.T, set *dataset.Set, cfg Config) (*Learner, Round, Epoch) {
 	t.Helper()
 	cfg.Sources, cfg.Relevance.Kind = SourcesPools, Transfer
@@ -26,8 +27,8 @@ func transferRound(t *testing.T, set *dataset.Set, cfg Config) (*Learner, Round,
 	return l, must.Get(l.inUnits(round, false))(t), st.Epochs[0]
 }
 
-// The relevance is the mean over the outputs whose labels differ of the squared correlation of what the source's head of the same
-// output says of the target's rows with their labels, of which some are missing.
+// The relevance is the mean, over the outputs whose labels differ, of the squared correlation of the target's labels, of which some are
+// missing, with the predictions of the source's head of the same output. Negative correlations count as 0.
 func TestTransfer(t *testing.T) {
 	rng := testrand.New(t)
 	for _, classes := range []bool{true, false} {
@@ -59,8 +60,8 @@ func TestTransfer(t *testing.T) {
 	}
 }
 
-// Where a source has no output of the same column and class the best of its outputs
-// counts, with either sign; of the same one a head that says the opposite counts nothing.
+// Where a source has no output of the same column and class, the largest squared correlation of
+// its outputs counts, with either sign; of the same output, a negative correlation counts as 0.
 func TestTransferOfOtherOutputs(t *testing.T) {
 	for _, named := range []bool{true, false} {
 		set := shops(testrand.New(t), 4, 300, 6, 2, true)
@@ -68,7 +69,7 @@ func TestTransferOfOtherOutputs(t *testing.T) {
 			if !named {
 				set.Tasks[i].Output = dataset.Output{}
 			}
-			if p := set.Tasks[i].Pool; p == 2 { // all the other way round
+			if p := set.Tasks[i].Pool; p == 2 { // with all labels reversed
 				for j, y := range set.Tasks[i].Labels {
 					set.Tasks[i].Labels[j] = 1 - y
 				}
@@ -81,7 +82,7 @@ func TestTransferOfOtherOutputs(t *testing.T) {
 	}
 }
 
-// The correlation of repeated pairs is that of the pairs written out, and of constants 0.
+// The correlation of pairs that count several times is that of the pairs written out, and that of a constant is 0.
 func TestCorrelation(t *testing.T) {
 	rng := testrand.New(t)
 	for range 50 {
@@ -108,8 +109,8 @@ func TestCorrelation(t *testing.T) {
 	}
 }
 
-// Of labels that are noise the sum of the squared relevances is, on average, what it is by chance; where the best of several outputs
-// counts, that is no less.
+// For labels that are noise, byChance is the mean of the sum of squared relevances; where the best of several outputs counts, it is an
+// upper bound of that mean.
 func TestTransferByChance(t *testing.T) {
 	rng := testrand.New(t)
 	for _, outputs := range []int{1, 5} {
@@ -144,7 +145,7 @@ func TestTransferByChance(t *testing.T) {
 	}
 }
 
-// Relevances that are no more than chance leave the draws even, where proportional to their squares one source would have most.
+// Relevances that are no more than chance leave the draws nearly even; in proportion to their squares, one source would get most.
 func TestActiveOfChance(t *testing.T) {
 	rng := testrand.New(t)
 	largest, even := 0.0, 0.0
@@ -177,8 +178,8 @@ func TestTransferOfNothing(t *testing.T) {
 	}
 }
 
-// The intervals cover the mean over draws of all samples about as often as they say, and
-// are not much wider than the relevance differs between draws.
+// The intervals of nu cover the mean over draws of all samples about as often as they say, and are
+// at most twice as wide as those of a normal distribution with the spread of nu between draws.
 func TestTransferUncertainty(t *testing.T) {
 	const draws = 12
 	rng := testrand.New(t)

@@ -60,9 +60,9 @@ func TestUncertaintyCovers(t *testing.T) {
 	}
 }
 
-// Of sources that are alike, the rows of the first rounds choose which the later ones are drawn from. With the numbers of a uniform draw
-// the intervals of the three sources with the largest shares hold the mean of other runs; with those of an active one they seldom do,
-// and are said to be for these numbers.
+// Among sources that are alike, the first rounds decide which of them the later ones draw from. With the numbers of rows of a uniform draw,
+// the intervals of the three sources with the largest shares cover the mean of other runs. With those of an active run they seldom do: they
+// hold for these numbers of rows, as [Uncertainty] says.
 func TestUncertaintyOfAlike(t *testing.T) {
 	const seeds, first = 6, 3
 	set := must.Get(dataset.Digits(0, 3000, runtime.NumCPU()))(t)
@@ -103,8 +103,8 @@ func TestUncertaintyOfAlike(t *testing.T) {
 	}
 }
 
-// A replicate without noise is the round itself: the same heads and relevance, of one
-// output, of classes, and of numbers some of which are missing.
+// A replicate without noise is the round itself: it has the same heads and relevance, for one
+// output, for classes, and for numbers some of which are missing.
 func TestReplicateIsTheRound(t *testing.T) {
 	rng := testrand.New(t)
 	tasks, classes, numbers := smallSet(31, 6, 300, 5, false), shops(rng, 5, 400, 6, 3, true), shops(rng, 5, 400, 6, 3, false)
@@ -150,8 +150,8 @@ func TestReplicateIsTheRound(t *testing.T) {
 	}
 }
 
-// The last round of the first method has intervals, which hold its own relevance and
-// are the same each time; heads that do not lean on the sources have none.
+// The last round of the first method has intervals, which contain its own relevance and are the
+// same each time. There are none under prior identity, whose heads do not depend on the sources'.
 func TestUncertaintyIsRecorded(t *testing.T) {
 	set := smallSet(32, 7, 300, 5, true)
 	dev := openDevice(t, 1, set)
@@ -185,8 +185,8 @@ func TestUncertaintyIsRecorded(t *testing.T) {
 	}
 }
 
-// A problem of few target samples, of one source, or with sources without a sample is
-// solved, with or without intervals.
+// A problem with few target samples, with one source, or with a label beyond all others is solved,
+// with or without intervals.
 func TestUncertaintyOfLittle(t *testing.T) {
 	set := smallSet(33, 2, 300, 5, false)
 	dev := openDevice(t, 1, set)
@@ -197,7 +197,7 @@ func TestUncertaintyOfLittle(t *testing.T) {
 			runUnit(t, dev, cfg, 0)
 		}
 	}
-	wild, none := 0, 0 // a label beyond all others makes heads of the sources for which that of the target is lost in rounding
+	wild, none := 0, 0 // with a label beyond all others, the target's head may be lost in rounding beside the sources' heads
 	for seed := range uint64(8) {
 		set := smallSet(seed, 6, 300, 1, false)
 		set.Tasks[1].Labels[set.Tasks[1].Train[0]] = 1e17

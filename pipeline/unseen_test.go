@@ -15,7 +15,7 @@ import (
 	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
-// hide takes a class from the labels of the first pool, and returns its rows.
+// hide removes a class of the first pool, its task and its rows, and returns these rows.
 func hide(set *dataset.Set, classes, class int) []int32 {
 	of := set.Tasks[class]
 	is := func(i int32) bool { return of.Labels[i] == 1 }
@@ -28,7 +28,7 @@ func hide(set *dataset.Set, classes, class int) []int32 {
 	return slices.DeleteFunc(rows, func(i int32) bool { return !is(i) })
 }
 
-// A class that the target has no sample of is told by the sources, and costs the others little.
+// A class without a sample of the target is predicted by what the sources know of it, and the error on the other classes stays low.
 func TestUnseenClass(t *testing.T) {
 	rng := testrand.New(t)
 	const classes, sets = 4, 3
@@ -67,7 +67,8 @@ func TestUnseenClass(t *testing.T) {
 	}
 }
 
-// Classes stand in the order of their column, columns beside each other, and are given names as the others have them.
+// The outputs of the target, with those added for classes without a sample, are in the order of the classes of their column, one column
+// after the other, and the added ones are named like the others. With the squared loss none are added.
 func TestUnseenOrder(t *testing.T) {
 	rng := testrand.New(t)
 	set := shops(rng, 4, 60, 3, 4, true)
@@ -95,7 +96,8 @@ func TestUnseenOrder(t *testing.T) {
 	must.Hold(t, len(p.Target.Tasks) == 2 && p.Set == set, "found %d outputs", len(p.Target.Tasks))
 }
 
-// A class of one sample is told by the sources too: its sample alone says nothing of other rows, however well it is told from the rest.
+// A class of one sample is predicted by what the sources know of it too: its sample alone says nothing about other rows, however well it is
+// separated from the rest.
 func TestClassOfOneSample(t *testing.T) {
 	rng := testrand.New(t)
 	const classes, sets = 5, 6
@@ -143,8 +145,7 @@ func TestClassOfOneSample(t *testing.T) {
 	must.Hold(t, sum/float64(rows) < 1, "-log of the probability of the class is %g on average over its %d rows", sum/float64(rows), rows)
 }
 
-// Columns of labels are apart: those of one output are no classes of one column, and one without a label leaves the log-loss of the
-// other a number.
+// Columns of one output each are not classes of one column, and where one of them has no label, the log-loss of the other is a number.
 func TestColumnsApart(t *testing.T) {
 	rng := testrand.New(t)
 	set := shops(rng, 5, 200, 4, 2, true)
@@ -165,7 +166,7 @@ func TestColumnsApart(t *testing.T) {
 	must.Hold(t, st.Epochs[0].LogLoss > 0, "the log-loss is %g", st.Epochs[0].LogLoss)
 }
 
-// Of a target whose samples are all of one class, or but one of them, the others are told by the sources.
+// Where all samples of the target, or all but one, are of one class, the other classes are predicted by the regression on all rows alone.
 func TestSamplesOfOneClass(t *testing.T) {
 	rng := testrand.New(t)
 	const classes = 4
@@ -198,7 +199,7 @@ func TestSamplesOfOneClass(t *testing.T) {
 	}
 }
 
-// Samples of one class that look like rows of others to the sources contradict these: the target has that class alone.
+// Samples of one class that the regression on all rows takes for other classes contradict it: f stays, and predicts that class alone.
 func TestTargetOfOneClass(t *testing.T) {
 	rng := testrand.New(t)
 	const classes = 4
@@ -218,7 +219,7 @@ func TestTargetOfOneClass(t *testing.T) {
 	must.Hold(t, last.Score.Value == 0 && last.HeadPooled == 0, "active errs %g, %g of one regression", last.Score.Value, last.HeadPooled)
 }
 
-// Where sources are tasks such samples leave the head what it is.
+// Where sources are tasks, samples of one class leave the head as it is.
 func TestSamplesOfOneClassOfTasks(t *testing.T) {
 	rng := testrand.New(t)
 	set := shops(rng, 4, 100, 5, 2, true)
@@ -232,7 +233,7 @@ func TestSamplesOfOneClassOfTasks(t *testing.T) {
 	must.Equal(t, st.Epochs[len(st.Epochs)-1].HeadPooled, 0, "the part of one regression")
 }
 
-// Of numbers, few samples choose nothing: the regression on all rows counts half, and of one sample whole.
+// Two to four samples of numbers cannot choose: the regression on all rows has half of the weight, and with a single sample all of it.
 func TestFewNumbers(t *testing.T) {
 	rng := testrand.New(t)
 	for samples, part := range map[int]float64{1: 1, 2: 0.5, 4: 0.5} {
