@@ -5,6 +5,7 @@ package cuda
 import (
 	"fmt"
 	"math"
+	"runtime/debug"
 	"testing"
 	"time"
 
@@ -133,10 +134,13 @@ func works(b *opened) error {
 	return err
 }
 
-// soon panics if f does not return within two minutes.
+// soon panics, with the stacks of all goroutines, if f does not return within two minutes.
 func soon(t *testing.T, what string, f func()) {
 	t.Helper()
-	stuck := time.AfterFunc(2*time.Minute, func() { panic(what + " hangs") })
+	stuck := time.AfterFunc(2*time.Minute, func() {
+		debug.SetTraceback("all")
+		panic(what + " hangs")
+	})
 	defer stuck.Stop()
 	f()
 }
