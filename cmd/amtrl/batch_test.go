@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -121,7 +122,10 @@ func TestSubmitSynthetic(t *testing.T) {
 	succeed(t, dir, made("sweep", "--out", "whole")...)
 	ended(t, dir, "run")
 	succeed(t, dir, made("submit", "run")...)
-	succeed(t, dir, "status", "run", "--wait", "--quiet")
+	waited := amtrl(t, dir, "status", "run", "--wait")
+	waited.Complains(t, 0, "2 tasks")
+	lines := strings.Split(waited.Stderr, "\n")
+	must.Equal(t, len(slices.Compact(slices.Clone(lines))), len(lines), "lines on standard error that differ from the one before: %q", lines)
 	succeed(t, dir, "collect", "run", "--quiet")
 	foldertest.Same(t, filepath.Join(dir, "run", "sweep"), filepath.Join(dir, "whole"))
 }

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -214,10 +216,16 @@ func expandFolders(files []string) ([]string, error) {
 	var out []string
 	for _, file := range files {
 		info, err := os.Stat(file)
-		if err != nil {
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil, fmt.Errorf("%s: expected a file or a folder, found none", file)
+		case err != nil:
 			return nil, err
-		}
-		if !info.IsDir() {
+		case !info.IsDir():
+			if table.FormatOf(file) == "" {
+				return nil, cmp.Or(table.CheckSpreadsheet(file), fmt.Errorf("%s: expected a name whose ending tells the format, such as "+
+					"rows.csv: one of %s", file, strings.Join(table.Formats(), ", ")))
+			}
 			out = append(out, file)
 			continue
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/amtrl/amtrl/pipeline"
 	"github.com/amtrl/amtrl/report"
 	"github.com/amtrl/amtrl/runs"
+	"github.com/amtrl/amtrl/runs/study"
 )
 
 type relevanceOptions struct {
@@ -103,6 +104,9 @@ type sourceShare struct {
 // estimate returns nu and the shares for the run's first method, to which relevance.csv belongs, in order of falling |nu|. If the
 // settings of the relevance are those of the run, nu is the run's own; otherwise it is estimated from the model of that method.
 func (o *relevanceOptions) estimate(cfg *pipeline.Config) (*relevanceResult, error) {
+	if study.Is(o.dir) {
+		return nil, flags.Misuse("%s is a study: amtrl study relevance %s says what its last round found", o.dir, o.dir)
+	}
 	run, err := runs.ReadRun(o.dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

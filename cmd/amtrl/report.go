@@ -32,7 +32,7 @@ func (o *reportOptions) addFlags(set *flags.Set) {
 	set.Group(groupOutput)
 	set.Text(&o.out, "out", "`FILE` to write; - is standard output", "").DefaultText =
 		"report.html in the folder, standard output for other formats"
-	set.Text(&o.format, "format", "html, or the same as text: markdown, json, or csv with a line for each number", reportHTML)
+	set.Text(&o.format, "format", "html, or the same as text: markdown, json, or csv with a line for each cell of its tables", reportHTML)
 	set.Text(&o.figures, "figures", "also write each figure as SVG and PNG, and its numbers as CSV, into this `FOLDER`", "")
 	o.addQuiet(set)
 }

@@ -128,8 +128,12 @@ func (o *statusOptions) watchRun(ctx context.Context, run *batch.Run) (*batch.St
 			return s, err
 		default:
 			failures = 0
-			if text := statusText(run, s, o.all.V, o.format); text != last {
-				if err := o.showChange(s, text); err != nil {
+			text := countsText(s)
+			if o.watch.V {
+				text = statusText(run, s, o.all.V, o.format)
+			}
+			if text != last {
+				if err := o.showChange(text); err != nil {
 					return s, err
 				}
 				last = text
@@ -144,12 +148,12 @@ func (o *statusOptions) watchRun(ctx context.Context, run *batch.Run) (*batch.St
 	}
 }
 
-func (o *statusOptions) showChange(s *batch.Status, text string) error {
+func (o *statusOptions) showChange(text string) error {
 	switch {
 	case o.json.V:
 		return nil
 	case !o.watch.V:
-		o.note("%s", countsText(s))
+		o.note("%s", text)
 		return nil
 	case term.IsTerminal(int(os.Stdout.Fd())):
 		return o.emit("\x1b[H\x1b[2J" + text)

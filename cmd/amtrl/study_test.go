@@ -226,6 +226,7 @@ func TestStudyAnswers(t *testing.T) {
 		"Theorem 4.1")
 	run("status", "S").Prints(t, 0, "\nthe next round is expected to lower the error of active by ")
 	run("relevance", "S").Prints(t, 0, "share after round")
+	amtrl(t, c.dir, "relevance", "S").Complains(t, 2, "S is a study: amtrl study relevance S says what its last round found")
 	all := slices.DeleteFunc(slices.Sorted(maps.Keys(c.labels)), func(id string) bool { return strings.HasPrefix(id, "zoo") })
 	run("tell", "S", "--replace", c.answer(t, "all.csv", all...)).Succeeds(t)
 	run("ask", "S", "--budget", "9").ComplainsLast(t, 3, "nothing to ask for: every row is asked for or given up")

@@ -229,6 +229,8 @@ func TestFailures(t *testing.T) {
 		{"relevance nowhere", "nowhere has no model.safetensors: expected the folder of a finished run"},
 		{"relevance run", "model.safetensors"},
 		{"data info nowhere", "nowhere"},
+		{"data init nowhere.csv", "amtrl: nowhere.csv: expected a file or a folder, found none"},
+		{"data init file", "amtrl: file: expected a name whose ending tells the format, such as rows.csv: one of parquet, csv"},
 		{"data mnistc --from . --out x", "expected a file *images*idx3*, found none"},
 	} {
 		o := amtrl(t, dir, strings.Fields(test.args)...)

@@ -315,6 +315,10 @@ func TestImportRefuses(t *testing.T) {
 		{good, strings.Replace(made, "column: kind", "column: kind, type: number", 1), `line 2, column kind: expected a number`},
 		{strings.ReplaceAll(good, ",x,", `,"1,5",`), strings.Replace(made, "column: kind", "column: kind, type: number", 1),
 			`line 2, column kind: expected a number with a decimal point, found "1,5"`},
+		{strings.ReplaceAll(good, ",x,", ",1 2,"), strings.Replace(made, "column: kind", "column: kind, type: number", 1),
+			`column kind: expected a number, found "1 2"`},
+		{strings.ReplaceAll(good, ",x,", ",1e999,"), strings.Replace(made, "column: kind", "column: kind, type: number", 1),
+			`column kind: expected a number of at most 1e+18 in magnitude, found "1e999"`},
 		{"", made, "expected one of the sources"},
 	} {
 		dir := t.TempDir()

@@ -83,7 +83,7 @@ func (o *outputClasses) number(b *table.Batch, v *table.Values, i int) (x float3
 		switch {
 		case ok && math.Abs(float64(x)) <= table.MaxFeature:
 			expected = o.Logarithm().Refuses(float64(x))
-		case ok || expected == "a number":
+		case ok || math.IsInf(wide, 0): // also of a text that is beyond float64
 			expected = "a number of at most 1e+18 in magnitude"
 		}
 		return 0, false, b.Fault(i, o.Column, "%s, found %q", expected, text.OneLine(name, 80))
