@@ -24,7 +24,7 @@ func (q *queue) Pinv(a backend.Matrix, rcond float64, dst backend.Matrix) (int, 
 	if rcond < 0 {
 		rcond = float64(max(m.rows, m.cols)) * 0x1p-52
 	}
-	if w, basis, ok := q.dev.fullRank(upright(m), rcond); ok {
+	if w, basis, ok := q.dev.fullRank(wide(m), rcond); ok {
 		if m.rows < m.cols {
 			q.dev.gemm64(true, true, w.rows, 1, basis, w, 0, d)
 		} else {
@@ -54,8 +54,8 @@ func (f *factors) invert(rank int) {
 	f.vt.rows, f.u.cols = rank, rank
 }
 
-// upright returns a copy of a if a has fewer rows than columns, else a copy of its transpose.
-func upright(a dense[float64]) dense[float64] {
+// wide returns a copy of a if a has fewer rows than columns, else a copy of its transpose.
+func wide(a dense[float64]) dense[float64] {
 	t := newDense(min(a.rows, a.cols), max(a.rows, a.cols))
 	if a.rows < a.cols {
 		copyRows(t, a)

@@ -65,7 +65,7 @@ func TestFullRank(t *testing.T) {
 		}
 		f := must.Get(decompose("test", a, true))(t)
 		full := f.rank(rcond) == p
-		w, basis, ok := q.dev.fullRank(upright(a), rcond)
+		w, basis, ok := q.dev.fullRank(wide(a), rcond)
 		switch {
 		case ok && (!full || cond > 1e10):
 			t.Fatalf("%d by %d, two rows alike to %.3g, singular values %.3g to %.3g, rcond %.3g: taken for one of full rank",

@@ -72,8 +72,8 @@ func (p *plan) add(c *command) {
 	p.scratch = max(p.scratch, scratch)
 }
 
-// own returns the size in bytes of the block of inputs and outputs.
-func (p *plan) own() int64 { return p.inputs + p.outputs }
+// ioBytes returns the size in bytes of the block of inputs and outputs.
+func (p *plan) ioBytes() int64 { return p.inputs + p.outputs }
 
 // check returns the first error of the checks of the inputs.
 func (p *plan) check() error {

@@ -53,7 +53,7 @@ func (q *queue) Record(fn func() error) (backend.Program, error) {
 		if p.temp, err = q.share(c.Op, p.plan.scratch); err != nil {
 			return err
 		}
-		if p.block, err = q.take(c.Op, p.plan.own()); err != nil {
+		if p.block, err = q.take(c.Op, p.plan.ioBytes()); err != nil {
 			q.unshare(p.temp)
 			return err
 		}
@@ -98,15 +98,15 @@ func (p *program) Run() error {
 	return q.do(c.Op, func() error { return q.run(&p.plan, p.issue) })
 }
 
-// maxBroken is the number of failures after which a program's graph is no longer tried: something
+// maxGraphFailures is the number of failures after which a program's graph is no longer tried: something
 // else in the process broke the capture, there was no memory, or the driver refused.
-const maxBroken = 3
+const maxGraphFailures = 3
 
 // issue puts the commands on the stream, as a graph where that works.
 func (p *program) issue(q *queue) error {
 	if p.ran && q.lib.Driver.HasGraphs && len(p.plan.commands) > 0 {
 		g, ok := q.graphs[p]
-		if !ok && p.graphFailures < maxBroken {
+		if !ok && p.graphFailures < maxGraphFailures {
 			var err error
 			if g, err = p.collect(q); err != nil {
 				return err

@@ -96,13 +96,13 @@ func (q *queue) submit(c *checker, cmd *command) error {
 		return err
 	}
 	return q.do(c.Op, func() error {
-		if n := p.own() + p.scratch; n > 0 {
+		if n := p.ioBytes() + p.scratch; n > 0 {
 			b, err := q.take(c.Op, n)
 			if err != nil {
 				return err
 			}
 			defer q.dev.pool.give(b, q)
-			p.first, p.common = b.addr, b.addr+nv.DevicePtr(p.own())
+			p.first, p.common = b.addr, b.addr+nv.DevicePtr(p.ioBytes())
 		}
 		return q.run(&p, p.emit)
 	})

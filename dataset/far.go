@@ -82,10 +82,10 @@ func (s *Set) farLabels(columns []string, values map[string][]float64, units []l
 		for i, rows := range slips {
 			wrong = append(wrong, s.Tasks[i].labelsOf(rows)...)
 		}
-		if without := less(values[column], wrong); tailed(without) { // then what lies far out belongs to the tail
+		if rest := without(values[column], wrong); tailed(rest) { // then what lies far out belongs to the tail
 			slips = nil
 		} else {
-			values[column] = without
+			values[column] = rest
 		}
 		for i := range s.Tasks {
 			t := &s.Tasks[i]
@@ -95,7 +95,7 @@ func (s *Set) farLabels(columns []string, values map[string][]float64, units []l
 			}
 			far, around, from, to := t.outside(u), "all", u.q1, u.q3
 			if len(slips[i]) > len(far) {
-				own := less(slices.Sorted(slices.Values(t.numbers())), t.labelsOf(slips[i]))
+				own := without(slices.Sorted(slices.Values(t.numbers())), t.labelsOf(slips[i]))
 				far, around, from, to = slips[i], "the others of the source", own[len(own)/4], own[len(own)-1-len(own)/4]
 			}
 			if len(far) > 0 {
@@ -121,8 +121,8 @@ func (s *Set) logOf(column string) *LabelColumn {
 	return nil
 }
 
-// less returns the sorted values without some of them, each taken out once. It sorts some.
-func less(values, some []float64) []float64 {
+// without returns the sorted values without some of them, each taken out once. It sorts some.
+func without(values, some []float64) []float64 {
 	slices.Sort(some)
 	out := make([]float64, 0, len(values))
 	for _, v := range values {
@@ -200,8 +200,8 @@ func (t *Task) outside(u usual) (rows []int32) {
 	return rows
 }
 
-// where names row i of a pool by its row number in the data, and by its id if it has one.
-func (p *Pool) where(i int) string {
+// rowName names row i of a pool by its row number in the data, and by its id if it has one.
+func (p *Pool) rowName(i int) string {
 	if p.Origin == nil {
 		return fmt.Sprintf("row %d", i)
 	}
@@ -219,11 +219,11 @@ func (p *Pool) where(i int) string {
 func (p *Pool) place(i int) string {
 	o, is := p.Origin.(Placer)
 	if !is {
-		return p.where(i)
+		return p.rowName(i)
 	}
 	at := o.Place(i)
 	if at == "" {
-		return p.where(i)
+		return p.rowName(i)
 	}
 	if id, _, err := p.Origin.Find(i); err == nil && id != "" {
 		at += fmt.Sprintf(" (id %s)", text.OneLine(id, 80))
@@ -320,7 +320,7 @@ func (f *farFeatures) oddities(s *Set) []Oddity {
 		default:
 			p := s.Pools[c.pool]
 			out = append(out, Oddity{p.Name, fmt.Sprintf("%.6g in column %s, far from the others, in %s: %s", c.value, s.Columns.Features[j],
-				p.where(c.row), u), "correct it, or take such rows out where it stands for a missing value"})
+				p.rowName(c.row), u), "correct it, or take such rows out where it stands for a missing value"})
 		}
 	}
 	if more > 0 {

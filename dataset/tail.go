@@ -45,7 +45,7 @@ func tailedLabels(columns []string, values map[string][]float64) []Oddity {
 			of += " of " + text.OneLine(column, 80)
 		}
 		advice := "log: true below the column in the manifest has the logarithm learned"
-		if plus := toLog(v); plus > 0 {
+		if plus := logOffset(v); plus > 0 {
 			advice = fmt.Sprintf("log: true and plus: %g below the column in the manifest have the logarithm of labels plus %[1]g learned",
 				plus)
 		}
@@ -62,12 +62,12 @@ func tailed(v []float64) bool {
 		return false
 	}
 	share := deviationsOfTop(v, topOf(v), func(x float64) float64 { return x })
-	return share > tailMost && !(deviationsOfTop(v, topOf(v), table.Log{Plus: toLog(v)}.Of) > share/2)
+	return share > tailMost && !(deviationsOfTop(v, topOf(v), table.Log{Plus: logOffset(v)}.Of) > share/2)
 }
 
-// toLog returns what to add to sorted labels from 0 on before their logarithm is taken: 0 where none is 0 or all are; otherwise 1 for whole
-// numbers, and for others the power of ten below nineteen of twenty of the labels above 0.
-func toLog(v []float64) float64 {
+// logOffset returns what to add to sorted labels from 0 on before their logarithm is taken: 0 where none is 0 or all are; otherwise 1 for
+// whole numbers, and for others the power of ten below nineteen of twenty of the labels above 0.
+func logOffset(v []float64) float64 {
 	first := above(v, 0)
 	switch {
 	case first == 0 || first == len(v):

@@ -52,9 +52,9 @@ func (a *alikeRows) add(r, as rowHash) {
 // all pairs if that is more.
 const fewDiffer = 4
 
-// chance reports whether the rows have equal features for another reason than that they are copies, since the labels of copies agree:
+// notCopies reports whether the rows have equal features for another reason than that they are copies, since the labels of copies agree:
 // features have few values, or the rows lack their features.
-func (a *alikeRows) chance() bool { return a.differ > max(fewDiffer, a.pairs/10) }
+func (a *alikeRows) notCopies() bool { return a.differ > max(fewDiffer, a.pairs/10) }
 
 // oddity returns the oddity that says how many rows of their pool these are, and names the first of them and the row that it repeats.
 func (a *alikeRows) oddity(s *Set, like, advice string, place placeOf) Oddity {
@@ -119,7 +119,7 @@ func (w *twins) alike() bool {
 		}
 	}
 	all := w.all()
-	return all.chance() && (w.repeated() > fewValues || differ > 1 && 2*differ > have)
+	return all.notCopies() && (w.repeated() > fewValues || differ > 1 && 2*differ > have)
 }
 
 // oddities lists what is odd about the repeated rows of a pool.
@@ -127,7 +127,7 @@ func (w *twins) oddities(s *Set, pool int) (out []Oddity) {
 	if w.alike() {
 		return nil
 	}
-	if c := w.counts[pool].before; c.chance() {
+	if c := w.counts[pool].before; c.notCopies() {
 		odd := c.oddity(s, "a row before it in the source", "look at these rows: they may lack their features, as of a text that was not read",
 			(*Pool).place)
 		odd.Found += fmt.Sprintf("; labels differ in %d of %d cases", c.differ, c.pairs)
@@ -164,7 +164,7 @@ func (w *twins) repeated() float64 {
 // ofTarget returns the oddity of a pool that has rows of the target, or nil.
 func (w *twins) ofTarget(s *Set, pool int, place placeOf) []Oddity {
 	c := w.counts[pool].target
-	if c.n == 0 || c.chance() || w.alike() || w.repeated() > fewValues {
+	if c.n == 0 || c.notCopies() || w.alike() || w.repeated() > fewValues {
 		return nil
 	}
 	return []Oddity{c.oddity(s, "a row of the target", text.Form(c.n, "take it out: the error on the target is too good with it",

@@ -24,7 +24,7 @@ type placeOf func(*Pool, int) string
 // are not looked at. Where files is true, rows are named by file and line, and otherwise by their number and id, which do not depend on
 // where the files lie.
 func (s *Set) Warnings(files bool) (out []Oddity) {
-	place, cells, labels := (*Pool).where, 0, 0
+	place, cells, labels := (*Pool).rowName, 0, 0
 	if files {
 		place = (*Pool).place
 	}

@@ -54,7 +54,7 @@ func (l *Learner) learnAlone(ctx context.Context, rec Epoch, in Round) (Epoch, e
 	rec.record(fit)
 	rec.Fit.Stop, rec.Nu = "no source", make([]float64, len(rec.Counts))
 	if err = l.measure(&rec, in, fit); rec.Method == Constant && l.logOdds {
-		fit.left = frequencies(in.Target, len(fit.left), l.problem.together(in.Target.Rows))
+		fit.left = frequencies(in.Target, len(fit.left), l.problem.groupsOf(in.Target.Rows))
 		rec.LogLoss = fit.logLoss(l.problem.comparedGroups(in.Target))
 	}
 	return rec, err
@@ -118,7 +118,7 @@ func frequencies(in Labelled, outputs int, groups regress.Groups) [][]float32 {
 // leave-one-out residuals. For classes the means stay those of all rows: leaving a row out would put its own class
 // behind one that is as frequent, so that every row would count as wrong.
 func (l *Learner) constants(in labelGroup) ([]headFit, error) {
-	p, n, means, groups := l.problem, len(in.Rows), in.means(), l.problem.together(in.Rows)
+	p, n, means, groups := l.problem, len(in.Rows), in.means(), l.problem.groupsOf(in.Rows)
 	y := in.centred(means)
 	fits := make([]headFit, len(means))
 	for c, mean := range means {

@@ -52,7 +52,7 @@ type classifier struct {
 func (c *classifier) kernel(kappa float64) regress.KernelMatrix {
 	n, d := c.rows.X.Dims()
 	z, width, own := new(mat.Dense), 0, kappa/(1+kappa)
-	if a := c.predicted(); a != nil {
+	if a := c.sourcePredictions(); a != nil {
 		z.Scale(math.Sqrt(c.unit/(1+kappa)), a)
 		width = z.RawMatrix().Cols
 	}
@@ -174,8 +174,8 @@ func labelsOf(in labelGroup, output, outputs int) []float64 {
 	return y
 }
 
-// predicted returns A = Phi L, or nil where there is none or all its rows are the same.
-func (c *classifier) predicted() *mat.Dense {
+// sourcePredictions returns A = Phi L, or nil where there is none or all its rows are the same.
+func (c *classifier) sourcePredictions() *mat.Dense {
 	if c.a == nil && c.root != nil && c.unit > 0 {
 		c.a = linalg.Product(c.phi, c.root)
 	}
@@ -186,7 +186,7 @@ func (c *classifier) predicted() *mat.Dense {
 func (c *classifier) head(f *regress.LogisticFit, kappa float64, output int, u units, k int) []float32 {
 	n := len(f.Alpha)
 	alpha, w := mat.NewDense(n, 1, f.Alpha), mat.NewDense(k+1, 1, nil)
-	if a := c.predicted(); a != nil {
+	if a := c.sourcePredictions(); a != nil {
 		var dual mat.Dense
 		dual.Mul(a.T(), alpha)
 		w.Mul(c.root, &dual)

@@ -110,7 +110,7 @@ func (p *Problem) Apart(rows, others []int32) []int32 {
 // of rows, independent ones that tell as much if all rows of a group tell the same: n^2 / sum n_g^2 for groups of n_g
 // rows (Kish 1965).
 func (p *Problem) Groups(rows []int32) (groups int, effective float64) {
-	t := p.together(rows)
+	t := p.groupsOf(rows)
 	if t.Group != nil {
 		groups = t.Count()
 	}
@@ -128,15 +128,15 @@ func (p *Problem) checkGroups() error {
 		return fmt.Errorf("target %s: expected all rows of a group on one side of the split, found row %d for tests whose group has rows to "+
 			"draw from, and %s in all", p.TargetName(), held[0], text.Several(len(held), "such row"))
 	}
-	if n := len(p.draws.target); n > 1 && len(p.draws.test) == 0 && p.Set.Model == nil && p.together(p.draws.target).Count() == 1 {
+	if n := len(p.draws.target); n > 1 && len(p.draws.test) == 0 && p.Set.Model == nil && p.groupsOf(p.draws.target).Count() == 1 {
 		return fmt.Errorf("target %s has no test rows, and all its %s are of one group: expected at least two groups, of which one "+
 			"can be left out", p.TargetName(), text.Several(n, "sample"))
 	}
 	return nil
 }
 
-// together returns the groups of rows of the target's pool.
-func (p *Problem) together(rows []int32) regress.Groups {
+// groupsOf returns the groups of rows of the target's pool.
+func (p *Problem) groupsOf(rows []int32) regress.Groups {
 	pool := p.Set.Pools[p.Target.Pool]
 	if pool.Groups == nil {
 		return regress.Ungrouped(len(rows))

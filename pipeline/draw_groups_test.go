@@ -103,7 +103,7 @@ func TestSamplesOfTwoGroups(t *testing.T) {
 			cfg := defaultConfig(t)
 			cfg.TargetSamples, cfg.Seed, cfg.Schedule.Floor, cfg.Schedule.Budget = n, rng.Uint64(), 1, 40
 			p := must.Get(NewProblem(set, cfg, 0))(t)
-			of := p.together(p.draws.target).Count()
+			of := p.groupsOf(p.draws.target).Count()
 			must.Hold(t, len(p.draws.test) >= 24 || len(p.draws.test) == 0 && of > 1, "%d samples of %d groups, %d of %d tested on", n, of,
 				len(p.draws.test), groups)
 			must.Hold(t, n > 15 || len(p.draws.test) >= 60, "%d of %d rows are tested on", len(p.draws.test), 120-n)
@@ -258,7 +258,7 @@ func TestCopiesTellNothing(t *testing.T) {
 			l := &Learner{problem: p}
 			weights[at] = l.joinWeights(in[at], []int{0}, func(_, row int) float64 { return f[at][row] },
 				helps{pooled: [][]prediction{{{left: g[at]}}}})[0]
-			groups := p.together(in[at].Rows)
+			groups := p.groupsOf(in[at].Rows)
 			_, rate[at] = regress.NoiseRate(func(rate float64) (of [][]float64) {
 				of = make([][]float64, 1)
 				for i, v := range f[at] {

@@ -27,8 +27,8 @@ const (
 	mostSaid       = 1 << 23
 )
 
-// redrawn is the target's side of the explorations, for D draws of the target's samples.
-type redrawn struct {
+// targetDraws is the target's side of the explorations, for D draws of the target's samples.
+type targetDraws struct {
 	own []float64 // the own part of each draw
 	// r holds for each output of the target the correlations of its predictors with the labels of each output of the
 	// sources, T by D, 0 for fewer than three labels.
@@ -84,9 +84,9 @@ func (l *Learner) exploreAgain(ctx context.Context, in Round, fit headFit, times
 
 // redraw returns the target's side for draws of its samples, or nil where no output has a fit that can be repeated for
 // other labels.
-func (l *Learner) redraw(ctx context.Context, in Round, fit headFit, times [][]float64, rng *rand.Rand) (*redrawn, error) {
+func (l *Learner) redraw(ctx context.Context, in Round, fit headFit, times [][]float64, rng *rand.Rand) (*targetDraws, error) {
 	outputs := len(l.problem.Target.Tasks)
-	out := &redrawn{own: make([]float64, len(times)), r: make([]*mat.Dense, outputs), chances: make([][]*matchChance, len(times))}
+	out := &targetDraws{own: make([]float64, len(times)), r: make([]*mat.Dense, outputs), chances: make([][]*matchChance, len(times))}
 	for c := range out.r {
 		out.r[c] = mat.NewDense(len(l.counts), len(times), nil)
 	}
@@ -111,7 +111,7 @@ func (l *Learner) redraw(ctx context.Context, in Round, fit headFit, times [][]f
 
 // redrawPart adds to out the outputs of the target in part, which are fitted together. The own parts are those of the
 // first part.
-func (l *Learner) redrawPart(ctx context.Context, in Round, part fittedPart, times [][]float64, rng *rand.Rand, out *redrawn,
+func (l *Learner) redrawPart(ctx context.Context, in Round, part fittedPart, times [][]float64, rng *rand.Rand, out *targetDraws,
 	first bool) error {
 	again, each, count := part.fits[0].again, part.fits[0].each, len(part.outputs)
 	var at []int

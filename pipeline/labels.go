@@ -130,7 +130,7 @@ func (p *Problem) TargetSamples() Labelled { return p.Target.label(p.Set, p.draw
 // have at least five samples and, if it is of classes, two of each of at least two classes: otherwise a sample that is left out is never
 // like those that are kept. Where samples belong together, their groups are counted instead.
 func (p *Problem) TooFew(in Labelled) string {
-	n, groups, labels, ofEach := len(in.Rows), p.together(in.Rows), "", "two"
+	n, groups, labels, ofEach := len(in.Rows), p.groupsOf(in.Rows), "", "two"
 	samples := text.Several(n, "target sample")
 	if groups.Group != nil {
 		labels, ofEach = " groups", "two groups"
@@ -172,7 +172,7 @@ func (p *Problem) comparedGroups(in Labelled) [][]int {
 // least five of them and, for classes, two of each of at least two classes. Where samples belong together, their groups are counted
 // instead.
 func (p *Problem) tells(in Labelled, group []int) bool {
-	outputs, twice, labelled, together := len(p.Target.Tasks), 0, 0, p.together(in.Rows)
+	outputs, twice, labelled, together := len(p.Target.Tasks), 0, 0, p.groupsOf(in.Rows)
 	for _, c := range group {
 		y := func(i int) float32 { return in.Y[i*outputs+c] }
 		if together.Distinct(func(i int) bool { return y(i) > 0.5 }) > 1 {

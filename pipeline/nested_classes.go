@@ -20,7 +20,7 @@ const nestedMostClasses = 200
 func (l *Learner) nests(in Round) bool {
 	p, n := l.problem, len(in.Target.Rows)
 	return in.Epoch == p.RoundsOf(in.Method) && p.Set.Binary && p.Config.leavesOneOut() && p.Set.Model == nil && len(in.Test.Rows) == 0 &&
-		n <= nestedMostClasses && p.together(in.Target.Rows).Count() > 2
+		n <= nestedMostClasses && p.groupsOf(in.Target.Rows).Count() > 2
 }
 
 // nestedFit holds what is needed to fit the heads of the samples outside of a fold.
@@ -88,7 +88,7 @@ func (l *Learner) without(ctx context.Context, folds *sampleFolds, out *foldOut,
 	some := folds.of.some(out.kept, len(p.Target.Tasks))
 	of, err := p.fitParts(some, u, width, func(in labelGroup) ([]headFit, error) {
 		places := folds.places(in.Rows)
-		return by.heads(folds.rowsAt(p, out, places), linalg.SomeRows(by.phi, places), turnedUnits, in)
+		return by.heads(folds.rowsAt(p, out, places), linalg.SomeRows(by.phi, places), rotatedUnits, in)
 	})
 	if err != nil || by.join == nil {
 		return of, err
@@ -102,7 +102,7 @@ func (l *Learner) without(ctx context.Context, folds *sampleFolds, out *foldOut,
 		pooled:   func(group []int) ([][]prediction, error) { return p.pooledWithout(by.pooled, group, out, width), nil },
 		relevant: func(group []int) ([][]prediction, error) { return relevantWithout(by.pooled, group, out, width), nil },
 		own: func(group []int) ([][]prediction, error) {
-			helps, err := p.ownClasses(ctx, folds.rowsAt(p, out, out.kept), some, group, turnedUnits)
+			helps, err := p.ownClasses(ctx, folds.rowsAt(p, out, out.kept), some, group, rotatedUnits)
 			for _, help := range helps {
 				for c, of := range help {
 					help[c].head = slices.Concat(of.head, make([]float32, len(out.left)))
@@ -150,9 +150,9 @@ func (c pooledColumn) without(help []prediction, group []int, out *foldOut, widt
 	some := make([]prediction, len(group))
 	for j, output := range group {
 		of := help[slices.Index(c.group, output)]
-		some[j] = prediction{head: make([]float32, width), left: someOf(of.left, out.kept), rest: of.rest}
+		some[j] = prediction{head: make([]float32, width), left: elementsAt(of.left, out.kept), rest: of.rest}
 		if of.logits != nil {
-			some[j].logits = someOf(of.logits, out.kept)
+			some[j].logits = elementsAt(of.logits, out.kept)
 		}
 		for _, row := range out.left {
 			some[j].head = append(some[j].head, float32(of.leftOut(row)))
@@ -161,7 +161,7 @@ func (c pooledColumn) without(help []prediction, group []int, out *foldOut, widt
 	return some
 }
 
-func someOf[E any](v []E, places []int) []E {
+func elementsAt[E any](v []E, places []int) []E {
 	out := make([]E, len(places))
 	for at, i := range places {
 		out[at] = v[i]

@@ -58,7 +58,7 @@ func (l *Learner) learnPooled(ctx context.Context, rec Epoch, in Round) (Epoch, 
 	rec.Fit.Stop, rec.Nu = "no representation", make([]float64, len(rec.Counts))
 	err = l.measure(&rec, in, fit)
 	if l.logOdds && len(alone) > 0 {
-		said := frequencies(in.Target, len(columns), p.together(in.Target.Rows))
+		said := frequencies(in.Target, len(columns), p.groupsOf(in.Target.Rows))
 		fit.left = slices.Clone(fit.left)
 		for _, c := range alone {
 			fit.left[c] = said[c]
@@ -132,7 +132,7 @@ func (l *Learner) scorePooled(fit *headFit, rows []int32, u units, left [][]floa
 			fit.left[c][i] = float32(u.labelOf(column) * v)
 		}
 	}
-	fit.LeaveOneOut = p.leaveOneOut(fit.left, counted, p.together(rows))
+	fit.LeaveOneOut = p.leaveOneOut(fit.left, counted, p.groupsOf(rows))
 	return nil
 }
 
@@ -173,7 +173,7 @@ func (l *Learner) inSamplePredictions(rows []int32, labels []float32) ([][]float
 		return nil, 0, err
 	}
 	columns := l.problem.targetColumns()
-	all := squaredErrors(said, labels, func(c int) float64 { return u.labelOf(columns[c]) }, l.problem.together(rows))
+	all := squaredErrors(said, labels, func(c int) float64 { return u.labelOf(columns[c]) }, l.problem.groupsOf(rows))
 	return said, all.mean(), nil
 }
 

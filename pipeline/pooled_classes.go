@@ -98,7 +98,7 @@ func (l *Learner) regressPooled(ctx context.Context, in Round, group []int, u un
 	r.class = regress.ClassesOf(y, c)
 	r.source, r.rows = numbered(rows)
 	samples := p.samplesOf(in.Target.Rows, gram.centre, u.each)
-	class, groups := in.Target.classes(group, len(p.Target.Tasks)), p.together(in.Target.Rows)
+	class, groups := in.Target.classes(group, len(p.Target.Tasks)), p.groupsOf(in.Target.Rows)
 	if c == 1 || slices.Contains(class, regress.NoClass) || slices.Contains(r.class, regress.NoClass) {
 		r.logits.Rest = 1
 	}

@@ -103,7 +103,7 @@ func (l *Learner) join(ctx context.Context, fit *headFit, in Round) error {
 		fit.Alone -= fit.Spread
 	}
 	if !l.problem.Classifies() {
-		fit.LeaveOneOut = l.problem.leaveOneOut(fit.left, fit.labels, l.problem.together(in.Target.Rows))
+		fit.LeaveOneOut = l.problem.leaveOneOut(fit.left, fit.labels, l.problem.groupsOf(in.Target.Rows))
 	}
 	return nil
 }
@@ -192,7 +192,7 @@ func (l *Learner) mix(fit *headFit, target Labelled, u units, from helpsOf) (fir
 			of[c] = &part.fits[i]
 		}
 	}
-	groups := l.problem.together(target.Rows)
+	groups := l.problem.groupsOf(target.Rows)
 	for i, group := range l.problem.columnGroups() {
 		group = slices.DeleteFunc(group, func(c int) bool { return of[c] == nil }) // without a label
 		if len(group) == 0 {
@@ -293,7 +293,7 @@ func (l *Learner) contradicts(fit *headFit, in Labelled, group []int, g []predic
 		labels := y[row*len(group) : (row+1)*len(group)]
 		more += regress.LogOfLabels(labels, byG, 0) - regress.LogOfLabels(labels, byF, 0)
 	}
-	return l.problem.together(in.Rows).Evidence()*more > 4
+	return l.problem.groupsOf(in.Rows).Evidence()*more > 4
 }
 
 // pooledOf returns the regression g on the rows of all sources for a column, or nil without enough rows.

@@ -79,7 +79,7 @@ func (l *Learner) pooledRelevant(ctx context.Context, in Round, group []int, poo
 
 // relevanceWithout returns nu by all samples, followed by nu without each fold of them, and the fold of each sample.
 func (l *Learner) relevanceWithout(in Labelled, group []int) (nu [][]float64, fold []int) {
-	fold = regress.Stratified(make([]int, len(in.Rows)), l.problem.together(in.Rows))
+	fold = regress.Stratified(make([]int, len(in.Rows)), l.problem.groupsOf(in.Rows))
 	for i := range fold { // twice as large as the folds that predictions leave out: each costs regressions
 		fold[i] %= relevantFolds
 	}

@@ -174,7 +174,7 @@ func TestRelevantLeftOut(t *testing.T) {
 		}
 		all := must.Get(l.pooledOf(t.Context(), in, []int{0}, u))(t)
 		got := must.Get(l.pooledRelevant(t.Context(), in, []int{0}, all, u))(t)
-		fold := regress.Stratified(make([]int, len(y)), l.problem.together(in.Target.Rows))
+		fold := regress.Stratified(make([]int, len(y)), l.problem.groupsOf(in.Target.Rows))
 		before := [][]float64{}
 		for _, part := range []float64{0.8, 0.4} {
 			whole := nu(func(int) bool { return false })
@@ -295,8 +295,8 @@ func TestRelevantWithout(t *testing.T) {
 	must.Equal(t, len(got), 2, "helps")
 	for k, of := range got {
 		want := column.relevant[k][1]
-		must.EqualSlices(t, of[0].left, someOf(want.left, out.kept), "of the samples that are kept")
-		must.EqualSlices(t, of[0].logits, someOf(want.logits, out.kept), "logits")
+		must.EqualSlices(t, of[0].left, elementsAt(want.left, out.kept), "of the samples that are kept")
+		must.EqualSlices(t, of[0].logits, elementsAt(want.logits, out.kept), "logits")
 		must.EqualSlices(t, of[0].head[width:], []float32{float32(want.logits[2]), float32(want.logits[9])}, "of those left out")
 		must.EqualSlices(t, of[0].head[:width], make([]float32, width), "of features")
 	}

@@ -33,7 +33,7 @@ func (l *Learner) regressSquared(in Round, group []int, u units, most int) (*poo
 	}
 	samples := p.samplesOf(in.Target.Rows, ridge.centre, u.each)
 	labels := mat.NewDense(len(in.Target.Rows), len(group), in.Target.of(group, len(p.Target.Tasks)))
-	added, groups := ridge.added(samples, ridge.penalized), p.together(in.Target.Rows)
+	added, groups := ridge.added(samples, ridge.penalized), p.groupsOf(in.Target.Rows)
 	var covariance *mat.SymDense
 	if added != nil {
 		covariance = added.covariance()

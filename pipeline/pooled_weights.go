@@ -35,9 +35,9 @@ func (l *Learner) handicapOfClasses(in Labelled, group []int, found helps, n flo
 	return handicapOfF * math.Max(0, 1-n/fewSamples)
 }
 
-// handicapOfNumbers returns the handicap for numbers y: handicapOfF, but no more than the nats by which the best g on the rows of all sources
-// makes y, left out, likelier than the mean of the other samples does. A g that knows nothing about y is not preferred for having no
-// freedom. losses holds the squared residuals of the candidates.
+// handicapOfNumbers returns the handicap for numbers y: handicapOfF, but no more than the nats by which the best g on the rows of all
+// sources makes y, left out, likelier than the mean of the other samples does. A g that knows nothing about y is not preferred for having
+// no freedom. losses holds the squared residuals of the candidates.
 func (h helps) handicapOfNumbers(y []float64, groups regress.Groups, losses [][]float64) float64 {
 	best := math.Inf(1)
 	for help := range h.pooled {
@@ -90,7 +90,7 @@ func (l *Learner) joinWeights(in Labelled, group []int, left func(c, row int) fl
 			labelled = append(labelled, row)
 		}
 	}
-	of := candidates{groups: l.problem.together(in.Rows).Some(labelled), numbers: !l.problem.Classifies()}
+	of := candidates{groups: l.problem.groupsOf(in.Rows).Some(labelled), numbers: !l.problem.Classifies()}
 	losses := func(help []prediction, a, rate float64) []float64 {
 		out, says := make([]float64, len(labelled)), make([]float64, len(group))
 		for i, row := range labelled {

@@ -202,7 +202,7 @@ func (l *Learner) atCut(heads []headVector, in labelGroup) []headVector {
 		labels[i] = float64(v)
 		predicted[i] = labels[i] - heads[0].residuals[i]
 	}
-	_, cut := regress.Discriminant(predicted, labels, l.problem.together(in.Rows))
+	_, cut := regress.Discriminant(predicted, labels, l.problem.groupsOf(in.Rows))
 	by := 0.5 - cut
 	heads[0].intercept += by
 	floats.AddConst(-by, heads[0].residuals)
@@ -236,7 +236,7 @@ func (l *Learner) targetRows(rows []int32, u units) *targetRows {
 
 // measuredRows returns rows of the target's pool without a decomposition of their kernel.
 func (l *Learner) measuredRows(rows []int32, u units) *targetRows {
-	measured := regress.Measure(l.problem.readTarget(rows), u.each, l.problem.hasColumns(u), l.problem.together(rows))
+	measured := regress.Measure(l.problem.readTarget(rows), u.each, l.problem.hasColumns(u), l.problem.groupsOf(rows))
 	return &targetRows{Rows: measured, rows: slices.Clone(rows), each: u.each}
 }
 

@@ -27,8 +27,8 @@ type foldOut struct {
 	rows       []*targetRows // of samples in kept, remembered by rowsAt
 }
 
-// turnedUnits are the units of heads that are fitted to x.
-var turnedUnits = units{scale: 1}
+// rotatedUnits are the units of heads that are fitted to x.
+var rotatedUnits = units{scale: 1}
 
 // foldsOf deals the samples to folds in the order in which they were drawn, whatever their classes: if each class were
 // spread evenly, the left-out samples would have the class proportions of the others, which fresh rows need not have.
@@ -60,7 +60,7 @@ func (l *Learner) foldsOf(in Labelled, u units) *sampleFolds {
 // foldOf returns the fold of each sample, with equally many of each class of the first column of several classes where
 // [regress.Even] has such folds.
 func (p *Problem) foldOf(in Labelled) []int {
-	groups := p.together(in.Rows)
+	groups := p.groupsOf(in.Rows)
 	if groups.Group == nil && p.Classifies() {
 		for _, group := range p.columnGroups() {
 			if len(group) < 2 {
@@ -89,7 +89,7 @@ func (f *sampleFolds) places(rows []int32) []int {
 
 // rowsAt returns the samples with the given indices, which are outside of the fold out. They are remembered there.
 func (f *sampleFolds) rowsAt(p *Problem, out *foldOut, places []int) *targetRows {
-	rows := someOf(f.of.Rows, places)
+	rows := elementsAt(f.of.Rows, places)
 	if i := slices.IndexFunc(out.rows, func(t *targetRows) bool { return slices.Equal(t.rows, rows) }); i >= 0 {
 		return out.rows[i]
 	}
@@ -101,7 +101,7 @@ func (f *sampleFolds) rowsAt(p *Problem, out *foldOut, places []int) *targetRows
 			x.SetRow(i, x.RawRowView(0))
 		}
 	}
-	t := &targetRows{Rows: regress.NewRows(x, nil, false, p.together(rows)), rows: rows}
+	t := &targetRows{Rows: regress.NewRows(x, nil, false, p.groupsOf(rows)), rows: rows}
 	out.rows = append(out.rows, t)
 	return t
 }

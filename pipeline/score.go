@@ -67,7 +67,7 @@ func (l *Learner) score(in Round, fit headFit) (Score, *Losses, error) {
 			said = fit.stated
 		}
 		l.measured = measured{said, fit.labels}
-		s, losses := scorePredictions(set.Binary, l.logOdds, groups, said, fit.labels, l.problem.together(in.Target.Rows))
+		s, losses := scorePredictions(set.Binary, l.logOdds, groups, said, fit.labels, l.problem.groupsOf(in.Target.Rows))
 		s.LeaveOneOut = true
 		return s, losses, nil
 	}
@@ -80,7 +80,7 @@ func (l *Learner) score(in Round, fit headFit) (Score, *Losses, error) {
 		return Score{}, nil, err
 	}
 	l.measured = measured{pred, test.Y}
-	score, losses := scorePredictions(set.Binary, l.logOdds, groups, pred, test.Y, l.problem.together(test.Rows))
+	score, losses := scorePredictions(set.Binary, l.logOdds, groups, pred, test.Y, l.problem.groupsOf(test.Rows))
 	return score, losses, nil
 }
 

@@ -74,7 +74,7 @@ func (l *Learner) fitHead(target Labelled) (headFit, error) {
 		for i, c := range in.outputs {
 			y := in.column(i, len(in.outputs))
 			to := section(l.headOf(c), 0, used)
-			if fits[i], err = l.problem.Config.Head.fit(l.queue, z, l.model.heads(), y, l.problem.together(in.Rows), to); err != nil {
+			if fits[i], err = l.problem.Config.Head.fit(l.queue, z, l.model.heads(), y, l.problem.groupsOf(in.Rows), to); err != nil {
 				return nil, err
 			}
 		}
@@ -142,7 +142,7 @@ func (p *Problem) fitParts(target Labelled, u units, width int, fit func(labelGr
 			}
 			label := u.labelOf(columns[in.outputs[i]])
 			out.Loss += f.Loss
-			leftOut.add(label*label*f.LeaveOneOut, p.together(in.Rows).Count())
+			leftOut.add(label*label*f.LeaveOneOut, p.groupsOf(in.Rows).Count())
 			if f.residuals != nil {
 				out.leaveOut(target, in.outputs[i], len(columns), label, f)
 			}

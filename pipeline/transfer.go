@@ -38,7 +38,7 @@ func (l *Learner) newTransfer(target Labelled) (*transfer, error) {
 	}
 	outputs := len(p.Target.Tasks)
 	t := &transfer{phi: phi.Slice(0, len(target.Rows), 0, p.Config.K).(*mat.Dense), y: make([][]float64, outputs),
-		together: p.together(target.Rows)}
+		together: p.groupsOf(target.Rows)}
 	for i, v := range target.Y {
 		t.y[i%outputs] = append(t.y[i%outputs], float64(v))
 	}

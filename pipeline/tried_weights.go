@@ -23,7 +23,7 @@ func (p *Problem) triedWeights(of regress.Logits, left []*mat.Dense, class []int
 		tried.said = append(tried.said, predictionsOf(of, z, func(int) []float32 { return nil }))
 	}
 	tried.unlikely = func(weight int, samples []int) float64 {
-		return p.unlikely(of, linalg.SomeRows(left[weight], samples), someOf(class, samples), groups.Some(samples))
+		return p.unlikely(of, linalg.SomeRows(left[weight], samples), elementsAt(class, samples), groups.Some(samples))
 	}
 	return tried
 }

@@ -103,7 +103,7 @@ func (l *Learner) resampled(ctx context.Context, in Round, rec *Epoch, fit headF
 		return nil, err
 	}
 	nus, heads := make([][]float64, replicates), mat.DenseCopyOf(prior.heads)
-	groups := p.together(in.Target.Rows)
+	groups := p.groupsOf(in.Target.Rows)
 	times := make([][]float64, replicates)
 	for b := range times {
 		times[b] = make([]float64, len(in.Target.Rows))
@@ -242,7 +242,7 @@ func (l *Learner) resampledParts(rows []int32, prior headPrior, fitted []fittedP
 		if err != nil {
 			return nil, err
 		}
-		means, groups := prior.means(f.labelGroup), l.problem.together(f.Rows)
+		means, groups := prior.means(f.labelGroup), l.problem.groupsOf(f.Rows)
 		if !cfg.Intercept && cfg.Head.Prior == PriorSources {
 			clear(means)
 		}

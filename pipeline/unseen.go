@@ -115,7 +115,7 @@ func (p labelGroup) some(places []int) labelGroup {
 func (p *Problem) fitUnseen(in labelGroup, width int) []headFit {
 	fits := make([]headFit, len(in.outputs))
 	for i := range in.outputs {
-		odds := regress.LogOdds(0, p.together(in.Rows).Count())
+		odds := regress.LogOdds(0, p.groupsOf(in.Rows).Count())
 		head := make([]float32, width)
 		head[p.Config.K] = float32(odds)
 		fits[i].residuals = make([]float64, len(in.Rows))
@@ -134,7 +134,7 @@ func scarce[E float32 | float64](y []E, of regress.Groups) bool {
 // scarce reports whether the class of an output of the target is scarce among the samples that have its label.
 func (p *Problem) scarce(in Labelled, output int) bool {
 	outputs := len(p.Target.Tasks)
-	return scarce(in.column(output, outputs), p.together(in.Rows).Some(in.labelled(output, outputs)))
+	return scarce(in.column(output, outputs), p.groupsOf(in.Rows).Some(in.labelled(output, outputs)))
 }
 
 // byFrequency returns log-odds of a class that are the same for all rows: those of the frequency of the label 1, and

@@ -25,7 +25,7 @@ type absent struct {
 func (p *Problem) absentOf(in Labelled, group []int) *absent {
 	outputs := len(p.Target.Tasks)
 	a := &absent{is: make([]bool, len(group)), rows: in.labelled(group[0], outputs)}
-	of, once, some := p.together(in.Rows), 0, false
+	of, once, some := p.groupsOf(in.Rows), 0, false
 	for j, c := range group {
 		switch of.Distinct(func(i int) bool { return in.Y[i*outputs+c] == 1 }) {
 		case 0:

@@ -23,14 +23,14 @@ func (w *writer) measure(b *table.Batch) (err error) {
 
 // finish scales the features to their units, fills missing ones with their means, and records both in the header.
 func (w *writer) finish(h *header) error {
-	means, scale, whole := w.spreads.units()
+	means, scale, fine := w.spreads.units()
 	w.wordUnits(scale)
 	w.knotUnits(scale)
 	if w.scaled {
 		h.Centre, h.Spread = means, scale
 	}
 	if w.manifest.Fill != "" {
-		h.Means, h.Filled = means, w.spreads.whole.missing
+		h.Means, h.Filled = means, w.spreads.unrounded.missing
 		clear(h.Filled[len(w.readFeatures()):]) // the files have no cells for the features of knots
 		for j, n := range h.Filled {
 			if n == h.Rows {
@@ -38,7 +38,7 @@ func (w *writer) finish(h *header) error {
 			}
 		}
 	}
-	return rescale(w.dir, w.features.data, means, h.Centre, h.Spread, whole)
+	return rescale(w.dir, w.features.data, means, h.Centre, h.Spread, fine)
 }
 
 // countMissing counts the missing features of row i.

@@ -22,11 +22,11 @@ type spread struct {
 	missing          []int64
 }
 
-// spreads gathers the spread of the features both rounded to float32 and before rounding (whole), and the largest rounding error of each.
+// spreads gathers the spread of the features both rounded to float32 and unrounded, and the largest rounding error of each.
 type spreads struct {
-	rounded, whole spread
-	lost           []float64
-	row            [2][]float64
+	rounded, unrounded spread
+	lost               []float64
+	row                [2][]float64
 }
 
 // add takes row i into account and returns its features before rounding, until the next call.
@@ -34,31 +34,31 @@ func (s *spreads) add(v *table.Vectors, i int) []float64 {
 	if s.lost == nil {
 		s.lost, s.row = make([]float64, v.Width), [2][]float64{make([]float64, v.Width), make([]float64, v.Width)}
 	}
-	rounded, whole := s.row[0], s.row[1]
-	for j := range whole {
-		rounded[j], whole[j] = float64(v.F32[i*v.Width+j]), v.Wide(i*v.Width+j)
-		if lost := math.Abs(whole[j] - rounded[j]); lost > s.lost[j] {
+	rounded, unrounded := s.row[0], s.row[1]
+	for j := range unrounded {
+		rounded[j], unrounded[j] = float64(v.F32[i*v.Width+j]), v.Wide(i*v.Width+j)
+		if lost := math.Abs(unrounded[j] - rounded[j]); lost > s.lost[j] {
 			s.lost[j] = lost
 		}
 	}
 	s.rounded.add(rounded)
-	s.whole.add(whole)
-	return whole
+	s.unrounded.add(unrounded)
+	return unrounded
 }
 
 // units returns the centre and the scale of each feature as float32 holds it. Features whose rounding loses digits of their differences
-// beyond those that float32 itself loses, such as seconds since 1970, are measured before rounding, and whole is true for them.
-func (s *spreads) units() (centre, scale []float64, whole []bool) {
+// beyond those that float32 itself loses, such as seconds since 1970, are measured before rounding, and fine is true for them.
+func (s *spreads) units() (centre, scale []float64, fine []bool) {
 	const most = 1e-6
 	centre, scale = s.rounded.units()
-	centres, scales := s.whole.units()
+	centres, scales := s.unrounded.units()
 	for j, lost := range s.lost {
-		whole = append(whole, lost > most*scales[j])
-		if whole[j] {
+		fine = append(fine, lost > most*scales[j])
+		if fine[j] {
 			centre[j], scale[j] = centres[j], scales[j]
 		}
 	}
-	return centre, scale, whole
+	return centre, scale, fine
 }
 
 // scales reports whether each of width features is brought to mean 0 and standard deviation 1: where the manifest says so, and where it
@@ -110,9 +110,9 @@ func (s *spread) units() (centre, scale []float64) {
 }
 
 // rescale replaces the float64 features of a file by float32 features, in place. It fills missing features with their means and, where
-// centre is not empty, scales each to (x - centre) / scale. Features that are not whole are rounded to float32 first. data is the byte of
+// centre is not empty, scales each to (x - centre) / scale. Features that are not fine are rounded to float32 first. data is the byte of
 // the file at which the features begin.
-func rescale(dir string, data int64, means, centre, scale []float64, whole []bool) error {
+func rescale(dir string, data int64, means, centre, scale []float64, fine []bool) error {
 	f, err := os.OpenFile(filepath.Join(dir, featuresFile), os.O_RDWR, 0)
 	if err != nil {
 		return err
@@ -128,7 +128,7 @@ func rescale(dir string, data int64, means, centre, scale []float64, whole []boo
 		for i := 0; i+8 <= n; i += 8 {
 			j := i / 8 % len(means)
 			x := math.Float64frombits(binary.LittleEndian.Uint64(raw[i:]))
-			if !whole[j] {
+			if !fine[j] {
 				x = float64(float32(x))
 			}
 			if x != x {

@@ -6,9 +6,9 @@ import "unsafe"
 
 var kernelsAVX2 = kernels{
 	name:     "avx2",
-	u8:       loops[uint8]{taskGradWith(taskGradU8AVX2), gatherAsm(gatherU8AVX2), convertWith(convertU8AVX2)},
-	f16:      loops[uint16]{taskGradWith(taskGradF16AVX2), gatherAsm(gatherF16AVX2), convertWith(convertF16AVX2)},
-	f32:      loops[float32]{taskGradWith(taskGradF32AVX2), gatherAsm(gatherF32AVX2), convertWith(convertF32AVX2)},
+	u8:       loops[uint8]{taskGradWith(taskGradU8AVX2), gatherAsmWith(gatherU8AVX2), convertWith(convertU8AVX2)},
+	f16:      loops[uint16]{taskGradWith(taskGradF16AVX2), gatherAsmWith(gatherF16AVX2), convertWith(convertF16AVX2)},
+	f32:      loops[float32]{taskGradWith(taskGradF32AVX2), gatherAsmWith(gatherF32AVX2), convertWith(convertF32AVX2)},
 	products: outputsWith(productsAVX2),
 	updates:  outputsWith(updatesAVX2),
 	gemm:     func(g gemm) { gemmTiled(g, 6, 16, gemmTileAVX2) },
@@ -27,9 +27,9 @@ var kernelsAVX2 = kernels{
 
 var kernelsAVX512 = kernels{
 	name:     "avx512",
-	u8:       loops[uint8]{taskGradWith(taskGradU8AVX512), gatherAsm(gatherU8AVX512), convertWith(convertU8AVX512)},
-	f16:      loops[uint16]{taskGradWith(taskGradF16AVX512), gatherAsm(gatherF16AVX512), convertWith(convertF16AVX512)},
-	f32:      loops[float32]{taskGradWith(taskGradF32AVX512), gatherAsm(gatherF32AVX512), convertWith(convertF32AVX512)},
+	u8:       loops[uint8]{taskGradWith(taskGradU8AVX512), gatherAsmWith(gatherU8AVX512), convertWith(convertU8AVX512)},
+	f16:      loops[uint16]{taskGradWith(taskGradF16AVX512), gatherAsmWith(gatherF16AVX512), convertWith(convertF16AVX512)},
+	f32:      loops[float32]{taskGradWith(taskGradF32AVX512), gatherAsmWith(gatherF32AVX512), convertWith(convertF32AVX512)},
 	products: outputsWith(productsAVX512),
 	updates:  outputsWith(updatesAVX512),
 	gemm:     func(g gemm) { gemmTiled(g, 12, 32, gemmTileAVX512) },
@@ -131,8 +131,8 @@ func convertWith[E Element](kernel func(dst *float32, src *E, n int, scale float
 	}
 }
 
-// gatherAsm returns a gather that calls the given assembly.
-func gatherAsm[E Element](kernel func(x *E, stride, d int, rows *int32, n, known int, dst *float32, dstStride int)) gather[E] {
+// gatherAsmWith returns a gather that calls the given assembly.
+func gatherAsmWith[E Element](kernel func(x *E, stride, d int, rows *int32, n, known int, dst *float32, dstStride int)) gather[E] {
 	return func(x []E, stride, d int, rows []int32, n int, dst []float32, dstStride int) {
 		kernel(unsafe.SliceData(x), stride, d, unsafe.SliceData(rows), n, len(rows), unsafe.SliceData(dst), dstStride)
 	}
