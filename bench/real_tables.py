@@ -1,14 +1,14 @@
-"""Compares amtrl with scikit-learn on real tables of numbers, those that scikit-learn has within it.
+"""Compares amtrl with scikit-learn on real tables of numbers, the data sets that come with scikit-learn.
 
 usage: real_tables.py AMTRL [REPEATS]
 
-AMTRL is the command. A number is the mean squared error on other rows of the target divided by the variance of their labels, a mean over
-REPEATS draws of the target's samples, 40 where it is not given; sums are geometric means over the tables.
+AMTRL is the command. A figure is the mean squared error on held-out rows of the target, divided by the variance of their labels; it is a
+mean over REPEATS draws of the target's samples (40 by default). The last rows are geometric means over the tables.
 
-alone    the baseline target on a few samples, without sources, beside RidgeCV and BayesianRidge
-sources  the same samples of one part of a table, such as the images of one digit, with the other parts as sources: amtrl run with what it
-         chooses by default, which buys half of the sources' rows, beside RidgeCV and boosted trees on the samples alone, with half of the
-         rows of each source, and with all
+alone    few samples of a table and no sources: the baseline target beside RidgeCV and BayesianRidge
+sources  few samples of one part of a table, such as the images of one digit, with the other parts as sources: amtrl run with its defaults,
+         which buy half of the sources' rows, beside RidgeCV on the samples alone, and RidgeCV and boosted trees on the samples with half of
+         the rows of each source, and with all of them
 """
 import csv
 import json
@@ -24,7 +24,7 @@ from sklearn.linear_model import BayesianRidge, RidgeCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-TESTED = 300  # rows at most
+TESTED = 300  # held-out rows at most
 MANIFEST = """files: rows.csv
 columns: {source: source, split: part, features: "x*"}
 labels:
@@ -35,7 +35,7 @@ target: {source: target}
 
 
 def tables():
-    """(name, rows, numbers to predict, part of each row) of each."""
+    """Yields (name, features, labels, part of each row) for each table."""
     diabetes, wine, cancer, digits = (
         load() for load in (datasets.load_diabetes, datasets.load_wine, datasets.load_breast_cancer, datasets.load_digits))
     age = np.digitize(diabetes.data[:, 0], np.quantile(diabetes.data[:, 0], [1 / 3, 2 / 3]))
@@ -49,7 +49,7 @@ def tables():
 
 
 def run(amtrl, parts, *flags):
-    """The mean squared error of each method of a run on (source, split, rows, labels) of parts."""
+    """Runs amtrl on parts, which are (source, split, features, labels), and returns the mean squared error of each method."""
     with tempfile.TemporaryDirectory() as folder:
         with open(pathlib.Path(folder, "rows.csv"), "w", newline="") as file:
             out = csv.writer(file)
@@ -95,7 +95,7 @@ def with_sources(amtrl, train, test, others):
 
 
 def compare(title, sizes, draws):
-    """Prints the mean errors for each number of samples of each table, of which draws yields a dict for each draw."""
+    """Prints the mean errors for each table and number of samples n; draws(n, features, labels, part) yields a dict per draw."""
     print(f"\n{title}")
     logs, names = {}, None
     for name, x, y, part in tables():

@@ -1,4 +1,4 @@
-"""Predictions of scikit-learn's linear regression with the coefficients of a model.
+"""Times the predictions of scikit-learn's LinearRegression with the coefficients of a model of amtrl.
 
 usage: sklearn_predict.py DIR THREADS REPEATS K DTYPE
 """

@@ -1,4 +1,4 @@
-"""Predictions of the convolutional network in PyTorch with the parameters of a model.
+"""Times the predictions of the convolutional network in PyTorch with the parameters of a model of amtrl.
 
 usage: torch_predict.py DIR THREADS REPEATS K CHANNELS...
 """

@@ -1,10 +1,10 @@
-"""What cupy.linalg.pinv takes for a float64 matrix; numpy.linalg.pinv on a
-device that is not CUDA.
+"""Times cupy.linalg.pinv of a float64 matrix, or numpy.linalg.pinv if DEVICE is not cuda.
 
 usage: cupy_pinv.py DEVICE LEAST ROWS COLS DECADES
 
-The rows of the matrix are scaled from 1 down to 10^-DECADES, and then, unless DECADES is
-0, have multiples of one row added. Prints one JSON object: the seconds and the library."""
+The matrix is random. Unless DECADES is 0, its rows are scaled from 1 down to 10^-DECADES, and multiples of one random
+row are then added to all of them. Prints one JSON object: the median seconds per call, over five batches that last LEAST
+seconds together, and the library."""
 import json
 import sys
 import time

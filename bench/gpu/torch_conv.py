@@ -1,13 +1,11 @@
-"""Training the convolutional representation in PyTorch: the network, minibatches,
-optimiser and schedule of amtrl's row beside it, autograd for the gradient, true
-float32, the data on the device. Each way is timed in both memory formats and the
-faster one counts.
+"""Times the training of the convolutional representation in PyTorch, with the same network, minibatches, optimiser and
+schedule as amtrl's row in the table. The gradient is autograd's, in true float32 (no TF32), and the data are on the
+device. Eager execution and a CUDA graph are each timed in both memory formats, and the faster format counts.
 
 usage: torch_conv.py FOLDER DEVICE THREADS PASSES BATCH RATE DECAY K CHANNELS...
 
-FOLDER holds x.bin (float32, images of 28 by 28), y.bin and offsets.bin. Prints one
-JSON object: seconds per pass and the loss in the last one, eager and as a CUDA
-graph."""
+FOLDER holds x.bin (float32, images of 28 by 28), y.bin (float32) and offsets.bin (int64). Prints one JSON object: the
+seconds per pass and the mean loss of the last pass, with eager execution and with a CUDA graph."""
 import json
 import sys
 import time
@@ -31,7 +29,7 @@ steps = len(y) // batch
 
 
 def cycle():
-    """The one-cycle rates of all steps."""
+    """Returns the learning rate of each step, by the one-cycle schedule."""
     optimiser = torch.optim.SGD([nn.Parameter(torch.zeros(1))], lr=rate)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, rate, total_steps=steps * passes, cycle_momentum=False)
     rates = []

@@ -9,9 +9,9 @@ ARMIJO, CURVATURE, TRIALS, HISTORY = 1e-4, 0.9, 30, 10
 
 
 def minimise(evaluate, x, iterations, goal=-math.inf):
-    """Minimises from x in place; evaluate returns f, a 0-dimensional float64
-    tensor, and a fresh gradient. Returns the objective, the iterations and the
-    evaluations."""
+    """Minimises f from x, which is left as it is, until f is at most goal or the iterations
+    are used up. evaluate(x) returns f, a 0-dimensional float64 tensor, and a fresh gradient.
+    Returns the point reached, f there, the number of iterations and that of evaluations."""
     pairs = []
     f, g = evaluate(x)
     fx, gg = torch.stack((f, g.double().dot(g.double()))).tolist()
@@ -52,7 +52,7 @@ def minimise(evaluate, x, iterations, goal=-math.inf):
 
 
 def direction(pairs, g):
-    """-H g by the two-loop recursion, scalars kept on the device."""
+    """Returns -H g by the two-loop recursion. Scalars stay on the device."""
     q, alpha = g.clone(), []
     for s, y, rho, _ in reversed(pairs):
         a = rho * s.dot(q)

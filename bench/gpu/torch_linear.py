@@ -1,4 +1,4 @@
-"""What PyTorch takes for the task gradient and the linear ERM.
+"""Times the task gradient and the linear ERM in PyTorch.
 
 usage: torch_linear.py FOLDER DEVICE THREADS LEAST GOAL LAMBDA K
 

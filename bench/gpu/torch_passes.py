@@ -1,8 +1,8 @@
-"""One loss and gradient of the multi-task least squares in PyTorch, in four
-ways that give the same numbers, and the obvious one by autograd.
+"""The loss and gradient of multi-task least squares in PyTorch, in four ways that
+give the same numbers, and the linear ERM as one would first write it, by autograd.
 
-With p_t row t of P (T by d): r_i = x_i'p_t - y_i, q_t = sum_i r_i x_i,
-loss = sum_i r_i^2."""
+With p_t row t of P (T by d), for the samples i of task t: r_i = x_i'p_t - y_i,
+q_t = sum_i r_i x_i. The loss is the sum of r_i^2 over all samples."""
 import time
 
 import torch
@@ -22,7 +22,7 @@ class Samples:
         self.padded = None
 
     def pad(self):
-        """Tasks as blocks of one length, where that costs at most twice the memory."""
+        """Copies the tasks into blocks of one length, unless that takes more than twice the memory. Returns whether it did."""
         if self.t * self.longest > 2 * len(self.y):
             return False
         x = torch.zeros(self.t, self.longest, self.x.shape[1], device=self.x.device)
@@ -81,8 +81,8 @@ def timed(f, least):
 
 
 def fastest(s, p, least):
-    """The fastest of the ways on these samples: function, seconds, name. All must
-    agree."""
+    """Returns the fastest way on these samples: function, seconds, name. Exits if a
+    way disagrees with the loop over tasks."""
     ways = ([batched] if s.pad() else []) + [indexed, dense, looped]
     want, best = looped(s, p), None
     for way in ways:
@@ -99,7 +99,7 @@ def fastest(s, p, least):
 
 
 def objective(s, way, k, lam):
-    """f and its gradient at theta (B' then W') by one pass over the samples."""
+    """Returns the function that maps theta (B' then W') to f and its gradient, by one pass over the samples."""
     d, n = s.x.shape[1], len(s.y)
 
     def evaluate(theta):
@@ -114,5 +114,5 @@ def objective(s, way, k, lam):
 
 
 def obvious(s, theta, k, lam, iterations, goal):
-    """The program one would first write. Returns theta, and what it reached."""
+    """Minimises f as one would first write it. Returns theta, and a dict of the objective and the number of evaluations."""
     return Obvious(s.x, s.y, s.task, theta, k, lam).minimise(iterations, 4 * iterations, goal)

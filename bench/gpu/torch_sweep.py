@@ -1,7 +1,7 @@
-"""The sweep over targets in PyTorch: for each target, four epochs of active
-sampling and one of uniform sampling, with the settings of amtrl's row beside it
-(least-squares head, minimum-norm relevance, a fixed number of L-BFGS iterations
-per epoch, warm starts).
+"""The sweep over targets in PyTorch: for each target, some epochs of active
+sampling and then one of uniform sampling with as many samples, with the settings
+of amtrl's row in the table (least-squares head, minimum-norm relevance, a fixed
+number of L-BFGS iterations per epoch, warm starts).
 
 usage: torch_sweep.py FOLDER DEVICE THREADS same|obvious
 
@@ -58,7 +58,7 @@ def fit(s, theta):
         theta, seen = passes.obvious(s, theta, K, LAMBDA, ITERATIONS, float("-inf"))
         evaluations += seen["evaluations"]
         return theta
-    # Uneven allocations do not pad well; on those the dense products do best.
+    # Uneven allocations take too much padding; for them the dense products are fastest.
     way = passes.batched if s.pad() else passes.dense
     theta, _, _, made = minimise(passes.objective(s, way, K, LAMBDA), theta, ITERATIONS)
     evaluations += made

@@ -1,4 +1,5 @@
-"""Writes a Parquet file of rows of 50 shops with an embedding of float16 each, of which one in ten has a label."""
+"""Writes a Parquet file of rows of 50 shops, each row with an embedding in float16. One row in ten has a label; in the last
+shop, the target, one in 500."""
 import sys
 
 import numpy as np
@@ -10,7 +11,7 @@ rng = np.random.default_rng(1)
 SHOPS, CLASSES, GROUP = 50, 5, 1 << 16
 shared = rng.normal(size=(CLASSES, width)).astype(np.float32) * 0.16
 own = rng.normal(size=(SHOPS, CLASSES, width)).astype(np.float32) * 0.16
-own[: SHOPS // 2] = shared  # these are like the target, which is the last one
+own[: SHOPS // 2] = shared  # these shops are like the target, which is the last shop
 own[-1] = shared
 noise = rng.standard_normal((GROUP, width), np.float32)
 names = pa.array([f"shop {i:02}" for i in range(SHOPS)])

@@ -5,8 +5,9 @@
     study.tell(rows.assign(label=...))  # whenever labels come, in part and in any order
     study.relevance(), study.plan(budget=1000), study.predict(new_rows)
 
-It runs the program amtrl, which must be on the PATH, named by the environment variable AMTRL_PROGRAM, or given as
-program. Tables are pandas data frames where pandas is installed, and lists of dicts otherwise; both are taken.
+The module runs the program amtrl, which must be on the PATH, named by the environment variable AMTRL_PROGRAM, or given
+as the argument program. Methods return tables as pandas data frames where pandas is installed, and as lists of dicts
+otherwise; they take either.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ Table = Union["pandas.DataFrame", Iterable[Mapping[str, Any]], str, Path]
 
 
 class AmtrlError(Exception):
-    """What amtrl said when it failed, in its own words. code is its exit code."""
+    """A failure of amtrl: its message, and its exit code in code."""
 
     def __init__(self, message: str, code: int) -> None:
         super().__init__(message)
@@ -43,11 +44,11 @@ class Stop(AmtrlError):
 
 
 class Contradiction(AmtrlError):
-    """A label, or a request, is at odds with an earlier one; nothing was changed (exit code 4)."""
+    """A label or a request contradicts an earlier one; nothing was changed (exit code 4)."""
 
 
 class Study:
-    """A study in a folder, which amtrl study new made."""
+    """A study in a folder that amtrl study new made."""
 
     def __init__(self, folder: str | Path, program: str | None = None) -> None:
         self.folder = Path(folder)
@@ -60,7 +61,7 @@ class Study:
         """Begin a study of a manifest, or of a folder that amtrl data import wrote.
 
         settings are the flags of amtrl study new, such as round_budget=500, target_samples=60, k=8 or seed=1.
-        The same call again opens the study that is there.
+        The same call again opens the existing study.
         """
         program = program or os.environ.get("AMTRL_PROGRAM", "amtrl")
         _run(program, "study", "new", folder, "--data", data, *_flags(settings))
@@ -68,11 +69,11 @@ class Study:
 
     def ask(self, budget: float | None = None, request: str | None = None, expires: str | None = None,
             stop_below: float | None = None) -> Any:
-        """Rows to label: id, source, cost, priority (1 is the most wanted), reason, ask and expires.
+        """Return the rows to label next: id, source, cost, priority (1 comes first), reason, ask and expires.
 
-        The same request gives the same rows however often it is asked. expires, such as "3d", is after how long a row
-        without an answer may be asked for again. Raises Stop where the next round is expected to gain less than stop_below,
-        or no row is left.
+        The same request gives the same rows however often it is made. expires, such as "3d", is the time after which a row
+        without an answer may be asked for again. Raises Stop if the next round is expected to gain less than stop_below, or
+        if no row is left.
         """
         with tempfile.TemporaryDirectory() as folder:
             out = Path(folder) / "ask.csv"
@@ -80,12 +81,13 @@ class Study:
             return _read(out, {"cost": float, "priority": int, "ask": int})
 
     def tell(self, answers: Table, replace: bool = False, checked: bool = False) -> dict[str, Any]:
-        """Take labels: a table with id and the columns of the labels, or a file of such or of Label Studio's export.
+        """Take labels from a table with id and the columns of labels, from a file of a table, or from Label Studio's export.
 
-        Rows without a label are left out; status "skip" gives a row up. All of it is taken or nothing. Raises Contradiction
-        where a label differs from an earlier one, unless replace is set. Returns how many rows changed and are pending, and
-        as far the numbers that are so far from the others of their source that they are probably slips; it warns of them.
-        With checked the numbers of the table were looked at and are right: they are named no more.
+        Rows without a label are ignored, and the status "skip" gives a row up. If one answer is refused, none is taken.
+        Raises Contradiction if a label differs from an earlier one, unless replace is set. Returns how many rows changed and
+        how many are pending, and under "far" the numbers so far from the others of their source that they are probably
+        slips; a warning lists them too. checked says that the numbers of the table are right, so that they are no longer
+        listed.
         """
         with tempfile.TemporaryDirectory() as folder:
             told = json.loads(self._study("tell", _write(answers, Path(folder)), "--json", *_flags(dict(replace=replace, checked=checked))))
@@ -98,30 +100,30 @@ class Study:
         return json.loads(self._study("fit", "--json"))
 
     def status(self) -> dict[str, Any]:
-        """What was spent, what is pending, by source, what the last round found and the next is expected to bring."""
+        """Return what was spent and what is pending, by source, the result of the last round and the next one's expected gain."""
         return json.loads(self._study("status", "--json"))
 
     def plan(self, budget: float | None = None) -> dict[str, Any]:
-        """What a budget would draw and bring; it changes nothing."""
+        """Return how a budget would be divided among the sources and its expected gain. Nothing is changed."""
         return json.loads(self._study("plan", "--json", *_flags(dict(budget=budget))))
 
     def relevance(self) -> Any:
-        """nu and the share of each source, with 90 % intervals, after each round."""
+        """Return nu and the share of each source, with 90 % intervals, after each round."""
         rows = []
         for found in json.loads(self._study("relevance", "--json")) or []:
             rows += [{"round": found["round"], **source} for source in found["result"]["sources"]]
         return _table(rows)
 
     def predict(self, rows: Table, vectors: Any = None, **settings: Any) -> Any:
-        """The label of each row and the score of each class, or the number, by the model of the last round.
+        """Predict the label of each row and the score of each class, or the number, by the model of the last round.
 
-        vectors are the features where these are a file of their own: an NPY file, or an array of numpy with a row for each of
-        rows. settings are other flags of amtrl predict, such as method="target".
+        vectors holds the features if the study has them in a file of their own: it is an NPY file or a NumPy array, with one
+        row for each of rows. settings are other flags of amtrl predict, such as method="target".
         """
         with tempfile.TemporaryDirectory() as folder:
             out = Path(folder) / "predicted.jsonl"
             if vectors is not None and not isinstance(vectors, (str, Path)):
-                import numpy  # of whoever has an array
+                import numpy  # installed if the caller has an array
                 numpy.save(Path(folder) / "vectors.npy", vectors)
                 vectors = Path(folder) / "vectors.npy"
             flags = _flags(dict(settings, vectors=vectors))
@@ -131,7 +133,7 @@ class Study:
         return _table([{name: float("nan") if v is None else v for name, v in row.items()} for row in found])
 
     def verify(self) -> dict[str, int]:
-        """Replay the journal and hold every ask and round against it."""
+        """Replay the journal and compare every ask and round with it. Return the number of events, asks and rounds."""
         return json.loads(self._study("verify", "--json"))
 
     def export(self, path: str | Path) -> None:
@@ -143,7 +145,7 @@ class Study:
 
 
 def _flags(settings: Mapping[str, Any]) -> list[str]:
-    """settings as flags: target_samples=60 is --target-samples=60. None is left out."""
+    """Return settings as flags: target_samples=60 becomes --target-samples=60. None is left out."""
     out = []
     for name, value in settings.items():
         if value is not None and value is not False:
@@ -155,7 +157,7 @@ def _flags(settings: Mapping[str, Any]) -> list[str]:
 
 
 def _run(program: str, *args: Any) -> str:
-    """The standard output of the program."""
+    """Run the program and return its standard output. Raises AmtrlError if it fails."""
     try:
         done = subprocess.run([program, *map(str, args)], capture_output=True, encoding="utf-8", errors="replace", check=False)
     except OSError as err:
@@ -168,7 +170,7 @@ def _run(program: str, *args: Any) -> str:
 
 
 def _read(path: Path, kinds: Mapping[str, Callable[[str], Any]]) -> Any:
-    """A CSV file as a table, whose columns are text or what kinds makes of it."""
+    """Return a CSV file as a table. Cells are text, unless kinds has a function that converts their column."""
     with open(path, newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     for row in rows:
@@ -182,7 +184,7 @@ def _table(rows: list[dict[str, Any]]) -> Any:
 
 
 def _write(rows: Table, folder: Path) -> Path:
-    """A table as a file, which it may be already."""
+    """Return the path of rows if they are a file already, or else of a JSONL file in folder, to which they are written."""
     if isinstance(rows, (str, Path)):
         return Path(rows)
     if pandas is not None and isinstance(rows, pandas.DataFrame):

@@ -20,7 +20,7 @@ def records(table):
 
 
 class InFolder(unittest.TestCase):
-    """Has a folder for the length of a test."""
+    """A test with a temporary folder."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -30,7 +30,7 @@ class InFolder(unittest.TestCase):
 
 
 class Campaign(InFolder):
-    """A study of three sources, of which two are like the target."""
+    """A study of three sources, two of which are like the target."""
 
     def setUp(self):
         super().setUp()
@@ -106,7 +106,7 @@ class Campaign(InFolder):
 
 
 class Names(InFolder):
-    """A study whose source is called in another script, and whose columns of labels are called like scores."""
+    """A study whose source has a Cyrillic name, and whose columns of labels have names like columns of predictions."""
 
     def setUp(self):
         super().setUp()
@@ -141,7 +141,7 @@ class Names(InFolder):
 
 
 class Vectors(InFolder):
-    """A study whose features are a file of their own."""
+    """A study whose features are in a file of their own."""
 
     def test_predict(self):
         rng = random.Random(3)
@@ -165,7 +165,7 @@ class Vectors(InFolder):
 
 
 class Slips(InFolder):
-    """A study of numbers, of which a point gets lost."""
+    """A study of numbers, one of which loses its decimal point."""
 
     def test_tell(self):
         rng = random.Random(4)
@@ -196,7 +196,7 @@ class Slips(InFolder):
 
 
 def npy(path, rows):
-    """Write rows of numbers as a file of numpy."""
+    """Write rows of numbers as an NPY file of float64."""
     head = str({"descr": "<f8", "fortran_order": False, "shape": (len(rows), len(rows[0]))}).encode()
     head += b" " * (-(len(head) + 11) % 64) + b"\n"
     numbers = [v for row in rows for v in row]
@@ -204,7 +204,7 @@ def npy(path, rows):
 
 
 class WithoutPandas(Campaign):
-    """The same where pandas is not installed."""
+    """The tests of Campaign without pandas."""
 
     def setUp(self):
         pandas, amtrl.pandas = amtrl.pandas, None

@@ -1,4 +1,4 @@
-"""What the PyTorch programs of the benchmarks share: reading the data, timing, the linear ERM as one would
+"""Code that the PyTorch programs of the benchmarks share: reading the data, timing, the linear ERM as one would
 first write it, and the convolutional network."""
 import time
 
@@ -8,7 +8,7 @@ from torch import nn
 
 
 def begin(device, threads):
-    """True float32, and as many threads as amtrl has."""
+    """Sets the number of threads, and true float32 (no TF32). Exits if device is cuda and PyTorch has none."""
     if device == "cuda" and not torch.cuda.is_available():
         raise SystemExit(f"PyTorch {torch.__version__} sees no CUDA device")
     torch.set_num_threads(threads)
@@ -21,7 +21,7 @@ def loader(folder, device="cpu"):
 
 
 def task_of(offsets):
-    """The task of each sample."""
+    """Returns the task of each sample; those of task t begin at offsets[t]."""
     return torch.repeat_interleave(torch.arange(len(offsets) - 1, device=offsets.device), offsets[1:] - offsets[:-1])
 
 
@@ -31,7 +31,7 @@ def synchronise():
 
 
 def median_of_three(f):
-    """Of the dicts that f returns, the first left out, that of the median time, with its seconds."""
+    """Calls f four times and ignores the first call. Returns the dict from the call with the median time, with its seconds."""
     results = []
     for i in range(4):
         synchronise()
@@ -43,8 +43,8 @@ def median_of_three(f):
 
 
 class Obvious:
-    """The linear ERM as one would first write it: Z = X B, each sample's prediction is the dot product with its
-    task's head, autograd does the rest. theta is B' then W'."""
+    """The linear ERM as one would first write it: Z = X B, and the prediction of a sample is the dot product of its row
+    of Z with its task's head. The gradient is autograd's. theta is B' then W'."""
 
     def __init__(self, x, y, task, theta, k, lam):
         d = x.shape[1]
@@ -62,14 +62,15 @@ class Obvious:
         return f
 
     def minimise(self, iterations, evaluations, goal):
-        """By torch.optim.LBFGS. Returns theta, and the objective reached with the number of evaluations."""
+        """Minimises by torch.optim.LBFGS until the objective is at most goal, or the iterations or evaluations are used
+        up. Returns theta, and a dict of the lowest objective and the number of evaluations."""
         seen = {"objective": float("inf"), "evaluations": 0}
 
         class Reached(Exception):
             pass
 
         def closure():
-            f = float(self.evaluate())  # once, since on a device it waits
+            f = float(self.evaluate())  # converted once: on a device, float() waits for the result
             seen["evaluations"] += 1
             seen["objective"] = min(seen["objective"], f)
             if f <= goal:
@@ -86,7 +87,8 @@ class Obvious:
 
 
 def network(channels, k, memory, device="cpu"):
-    """Images of 28 by 28 to k features: layers of convolution, ReLU and pooling, then a full one."""
+    """Returns a network from images of 28 by 28 to k features: layers of convolution, ReLU and pooling, one for each of
+    channels, then a fully connected layer."""
     side, inputs, layers = 28, 1, []
     for c in channels:
         conv = nn.Conv2d(inputs, c, 3, padding=1)

@@ -1,4 +1,4 @@
-"""Writes NPY and safetensors files of many kinds into a folder, each beside a .json of what is in it."""
+"""Writes NPY and safetensors files of many kinds into a folder, and beside each file a .json of its content."""
 import json
 import sys
 
@@ -37,7 +37,7 @@ for kind in KINDS:
     for order in "CF":
         np.save(f"{folder}/{kind.strip('?') or 'bool'}{order}.npy", np.asarray(x, order=order))
         describe(f"{kind.strip('?') or 'bool'}{order}.npy", {}, ["vector"], x)
-    if kind[0] != "f":  # the text of a float is not that of NumPy
+    if kind[0] != "f":  # amtrl's text of a float differs from NumPy's
         v = numbers(kind, ROWS)
         np.save(f"{folder}/{kind.strip('?') or 'bool'}-values.npy", v)
         describe(f"{kind.strip('?') or 'bool'}-values.npy", {"value": v}, [], None)

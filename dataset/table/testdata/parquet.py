@@ -1,4 +1,4 @@
-"""Writes Parquet files of many kinds into a folder, each beside a .json of what is in it."""
+"""Writes Parquet files of many kinds into a folder, and beside each file a .json of its content."""
 import datetime
 import json
 import sys
@@ -123,7 +123,7 @@ for kind, (arrow, dtype) in KINDS.items():
         write(f"{kind}-{encoding}", table, x, ["x"], use_dictionary=False, column_encoding={"x.list.element": encoding},
               data_page_version=str(rng.choice(["1.0", "2.0"])), row_group_size=int(rng.integers(1, 800)))
 x = numbers(np.float32)
-x[:] = 0.25  # one value, all in the dictionary
+x[:] = 0.25  # the dictionary has this one value
 write("constant", pa.table({"x": pa.array(list(x), pa.list_(pa.float32()))}), x, ["x"])
 nested = pa.table({"meta": pa.array([{"site": "a", "n": i} for i in range(ROWS)]), "x": pa.array(list(x), pa.list_(pa.float32()))})
 pq.write_table(nested, f"{folder}/nested.parquet")

@@ -1,4 +1,4 @@
-"""Writes CSV, TSV, JSONL and JSON files with pandas, each beside a .json of what is in it."""
+"""Writes CSV, TSV, JSONL and JSON files with pandas, and beside each file a .json of its content."""
 import csv
 import json
 import sys
@@ -26,7 +26,7 @@ numpy = pd.DataFrame({"text": text, "x": [str(x) for x in vectors]})
 many = pd.DataFrame({"text": text, **{f"x{j}": vectors[:, j] for j in range(WIDTH)}})
 columns = [f"x{j}" for j in range(WIDTH)]
 for end, name in (("\n", "lf"), ("\r\n", "crlf")):
-    # CRLF within a cell is read as LF, as by Python's own reader of text files.
+    # A CRLF within a cell is read as LF, as Python reads text files.
     write(f"list-{name}.csv", lists, ["x"], lambda p: lists.to_csv(p, index=False, lineterminator=end), False)
     write(f"many-{name}.tsv", many, columns, lambda p: many.to_csv(p, index=False, sep="\t", lineterminator=end), False)
 printed = np.array([x[1:-1].split() for x in numpy["x"]], np.float32)
