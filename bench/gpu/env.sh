@@ -1,8 +1,8 @@
-# Read by the other scripts: finds CUDA's libraries among the packages of the
-# Python at hand, where the caller names no folder, and says where files go: into
+# Read by the other scripts. Unless the caller names a folder of CUDA's libraries, it
+# looks for them among the packages of python3. It sets out, the folder for results:
 # AMTRL_GPU_OUT, by default this folder.
 if [ -z "$AMTRL_CUDA_LIB_DIR$VIRTUAL_ENV" ] && command -v python3 >/dev/null; then
-  # The first of its folders of packages that has cuBLAS; the environment is what lies above lib.
+  # The first folder of Python packages that has cuBLAS; the environment is the folder above its lib.
   prefix=$(python3 - <<'END'
 import glob, os, site
 dirs = [site.getusersitepackages()] if site.ENABLE_USER_SITE else []
@@ -18,10 +18,10 @@ END
   fi
 fi
 out=${AMTRL_GPU_OUT:-$PWD}
-case $out in /*) ;; *) out=$OLDPWD/$out ;; esac # from where the script was called
+case $out in /*) ;; *) out=$OLDPWD/$out ;; esac # relative to where the script was called
 mkdir -p "$out/logs" || exit 1
-# What is compiled is kept beside the scripts, where all later calls find it whatever AMTRL_GPU_OUT is, or in $out
-# where that cannot be written.
+# Compiled kernels are kept beside the scripts, where all later calls find them whatever AMTRL_GPU_OUT is, or in $out
+# if the folder of the scripts is not writable.
 kept=$PWD
 [ -w "$kept" ] || kept=$out
 AMTRL_CUBIN_CACHE=${AMTRL_CUBIN_CACHE:-$kept/cubin}

@@ -1,21 +1,21 @@
 #!/bin/sh
-# Checks the GPU at hand with what lies beside this file: sh test-gpu.sh [small] [STEP...].
-# Each step ends within LIMIT seconds (540), with all that it started, and leaves a verdict on a line of its own, a
-# log in logs, and a line of test.jsonl; a step that fails keeps none from the next. Exit
-# code 0 where none failed. The steps, in their order:
+# Checks the GPU of this machine with the programs beside this file: sh test-gpu.sh [small] [STEP...].
+# After LIMIT seconds (540) a step is ended, with all processes that it started. Each step prints a line with its
+# verdict, and writes a log to logs and a line to test.jsonl. The steps after a failed one run all the same. The exit
+# code is 0 if no step failed. The steps, in their order:
 #
-#   doctor conformance golden captures     those that are meant where none is named
+#   doctor conformance golden captures     the default
 #   memcheck-GROUP racecheck-GROUP         the conformance tests of a group under compute-sanitizer; GROUP is
 #                                          MultiTask, Convolution, Training or Vectors
-#   sanitizers                             all of these
+#   sanitizers                             all groups under memcheck and racecheck
 #
-# CUDA's runtime libraries are all that is needed besides; compute-sanitizer is used where
-# it is found and works. "small" tries the script with a few of the tests.
+# Nothing else is needed but CUDA's runtime libraries; compute-sanitizer is used where it is installed and works.
+# "small" tries the script with a few of the tests.
 cd "$(dirname "$0")" || exit 1
 . ./env.sh
 limit=${LIMIT:-540}
 failed=0
-found=99 # exit code of the sanitizer where it found something
+found=99 # exit code of compute-sanitizer if it finds an error
 
 AMTRL_TEST_GPU=required
 export AMTRL_TEST_GPU
@@ -36,7 +36,7 @@ verdict() {
   printf '{"step": "%s", "verdict": "%s", "seconds": %s, "exit_code": %s}\n' "$1" "$2" "$3" "$4" >>"$out/test.jsonl"
 }
 
-# end leaves nothing of a step, which would keep memory of the device and its time from the next.
+# end kills what is left of a step, which would take device memory and time from the next.
 end() {
   [ -z "$group" ] || kill -s KILL -- "-$group" 2>/dev/null
   group=
@@ -52,7 +52,7 @@ check() {
   shift
   log=$out/logs/$name.log
   start=$(date +%s)
-  # SIGQUIT has a Go program say where it is. timeout leads a process group of its own.
+  # On SIGQUIT a Go program prints its stacks. timeout leads a process group of its own.
   timeout -s QUIT -k 10 "$limit" "$@" >"$log" 2>&1 &
   group=$!
   wait $group
@@ -74,7 +74,7 @@ check() {
 
 sanitizer=$(command -v compute-sanitizer || ls /usr/local/cuda/bin/compute-sanitizer 2>/dev/null)
 
-# sanitize NAME TOOL GROUP. That a stream's work is not done yet is an error of the API to memcheck, and none here.
+# sanitize NAME TOOL GROUP. memcheck would report as an API error that a stream is not ready yet, which is no error here.
 sanitize() {
   more=
   [ "$2" = memcheck ] && more='--report-api-errors no'
