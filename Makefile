@@ -7,7 +7,7 @@ VENV      := build/venv
 WHEELS    := build
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-# Everything is compiled once: with paths trimmed in some builds alone, it would be twice.
+# With -trimpath in some builds only, everything would be compiled twice.
 export GOFLAGS := $(GOFLAGS) -trimpath
 
 .DEFAULT_GOAL := help
@@ -31,7 +31,7 @@ test: deps lint ## install what the tests need and run them all
 	CGO_ENABLED=0 $(GO) build ./...
 
 .PHONY: race
-race: ## the tests of everything concurrent under the race detector
+race: ## test everything concurrent under the race detector
 	$(GO) test -race -short ./backend/... ./batch ./batch/k8s ./batch/local ./batch/slurm ./cpu/... ./cuda ./dataset/... \
 	  ./internal/atomicfile ./internal/filelock ./internal/lease ./pipeline/... ./runs/...
 
@@ -41,8 +41,8 @@ lint: check-generate check-docker check-platforms ## gofmt, vet, staticcheck, ot
 	$(GO) vet ./...
 	$(GO) run $(STATICCHECK) ./...
 
-# Kubernetes' own API server and Job controller, with a stand-in for a node. Cold
-# this takes some minutes to build, 1.3 GB of modules and 3 GB of build cache.
+# Kubernetes' own API server and Job controller, with a stand-in for a node. The first
+# build takes some minutes, 1.3 GB of modules and 3 GB of build cache.
 KUBE_VERSION := v1.34.4
 KUBE_FLAGS   := -s -w $(foreach p,k8s.io/component-base/version k8s.io/client-go/pkg/version,\
                 -X $(p).gitVersion=$(KUBE_VERSION) -X $(p).gitMajor=1 -X $(p).gitMinor=34)
@@ -55,7 +55,7 @@ kubelab: ## sweeps as Indexed Jobs on a real API server and Job controller; one 
 	AMTRL_KUBELAB=$(abspath build/kubelab) $(GO) test -v -count=1 -timeout 30m -run '^TestKubelab$$' ./batch/k8s
 
 .PHONY: fuzz
-fuzz: ## each fuzz target for FUZZTIME (1m), of which the shrinking of one input may take no more than a second
+fuzz: ## run each fuzz target for FUZZTIME (1m), with at most a second to minimise an input
 	@set -e; for pkg in $$($(GO) list ./...); do \
 	  for f in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz' || true); do \
 	    echo "== $$pkg $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1s $$pkg; \
@@ -81,10 +81,10 @@ bench-large: deps-python ## import, run and predict 10 million rows of Parquet; 
 BASE ?= HEAD
 
 .PHONY: same-bytes
-same-bytes: ## hold what run, sweep and a batch leave behind against the build of BASE (HEAD), byte for byte
+same-bytes: ## compare the files of run, sweep and a batch with those of a build of BASE (HEAD), byte for byte
 	$(GO) run ./bench/samebytes -base $(BASE)
 
-# What a machine with a GPU and without Go runs: carry the folder there, with this
+# The programs for a machine with a GPU and without Go: copy the folder there, with this
 # file or without it (sh build/gpu/test-gpu.sh).
 GPU := build/gpu
 GPU_MIB := 60
@@ -99,27 +99,27 @@ gpu-bundle: ## build what test-gpu and bench-gpu need into build/gpu
 	@size=$$(du -cm $(GPU)/amtrl $(GPU)/bench $(GPU)/check.test | tail -n 1 | cut -f1); echo "$(GPU): $$size MiB"; \
 	  [ "$$size" -le $(GPU_MIB) ] || { echo "expected at most $(GPU_MIB) MiB"; exit 1; }
 
-# The files by name: what the scripts left in the folder stays out.
+# Files are given by name, so that results of the scripts in the folder are left out.
 .PHONY: gpu-tar
-gpu-tar: gpu-bundle ## the same as one file to carry, build/gpu.tar.gz
+gpu-tar: gpu-bundle ## pack build/gpu into one file, build/gpu.tar.gz
 	tar -C $(dir $(GPU)) -czf $(GPU).tar.gz \
 	  $(addprefix $(notdir $(GPU))/,amtrl bench check.test $(notdir $(wildcard bench/gpu/*.sh)))
 	@size=$$(du -m $(GPU).tar.gz | cut -f1); echo "$(GPU).tar.gz: $$size MiB"
 
 .PHONY: test-gpu
-test-gpu: $(if $(shell command -v $(GO)),gpu-bundle) ## check the GPU at hand; TEST_GPU=sanitizers and the like name the steps
+test-gpu: $(if $(shell command -v $(GO)),gpu-bundle) ## check the GPU of this machine; TEST_GPU names the steps, such as sanitizers
 	sh $(GPU)/test-gpu.sh $(TEST_GPU)
 
 .PHONY: bench-gpu
-bench-gpu: $(if $(shell command -v $(GO)),gpu-bundle) ## time the GPU at hand beside PyTorch and CuPy; BENCH_GPU=-small for a trial
+bench-gpu: $(if $(shell command -v $(GO)),gpu-bundle) ## time the GPU of this machine beside PyTorch and CuPy; BENCH_GPU=-small for a trial
 	sh $(GPU)/bench-gpu.sh $(BENCH_GPU)
 
 .PHONY: check-docker
-check-docker: ## hold Dockerfile.cuda against Docker's parser and the tree
+check-docker: ## check Dockerfile.cuda with Docker's parser and against the files here
 	$(GO) -C internal/dockercheck test -count=1 .
 
 .PHONY: check-platforms
-check-platforms: ## compile and vet everything, with all tests, for the platforms that this machine is not
+check-platforms: ## compile and vet everything, tests included, for the other platforms
 	$(GO) -C internal/typecheck test -count=1 .
 
 .PHONY: microbench
@@ -131,10 +131,10 @@ generate: ## regenerate the vector code
 	$(GO) generate ./cpu/internal/vec
 
 .PHONY: check-generate
-check-generate: ## fail where the vector code is not what its generator writes
+check-generate: ## fail if the vector code is not what its generator writes
 	$(GO) -C cpu/internal/vec/gen test .
 
-# The figures of README are of a run whose bytes do not depend on the processor; TestReadmeFigures holds them against it.
+# The figures of README come from a run whose bytes do not depend on the processor; TestReadmeFigures compares them with it.
 FIGURE_RUN := --digits 4000 --target-samples 100 --floor 5 --budget 4000 --k 20
 
 .PHONY: figures
@@ -149,8 +149,8 @@ figures: ## draw the figures of README anew
 deps: deps-python deps-cuda deps-slurm deps-chromium ## install what tests and bench need besides Go modules, into build
 	@$(GO) mod download
 
-# Slurm, for the tests that run sweeps on it. As root on Debian or Ubuntu they must
-# run; elsewhere they skip where it is missing, unless AMTRL_REQUIRE_SLURM is set.
+# Slurm, for the tests that run sweeps on it. As root on Debian or Ubuntu these tests must
+# run; elsewhere they are skipped if Slurm is missing, unless AMTRL_REQUIRE_SLURM is set.
 AMTRL_REQUIRE_SLURM ?= $(shell command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ] && echo 1)
 export AMTRL_REQUIRE_SLURM
 
@@ -158,7 +158,7 @@ export AMTRL_REQUIRE_SLURM
 deps-slurm:
 	@batch/slurmtest/slurm-install
 
-# A browser, for the tests that open pages in one: as Slurm, by AMTRL_REQUIRE_CHROMIUM.
+# A browser, for the tests that open pages in one, required in the same way by AMTRL_REQUIRE_CHROMIUM.
 AMTRL_REQUIRE_CHROMIUM ?= $(shell command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ] && echo 1)
 export AMTRL_REQUIRE_CHROMIUM
 
@@ -166,9 +166,9 @@ export AMTRL_REQUIRE_CHROMIUM
 deps-chromium:
 	@report/chromium-install
 
-# NumPy and SciPy, for the tests that cross-check file formats and for bench, and
-# what others read and write tables with. Where they cannot be had, those tests say
-# so and skip.
+# NumPy and SciPy, for the tests that cross-check file formats and for bench, and the
+# packages with which others read and write tables. Where they cannot be installed, those
+# tests say so and are skipped.
 PYTHON_PACKAGES := numpy scipy pandas==3.1.1 pyarrow==26.0.1 safetensors==0.8.0 setuptools==80.9.0
 
 .PHONY: deps-python
@@ -178,10 +178,10 @@ deps-python:
 	  || $(VENV)/bin/python -c 'import setuptools.command.bdist_wheel, numpy, scipy, pandas, pyarrow, safetensors' 2>/dev/null \
 	  || $(VENV)/bin/python -m pip install -q $(PYTHON_PACKAGES) || echo "no NumPy: tests that compare with it will skip"
 
-# NVIDIA's own libraries and headers, for the tests that hold the bindings and the
-# kernels against them; no device is needed, and none of it to build or use amtrl.
-# Of CUDA 12 it is the first release, which the bindings must fit, except NVRTC,
-# which must know the devices of today; of CUDA 13 a recent one. 1.8 GB to download.
+# NVIDIA's own libraries and headers, for the tests that check the bindings and the
+# kernels against them. No device is needed, and none of it to build or use amtrl.
+# CUDA 12 is in its first release, which the bindings must fit, except for NVRTC, which
+# must know current devices; CUDA 13 is in a recent one. 1.8 GB to download.
 CUDA12 := nvidia-cuda-runtime-cu12==12.0.107 nvidia-nvjitlink-cu12==12.0.76 nvidia-cublas-cu12==12.0.1.189 \
           nvidia-cusparse-cu12==12.0.0.76 nvidia-cusolver-cu12==11.4.2.57 nvidia-cuda-nvrtc-cu12==12.9.86
 CUDA13 := nvidia-cuda-runtime==13.5.37 nvidia-nvjitlink==13.5.37 nvidia-cublas==13.10.0.20 \
