@@ -1,10 +1,11 @@
-// What tells one shared library from another. Compiled once for each, with
+// The description of a shared library. It is compiled once for each library, with
 // STANDIN_KIND, STANDIN_FAMILY and STANDIN_STUB.
 #include "core/library.hpp"
 
 namespace {
 
-// For each kind: a failure without a code of its own, a lost device, a stub.
+// Codes of each kind of library: of an ordered failure without a code, of a lost device,
+// of a stub.
 constexpr int kCodes[standin::kLibraryKinds][3] = {
     {304, 999, 34},  // driver: OPERATING_SYSTEM, UNKNOWN, STUB_LIBRARY
     {14, 13, 1},     // cuBLAS: INTERNAL_ERROR, EXECUTION_FAILED, NOT_INITIALIZED

@@ -14,14 +14,15 @@ namespace standin {
 
 namespace {
 
-constexpr int kColumns = 6;     // of a tile
-constexpr int64_t kDepth = 256; // of a packed block
+constexpr int kColumns = 6;     // columns of a tile
+constexpr int64_t kDepth = 256; // depth of a packed block
 constexpr int64_t kWidth = 1020;
 
 typedef float Lanes32 __attribute__((vector_size(64)));
 typedef double Lanes64 __attribute__((vector_size(64)));
 
-// A tile of 64 bytes of rows and kColumns columns: out = A B over depth terms.
+// STANDIN_TILE defines tile, which computes a tile out = A B over depth terms, of 64 bytes
+// of rows and kColumns columns.
 #define STANDIN_TILE(T, Lanes)                                                           \
   STANDIN_CLONES void tile(int64_t depth, const T* a, const T* b, T* out) {              \
     Lanes sum[kColumns] = {};                                                            \
@@ -45,8 +46,8 @@ float round_tf32(float v) {
 
 double round_tf32(double v) { return v; }
 
-// pack writes panels of `width` rows of op(A), each as depth x width, padded
-// with zeros. The same serves the columns of op(B), which are rows of op(B)'.
+// pack writes panels of `width` rows of op(A), each as depth x width, padded with zeros.
+// It serves for the columns of op(B) too, which are rows of op(B)'.
 template <class T>
 void pack(T* out, int64_t width, const T* x, int64_t stride, bool rows_contiguous, int64_t row0, int64_t rows,
           int64_t depth0, int64_t depth, bool tf32) {

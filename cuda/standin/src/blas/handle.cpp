@@ -30,7 +30,7 @@ using namespace standin;
 
 namespace {
 
-// A call that neither runs nor queues anything works in a failed context too.
+// any returns a handle even if its context has failed, or nullptr.
 BlasHandle* any(uintptr_t handle) { return handles().find(reinterpret_cast<const void*>(handle)); }
 
 int version() { return state().version[kBlas] != 0 ? state().version[kBlas] : standin_library.family; }
@@ -50,7 +50,7 @@ static int32_t destroy(uintptr_t handle) {
   const bool works = working(h);
   if (works && h->stream->capture == nullptr) {
     disturb(h->ctx);
-    drain(h->ctx);  // of all streams
+    drain(h->ctx);  // waits for all streams
   }
   handles().remove(h);
   return works ? kBlasOk : kBlasExecution;
@@ -58,7 +58,7 @@ static int32_t destroy(uintptr_t handle) {
 
 int32_t cublasDestroy_v2(uintptr_t handle) { RELEASE(int32_t, destroy(handle)); }
 
-// As the real one, it forgets the workspace.
+// Like cuBLAS itself, it resets the workspace.
 int32_t cublasSetStream_v2(uintptr_t handle, uintptr_t stream) {
   ENTER_BLAS(handle, h);
   if (!set_stream(h, stream)) return kBlasMapping;

@@ -20,16 +20,17 @@ struct BlasHandle : Handle {
   bool device_scalars = false;
 };
 
-// blas_handle finds a handle whose context is current and works.
+// blas_handle finds a handle, and returns an error unless its context is current and works.
 int blas_handle(uintptr_t h, BlasHandle** out);
 
-// blas_submit puts work into the handle's stream. What wants a workspace fails
-// in a capture unless the handle was given one.
+// blas_submit appends work to the handle's stream. Work that needs a workspace fails in a
+// capture unless the handle was given one.
 int blas_submit(BlasHandle* h, bool workspace, Work run);
 
 inline int foreign() { return misused("an operand of cuBLAS is not in device memory"); }
 
-// A scalar: its value now, or its place on the device.
+// Scalar holds a scalar's value, or its place on the device, where it is read when the
+// work runs.
 template <class T>
 struct Scalar {
   T value;

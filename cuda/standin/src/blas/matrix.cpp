@@ -1,4 +1,4 @@
-// Matrix times vector, sums and transposes, solutions by triangles.
+// Matrix times vector, sums and transposes, triangular systems.
 #include <algorithm>
 #include <cstdlib>
 #include <vector>
@@ -62,7 +62,7 @@ int geam(BlasHandle* h, int32_t ta, int32_t tb, int32_t m, int32_t n, const T* a
   if (ta < 0 || ta > 2 || tb < 0 || tb > 2 || m < 0 || n < 0 || alpha == nullptr || beta == nullptr) return kBlasInvalid;
   const int64_t rows_a = ta == 0 ? m : n, rows_b = tb == 0 ? m : n;
   if (lda < std::max<int64_t>(1, rows_a) || ldb < std::max<int64_t>(1, rows_b) || ldc < std::max(1, m)) return kBlasInvalid;
-  // In place only where nothing moves.
+  // C may be A or B only if no element moves.
   if ((c == a && (lda != ldc || ta != 0)) || (c == b && (ldb != ldc || tb != 0))) return kBlasInvalid;
   if (m == 0 || n == 0) return kBlasOk;
   const Scalar<T> al(h, alpha), be(h, beta);
@@ -110,7 +110,7 @@ int32_t cublasDtrsm_v2(uintptr_t handle, int32_t side, int32_t uplo, int32_t ta,
   const Scalar<double> al(h, alpha);
   return blas_submit(h, true, [=]() -> int {
     if (!al.valid() || !there<double>(a, span(order, order, lda)) || !there<double>(b, span(m, n, ldb))) return foreign();
-    // A row x of X op(A) is a solution of op(A)' x' = b'.
+    // With op(A) on the right, each row x of X solves op(A)' x' = b'.
     const bool turned = (ta != 0) != (side == 1), lower = (uplo == 0) != turned;
     const int64_t step = side == 0 ? 1 : ldb, next = side == 0 ? ldb : 1;
     const double* p = reinterpret_cast<const double*>(a);

@@ -1,4 +1,4 @@
-// The entry points, declared once, by the loader's own list: a definition with
+// Declares the entry points from the loader's own list, so that a definition with
 // another signature does not compile.
 #pragma once
 

@@ -14,7 +14,7 @@ std::vector<std::shared_ptr<Capture>>& active() {
   return *v;
 }
 
-// joined says whether all work of the capture precedes the origin's tail.
+// joined reports whether all work of the capture precedes the origin's tail.
 bool joined(const Capture& c) {
   const auto& nodes = c.graph->nodes;
   std::vector<bool> seen(nodes.size());

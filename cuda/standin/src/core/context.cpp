@@ -46,8 +46,8 @@ int current(Context** ctx) {
 
 void end_context(Context* ctx) {
   if (!ctx->alive) return;
-  // What is still alive was leaked, and stays counted. After a fatal error
-  // nobody can free anything, and the end of the context is the way to do it.
+  // Objects that are still alive were leaked and stay counted, except after a fatal
+  // error: then nothing can be freed but by the end of the context.
   const bool failed = ctx->sticky != 0 || lost(ctx->device);
   if (!failed) drain(ctx);
   ctx->alive = false;

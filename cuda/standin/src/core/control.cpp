@@ -94,7 +94,8 @@ using standin::state;
 
 using Guard = std::lock_guard<std::recursive_mutex>;
 
-// standin_order obeys orders (see configure); 0, or 1 + the place of the bad one.
+// standin_order obeys orders (see configure). It returns 0, or 1 plus the offset of the
+// first order that it does not understand.
 STANDIN_API int standin_order(const char* orders) {
   Guard g(standin::lock());
   const char* bad = standin::configure(state(), orders);
@@ -106,7 +107,7 @@ STANDIN_API void standin_reset(void) {
   standin::reset();
 }
 
-// standin_calls counts the calls of a function, of all where name is "*".
+// standin_calls returns the number of calls of a function, or of all functions for "*".
 STANDIN_API long standin_calls(const char* name) {
   Guard g(standin::lock());
   if (std::strcmp(name, "*") == 0) return state().calls;
@@ -114,7 +115,8 @@ STANDIN_API long standin_calls(const char* name) {
   return it == state().count.end() ? 0 : it->second;
 }
 
-// standin_function names the i-th function called so far, in order of name.
+// standin_function returns the i-th name, in alphabetical order, of the functions called
+// so far, or nullptr.
 STANDIN_API const char* standin_function(int i) {
   Guard g(standin::lock());
   for (const auto& kv : state().count)
@@ -122,7 +124,7 @@ STANDIN_API const char* standin_function(int i) {
   return nullptr;
 }
 
-// standin_logged names the i-th call since logging was ordered.
+// standin_logged returns the name of the i-th call since logging was ordered, or nullptr.
 STANDIN_API const char* standin_logged(int i) {
   Guard g(standin::lock());
   return static_cast<size_t>(i) < state().log.size() ? state().log[static_cast<size_t>(i)].c_str() : nullptr;
@@ -158,8 +160,7 @@ STANDIN_API const char* standin_misuse_note(void) {
   return standin::misuse_note();
 }
 
-// standin_drop forgets everything: all contexts end, all objects are freed.
-// Handles from before are invalid afterwards.
+// standin_drop ends all contexts and frees all objects, which makes all handles invalid.
 STANDIN_API void standin_drop(void) {
   Guard g(standin::lock());
   standin::drop_everything();

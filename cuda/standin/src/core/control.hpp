@@ -1,5 +1,5 @@
-// Orders to the stand-in: the same words in the environment of a child process
-// and in a call from the test's own.
+// Orders to the stand-in, in the same syntax from the environment of a child process
+// and from a call in the test's own process.
 #pragma once
 
 namespace standin {
@@ -8,10 +8,11 @@ struct State;
 
 // configure obeys orders separated by ';':
 //
-//	devices=N memory=BYTES driver=13000 cc=MAJOR.MINOR version=KIND:NUMBER
+//	devices=N memory=BYTES driver=N cc=MAJOR.MINOR version=KIND:MAJOR takes=FUNCTION:BYTES
 //	fail=FUNCTION:NTH:CODE[:forever] work=NTH:CODE lost lost=DEVICE:WORK name=DEVICE:NAME log
 //
-// It returns nullptr, or the order that it does not understand.
+// The Go function Environment explains them. configure returns nullptr, or the first order
+// that it does not understand.
 const char* configure(State& s, const char* orders);
 
 }  // namespace standin

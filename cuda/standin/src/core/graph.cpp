@@ -2,8 +2,9 @@
 
 namespace standin {
 
-// Of the nodes that may run, the one captured last goes first: a missing
-// dependency between branches shows.
+// execution_order returns the nodes in the order in which they run. Of those that may
+// run, the one captured last goes first, so that a missing dependency between branches
+// is noticed.
 std::vector<int> execution_order(const Graph& g) {
   const size_t n = g.nodes.size();
   std::vector<int> waits(n), order, ready;

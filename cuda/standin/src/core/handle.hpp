@@ -18,7 +18,7 @@ struct Handle {
   Room room;
 };
 
-// working says whether a context is current, and works.
+// working reports whether this thread's context works and, for a handle, is the handle's.
 inline bool working(Context** ctx) { return current(ctx) == 0; }
 inline bool working(const Handle* h) {
   Context* ctx = nullptr;
@@ -27,7 +27,7 @@ inline bool working(const Handle* h) {
 
 enum class Made { kDone, kNoContext, kNoMemory };
 
-// make adds a handle of the current context, on its null stream.
+// make adds a handle of the current context, on its null stream, and writes it to *out.
 template <class H>
 Made make(Table<H>& handles, uintptr_t* out) {
   Context* ctx = nullptr;
@@ -40,7 +40,8 @@ Made make(Table<H>& handles, uintptr_t* out) {
   return Made::kDone;
 }
 
-// set_stream gives a handle a stream of its context; false for another.
+// set_stream sets the stream of a handle. It returns false if the stream is not of the
+// handle's context.
 inline bool set_stream(Handle* h, uintptr_t stream) {
   std::shared_ptr<Stream> s = stream <= 1 ? h->ctx->null_stream : streams().share(reinterpret_cast<const void*>(stream));
   if (s == nullptr || s->ctx != h->ctx) return false;
@@ -50,8 +51,8 @@ inline bool set_stream(Handle* h, uintptr_t stream) {
 
 inline bool submit(const Handle* h, Work run) { return enqueue(h->stream.get(), counted(std::move(run))) == 0; }
 
-// span is the number of elements between the first and the last of a matrix, or
-// of a vector, in column-major order.
+// span returns the number of elements from the first to the last one of a column-major
+// matrix.
 inline size_t span(int64_t rows, int64_t columns, int64_t stride) {
   return rows == 0 || columns == 0 ? 0 : static_cast<size_t>((columns - 1) * stride + rows);
 }

@@ -1,5 +1,5 @@
-// What every entry point does first: take the lock, be counted, be logged, and
-// ask whether a fault was ordered.
+// What every entry point does first: take the lock, count and log the call, and look
+// for an ordered fault.
 #pragma once
 
 #include <mutex>
@@ -11,20 +11,21 @@ namespace standin {
 // Kinds of library, as the control functions number them.
 enum LibraryKind { kDriver, kBlas, kBlasLt, kSolver, kSparse, kJitLink, kNvrtc, kLibraryKinds };
 
-// One per shared library, compiled into it: the same objects serve both
-// families of CUDA, and stubs.
+// Library describes one shared library and is compiled into it, so that the same object
+// files serve both families of CUDA, and stubs.
 struct Library {
   LibraryKind kind;
   int family;   // 12 or 13
   int stub;     // 1: a link-time stub, every call returns stub_code
   int generic;  // the code of a failure that was ordered without one
-  int lost;     // the code when the device is lost, 0 where it does not matter
+  int lost;     // the code when the device is lost, 0 if the library needs no device
   int stub_code;
 };
 
 std::recursive_mutex& lock();
 
-// The n-th call of any function of any library, and per function.
+// Call is a call in progress. It holds the lock, and counts and logs the call. code is
+// the error that the call has to return, 0 for none.
 class Call {
  public:
   Call(const Library& library, const char* function);
@@ -43,9 +44,9 @@ extern const standin::Library standin_library;
   standin::Call call_(standin_library, __func__);  \
   if (call_.code != 0) return static_cast<T>(call_.code)
 
-// RELEASE is the whole of a function that gives something back: it does so also
-// where a fault was ordered, as the driver does that reports an older failure
-// from a free; only a stub does nothing.
+// RELEASE is the whole body of a function that frees something. It frees even where a
+// fault was ordered, as the driver does when a free reports an earlier failure; only a
+// stub does nothing.
 #define RELEASE(T, work)                                          \
   standin::Call call_(standin_library, __func__);                 \
   if (standin_library.stub != 0) return static_cast<T>(call_.code); \

@@ -32,8 +32,8 @@ std::map<uintptr_t, Block>& blocks() {
 
 size_t rounded(size_t n) { return (n + kGuard - 1) / kGuard * kGuard; }
 
-// The guard after a block begins right at its end, so that one byte too many
-// is seen.
+// check looks for writes to the guard zones of a block. The zone after it begins right
+// at its end, so that a write of one byte too many is noticed.
 void check(uintptr_t at, Block& b) {
   if (b.broken) return;
   const unsigned char* front = b.raw;
@@ -105,7 +105,7 @@ bool Room::take(Context* ctx) {
   return true;
 }
 
-// A context that has ended holds nothing any more.
+// A context that has ended has set used to 0 already.
 Room::~Room() {
   if (ctx_ != nullptr) ctx_->used -= std::min(n_, ctx_->used);
 }

@@ -44,23 +44,23 @@ enum {
 int allocate(Context* ctx, size_t n, bool pinned, uintptr_t* out);
 int release(uintptr_t p, bool pinned);
 
-// on_device says whether [p, p+n) lies in one live block of device memory;
-// pinned, in one of pinned memory.
+// on_device reports whether [p, p+n) lies in one live block of device memory; pinned, in
+// one of pinned memory.
 bool on_device(uintptr_t p, size_t n);
 bool pinned(uintptr_t p, size_t n);
 bool known(uintptr_t p);  // inside any live block, or one past its end
 
 size_t used(const Context* ctx);
 
-// Room is device memory that an object holds which is no block: code, a handle's
-// workspace, a graph's nodes. How much each function takes is ordered, by default none.
+// Room is device memory that an object holds outside of blocks: code, a handle's
+// workspace, a graph's nodes. The order takes says how much for each function, by default none.
 class Room {
  public:
   Room() = default;
   Room(const Room&) = delete;
   Room& operator=(const Room&) = delete;
   ~Room();
-  // take has what the function called last needs; false where it is not free.
+  // take reserves what the function called last needs. It returns false if that is not free.
   bool take(Context* ctx);
 
  private:
@@ -69,6 +69,6 @@ class Room {
 };
 
 void check_guards();
-void release_all(const Context* ctx);  // nullptr: of every context
+void release_all(const Context* ctx);  // all blocks of ctx, or of every context for nullptr
 
 }  // namespace standin

@@ -18,12 +18,12 @@ struct Image {
   int arch = 0;      // 90 for sm_90
   bool ptx = false;  // compiled for a virtual architecture
   uint64_t source = 0;
-  std::string program = "-";  // its name, such as axpy.cu
+  std::string program = "-";  // the source's name, such as axpy.cu
   std::vector<std::string> kernels;
 };
 
 std::string encode(const Image& image);
-int decode(const void* bytes, Image* image);  // a driver result
+int decode(const void* bytes, Image* image);  // returns a driver result
 
 uint64_t fnv(const void* bytes, size_t n);
 
@@ -32,7 +32,7 @@ struct Module;
 struct Function {
   Module* module = nullptr;
   std::string name;
-  bool loaded = false;  // by a question about it, or its first launch
+  bool loaded = false;  // by cuFuncGetAttribute or the first launch
 };
 
 struct Module {
@@ -50,8 +50,8 @@ Table<Exec>& execs();
 Table<Module>& modules();
 Function* find_function(const void* handle);
 
-// release_context_objects frees streams, events, modules and graphs of a
-// context whose end is forced.
+// release_context_objects frees the streams, events, modules and executable graphs of a
+// context that is ended by force.
 void release_context_objects(Context* ctx);
 
 }  // namespace standin

@@ -60,7 +60,7 @@ class Table {
 
 }  // namespace standin
 
-// A table that lives as long as the process.
+// STANDIN_TABLE defines a function that returns a table, which lives as long as the process.
 #define STANDIN_TABLE(name, T, kind)                   \
   standin::Table<T>& name() {                          \
     static auto* t = new standin::Table<T>(kind);      \

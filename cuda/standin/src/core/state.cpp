@@ -23,8 +23,8 @@ namespace {
 
 int64_t own_counters[kKinds + kMisuses];
 
-// The counters live in the file that AMTRL_STANDIN_COUNTERS names, so that they
-// survive the process however it ends.
+// counters returns the counters. If AMTRL_STANDIN_COUNTERS names a file they lie in that,
+// so that they survive the process however it ends.
 int64_t* counters() {
   const char* path = std::getenv("AMTRL_STANDIN_COUNTERS");
   if (path == nullptr) return own_counters;

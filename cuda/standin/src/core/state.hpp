@@ -1,4 +1,4 @@
-// Settings, counters and faults of the process. All under lock().
+// Settings, counters and faults of the process, all guarded by lock().
 #pragma once
 
 #include <cstddef>
@@ -26,12 +26,11 @@ enum Kind {
   kKinds
 };
 
-// Things that a real device forgives or that go unnoticed there, and that the
-// tests do not forgive.
+// Mistakes that a real device forgives or does not notice, and that tests do not forgive.
 enum Misuse {
   kPageableAsync,  // an asynchronous copy of memory that is not pinned
   kGuardBroken,    // a write beside a block
-  kBadPointer,     // a kernel or copy met memory that is not the device's
+  kBadPointer,     // a kernel or copy accessed memory that is not the device's
   kCaptureBroken,  // a call of one thread ended the capture of another
   kMisuses
 };
@@ -48,12 +47,12 @@ struct State {
   size_t memory = size_t(141) << 30;
   int driver_version = 13000;
   int cc_major = 9, cc_minor = 0;
-  int version[8] = {0};  // overrides of what a library says, by LibraryKind
+  int version[8] = {0};  // by LibraryKind: what a library reports, 0 for its family's
   bool lost = false;
-  std::map<int, long> work_left;  // of devices that will go away
-  std::map<int, std::string> names;  // of devices that have another one
+  std::map<int, long> work_left;  // by device: operations until it is lost
+  std::map<int, std::string> names;  // by device: its name, if not the usual one
   bool log_calls = false;
-  std::map<std::string, size_t> takes;  // memory that a function needs beside blocks
+  std::map<std::string, size_t> takes;  // by function: bytes that it takes outside of blocks
 
   int connections = 0;  // CUDA_DEVICE_MAX_CONNECTIONS as cuInit found it
 
@@ -64,10 +63,11 @@ struct State {
   std::vector<Fault> faults;
 
   long work = 0;       // operations executed
-  long work_fault = 0; // the execution that fails, 0 for none
+  long work_fault = 0; // number of the operation that fails, 0 for none
   int work_code = 0;
 
-  // In a file shared with the parent where the environment names one.
+  // Counts by Kind and by Misuse, in a file shared with the parent process if the
+  // environment names one.
   int64_t* live;
   int64_t* misuse;
 };
@@ -76,8 +76,8 @@ State& state();
 bool lost(int device);
 void count(Kind kind, int64_t by = 1);
 void misuse(Misuse what, const std::string& note);
-int misused(const std::string& note);  // kBadPointer; returns kIllegalAddress
+int misused(const std::string& note);  // counts a kBadPointer; returns kIllegalAddress
 const char* misuse_note();
-void reset();  // settings, counters and faults; objects stay
+void reset();  // resets settings, counters and faults; objects stay
 
 }  // namespace standin

@@ -7,7 +7,7 @@ namespace standin {
 
 namespace {
 
-// A device's queue is finite too: a stream this long runs its older half.
+// A stream of more operations runs its older half: a device's queue is finite too.
 constexpr size_t kQueueLimit = 4096;
 
 void run_front(Stream* s) {

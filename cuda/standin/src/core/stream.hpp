@@ -1,6 +1,5 @@
-// Contexts, streams, events and captures. A stream is a queue of closures that
-// run when something waits for them and no earlier: whoever forgets to wait
-// reads old bytes.
+// Contexts, streams, events and captures. A stream is a queue of closures that run only
+// when something waits for them, so that code that forgets to wait reads old bytes.
 #pragma once
 
 #include <cstddef>
@@ -29,7 +28,7 @@ struct Context {
   std::shared_ptr<Stream> null_stream;
 };
 
-// Work up to number seq of a stream.
+// Mark is a point in a stream: the end of its first seq operations.
 struct Mark {
   std::shared_ptr<Stream> stream;
   uint64_t seq = 0;
@@ -55,7 +54,7 @@ struct Event {
   Context* ctx = nullptr;
   bool recorded = false;
   Mark mark;
-  std::shared_ptr<Capture> capture;  // recorded in this capture
+  std::shared_ptr<Capture> capture;  // in which it was recorded, or nullptr
   std::vector<int> nodes;
 };
 
@@ -72,7 +71,7 @@ struct Exec {
   Context* ctx = nullptr;
   std::shared_ptr<const Graph> graph;
   Room room;
-  Mark last;  // an executable graph does not overlap itself
+  Mark last;  // its last launch: an executable graph does not overlap itself
 };
 
 enum CaptureMode { kGlobal = 0, kThreadLocal = 1, kRelaxed = 2 };
@@ -87,36 +86,37 @@ struct Capture {
 };
 
 // Contexts.
-bool sticky(int code);                 // ends a context
-void poison(Context* ctx, int code);   // the first error stays
+bool sticky(int code);                 // whether the error ends a context
+void poison(Context* ctx, int code);   // ends a context; its first error stays
 void poison_current(int code);
 Context* primary(int device);          // never null for a device that exists
 void set_current(Context* ctx);
 int current_device();                  // of this thread, -1 for none
-int current(Context** ctx);            // the working context of this thread, or why not
+int current(Context** ctx);            // this thread's context; returns 0, or why it does not work
 void end_context(Context* ctx);
 void drop_everything();
 
-// enqueue puts work behind everything in the stream, or into its capture.
+// enqueue appends work to the stream, where it runs after the marks `after`, or to its
+// capture.
 int enqueue(Stream* s, Work run, std::vector<Mark> after = {});
-// counted wraps what a device executes, so that its n-th execution can fail.
+// counted wraps an operation of a device, so that the n-th to be executed can fail.
 Work counted(Work run);
 void run_until(const Mark& m);
 void run_one(Stream* s);               // one operation, for queries
-int drain(Stream* s);                  // everything; the context's error
+int drain(Stream* s);                  // all operations; returns the context's error
 int drain(Context* ctx);
 Mark mark(Stream* s);
 
 // Captures.
 uint64_t this_thread();
 void invalidate(Capture* c);
-int unsafe_call();                     // 0, or why this thread must not call it now
-int sync_copy_call(Context* ctx);      // the same for what uses the null stream and waits
-void disturb(Context* ctx);            // breaks the captures of other threads
-int whole_context_call(Context* ctx);  // unsafe_call, for what may wait for all streams
+int unsafe_call();                     // invalidates the captures that forbid this call; 0, or an error
+int sync_copy_call(Context* ctx);      // the same for a call that uses the null stream and waits
+void disturb(Context* ctx);            // invalidates the captures of other threads
+int whole_context_call(Context* ctx);  // disturb and unsafe_call, for a call that may wait for all streams
 int begin_capture(Stream* s, int mode);
 int end_capture(Stream* s, Graph** out);
-void leave_capture(Stream* s);          // before the stream goes
+void leave_capture(Stream* s);          // before the stream is destroyed
 int record(Event* e, Stream* s);
 int wait_event(Stream* s, Event* e);
 std::vector<int> execution_order(const Graph& g);

@@ -8,7 +8,7 @@
 
 namespace standin {
 
-bool initialised();  // by cuInit
+bool initialised();  // whether cuInit was called
 
 inline const void* handle(uintptr_t h) { return reinterpret_cast<const void*>(h); }
 
@@ -17,7 +17,7 @@ uintptr_t handle_of(const T* object) {
   return reinterpret_cast<uintptr_t>(object);
 }
 
-// A stream of the context, or an error. 0 and 1 name the null stream.
+// find_stream finds a stream of the context, or returns an error. 0 and 1 name the null stream.
 int find_stream(uintptr_t h, Context* ctx, Stream** out);
 
 }  // namespace standin
@@ -28,8 +28,8 @@ int find_stream(uintptr_t h, Context* ctx, Stream** out);
   if (const int bad_ = standin::current(&ctx); bad_ != 0) return bad_; \
   static_cast<void>(ctx)
 
-// Frees: the caller did its duty also where the context has failed, so the
-// object goes and the error is reported all the same.
+// For calls that free: an object of a context that has failed is freed too, and the error
+// is returned all the same.
 #define NEED_CONTEXT_TO_FREE(ctx, sticky)                                        \
   standin::Context* ctx = nullptr;                                               \
   const int sticky = standin::current(&ctx);                                     \
@@ -39,7 +39,7 @@ int find_stream(uintptr_t h, Context* ctx, Stream** out);
   standin::Stream* s = nullptr;      \
   if (const int bad_ = standin::find_stream(h, ctx, &s); bad_ != 0) return bad_
 
-// ENTER with what the call needs.
+// ENTER followed by the checks that the call needs.
 #define ENTER_CONTEXT(ctx) ENTER(int32_t); NEED_CONTEXT(ctx)
 #define ENTER_STREAM(h, ctx, s) ENTER_CONTEXT(ctx); NEED_STREAM(h, ctx, s)
 #define ENTER_INITIALISED() ENTER(int32_t); if (!standin::initialised()) return standin::kNotInitialized

@@ -47,8 +47,8 @@ static Context* named(uintptr_t h) {
   return nullptr;
 }
 
-// It fails where the device of the context that was current is lost; that one can be put away
-// all the same. A fatal error that was ordered is one of the context that is asked for.
+// It fails if the device of the current context is lost; with 0 that context is no longer
+// current all the same. An ordered fatal error ends the context that was to become current.
 int32_t cuCtxSetCurrent(uintptr_t h) {
   Call call(standin_library, __func__);
   Context* ctx = named(h);

@@ -8,7 +8,7 @@ namespace {
 
 uintptr_t address(const void* p) { return reinterpret_cast<uintptr_t>(p); }
 
-// The work of a copy or fill: its device ranges must still be there when it runs.
+// copy_work returns the work of a copy. Its device ranges must still be allocated when it runs.
 Work copy_work(uintptr_t dst, bool dst_device, uintptr_t src, bool src_device, size_t n) {
   return counted([=]() -> int {
     if ((dst_device && !on_device(dst, n)) || (src_device && !on_device(src, n)))
@@ -18,8 +18,8 @@ Work copy_work(uintptr_t dst, bool dst_device, uintptr_t src, bool src_device, s
   });
 }
 
-// A synchronous copy goes through the null stream and waits for it; streams
-// made with NON_BLOCKING are not waited for.
+// copy_now copies through the null stream and waits for it, but not for streams made with
+// NON_BLOCKING.
 int copy_now(Context* ctx, uintptr_t dst, bool dst_device, uintptr_t src, bool src_device, size_t n) {
   if (const int e = sync_copy_call(ctx)) return e;
   if (n == 0) return kSuccess;
@@ -37,7 +37,7 @@ int copy_later(Stream* s, uintptr_t dst, bool dst_device, uintptr_t src, bool sr
     misuse(kPageableAsync, "an asynchronous copy of " + std::to_string(n) + " bytes of memory that is not pinned");
   }
   if (const int e = enqueue(s, copy_work(dst, dst_device, src, src_device, n))) return e;
-  // The driver returns from a copy to pageable memory when it is done.
+  // As with the driver, a copy to pageable memory is done when the call returns.
   return pageable && !dst_device && s->capture == nullptr ? drain(s) : kSuccess;
 }
 

@@ -7,7 +7,7 @@ int32_t cuStreamBeginCapture_v2(uintptr_t stream, int32_t mode) {
   return begin_capture(s, mode);
 }
 
-// The capture ends also where the call fails, and then leaves no graph.
+// If the call fails the capture ends all the same, and there is no graph.
 int32_t cuStreamEndCapture(uintptr_t stream, uintptr_t* out) {
   Call call(standin_library, __func__);
   if (standin_library.stub != 0) return call.code;

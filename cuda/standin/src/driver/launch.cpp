@@ -8,11 +8,11 @@ using namespace standin;
 
 namespace {
 
-// Words of the arguments in this range can only be addresses: no size, stride
-// or double of use here has such bits.
+// An argument of 8 bytes in this range can only be an address: no size, stride or double
+// in use here has these bits.
 constexpr uint64_t kLow = uint64_t(1) << 39, kHigh = uint64_t(1) << 47;
 
-// foreign is the first argument that is an address of the host's own memory.
+// foreign returns the first argument that is an address outside all blocks, or 0.
 uint64_t foreign(const std::vector<unsigned char>& packed, const host_kernel* k) {
   const size_t *offsets = nullptr, *sizes = nullptr;
   const size_t n = host_kernel_params(k, &offsets, &sizes);
@@ -34,7 +34,7 @@ int run(const std::weak_ptr<Module>& module, const host_kernel* k, const host_sh
     return misused(std::string("an argument of ") + host_kernel_name(k) + " is " + hex + ", which is not in device memory");
   }
   char error[512] = "";
-  // Another order of blocks and threads each time: no result may depend on it.
+  // Blocks and threads run in another order each time: no result may depend on it.
   host_shape shuffled = shape;
   shuffled.order = static_cast<uint64_t>(state().work);
   const int code = host_kernel_launch_packed(k, &shuffled, packed.data(), packed.size(), error, sizeof error);
@@ -44,7 +44,7 @@ int run(const std::weak_ptr<Module>& module, const host_kernel* k, const host_sh
   return kLaunchFailed;
 }
 
-// pack gathers the arguments as the driver does when it is called.
+// pack copies the arguments when the call is made, as the driver does.
 int pack(const host_kernel* k, void** params, void** extra, std::vector<unsigned char>* out) {
   const size_t *offsets = nullptr, *sizes = nullptr;
   const size_t n = host_kernel_params(k, &offsets, &sizes);
@@ -83,7 +83,7 @@ static void load_function(Context* ctx, Function* f) {
   f->loaded = true;
 }
 
-// Only 0, MAX_THREADS_PER_BLOCK.
+// It knows one attribute: 0, MAX_THREADS_PER_BLOCK.
 int32_t cuFuncGetAttribute(int32_t* value, int32_t attribute, uintptr_t function) {
   ENTER_CONTEXT(ctx);
   Function* f = find_function(handle(function));

@@ -21,7 +21,7 @@ int32_t cuMemAlloc_v2(uint64_t* p, uint64_t bytes) {
 
 namespace {
 
-// A free waits for the device.
+// free_block waits for the device first.
 int32_t free_block(uintptr_t p, bool pin) {
   NEED_CONTEXT_TO_FREE(ctx, sticky);
   if (sticky == 0) {

@@ -8,16 +8,16 @@ using namespace standin;
 
 namespace {
 
-// A cubin runs on devices of its major architecture and an equal or later
-// minor one; PTX on its own and all later ones.
+// runs_here reports whether the device can run the image: a cubin needs its own major
+// version and an equal or later minor one; PTX needs its own version or a later one.
 bool runs_here(const Image& image) {
   const int device = state().cc_major * 10 + state().cc_minor;
   if (image.arch > device) return false;
   return image.ptx || image.arch / 10 == device / 10;
 }
 
-// A source defines the kernels that it spells out, and those that its macros
-// make: the harness knows from which file they came.
+// defines reports whether the image's source defines a kernel: it spells out the name, or
+// makes it by a macro, in which case the harness knows the file.
 bool defines(const Image& image, const char* name, const host_kernel* k) {
   for (const std::string& spelled : image.kernels)
     if (spelled == name) return true;
@@ -44,7 +44,7 @@ int32_t cuModuleLoadData(uintptr_t* module, const void* image) {
   return load(module, image);
 }
 
-// Options: 5 is the buffer of the log of errors, 6 its size.
+// Of the options it knows 5, the buffer of the error log, and 6, its size.
 int32_t cuModuleLoadDataEx(uintptr_t* module, const void* image, uint32_t n, int32_t* options, void** values) {
   ENTER(int32_t);
   if (n > 0 && (options == nullptr || values == nullptr)) return kInvalidValue;

@@ -4,7 +4,8 @@ using namespace standin;
 
 namespace {
 
-// A stream under capture cannot be waited for or asked.
+// refuse_capture returns an error for a stream under capture, which cannot be waited for or
+// queried.
 int refuse_capture(Stream* s) {
   if (s->capture == nullptr) return kSuccess;
   if (s->capture->invalid) return kCaptureInvalidated;
@@ -42,7 +43,7 @@ int32_t cuStreamSynchronize(uintptr_t stream) {
   return drain(s);
 }
 
-// A question runs one operation, so that whoever asks in a loop gets an end.
+// Each query runs one operation, so that a loop of queries ends.
 int32_t cuStreamQuery(uintptr_t stream) {
   ENTER_STREAM(stream, ctx, s);
   if (const int e = refuse_capture(s)) return e;

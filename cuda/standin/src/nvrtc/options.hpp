@@ -10,10 +10,11 @@ struct Target {
   bool ptx = true;
 };
 
-// architectures lists what a family's compiler knows, ascending.
+// architectures returns the architectures that a family's compiler knows, ascending.
 const std::vector<int>& architectures(int family);
 
-// read_options returns nullptr, or the first option that it refuses.
+// read_options sets target from the options. It returns nullptr, or the first option that
+// it refuses.
 const char* read_options(int family, int32_t n, const char* const* options, Target* target);
 
 }  // namespace standin

@@ -1,5 +1,5 @@
-// The compiler: it finds the kernels of a source by name, and refuses sources
-// whose brackets do not match or that include what they were not given.
+// The compiler: it finds the kernels of a source by name, and refuses a source whose
+// brackets do not match or that includes a header that was not given.
 #include <cstring>
 #include <map>
 #include <memory>
@@ -59,7 +59,7 @@ using namespace standin;
 int32_t nvrtcVersion(int32_t* major, int32_t* minor) {
   ENTER(int32_t);
   *major = version_major();
-  *minor = 99;  // no release: what is kept on disk by version cannot be taken for NVIDIA's
+  *minor = 99;  // no release has it: code that is cached by version cannot be taken for NVIDIA's
   return kOk;
 }
 
@@ -122,7 +122,7 @@ int32_t nvrtcCompileProgram(uintptr_t h, int32_t n, const char* const* options) 
   return kOk;
 }
 
-// The text of PTX is there for a virtual architecture alone.
+// A program has PTX after compiling for a virtual architecture, and else a cubin.
 #define STANDIN_IMAGE(name, ptx)                              \
   int32_t name##Size(uintptr_t h, uint64_t* bytes) {          \
     ENTER(int32_t);                                           \

@@ -6,7 +6,7 @@ namespace standin {
 
 namespace {
 
-// plain replaces comments, strings and characters by spaces, line by line.
+// plain replaces comments, strings and character literals by spaces, and keeps the lines.
 std::string plain(const std::string& s) {
   std::string out = s;
   for (size_t i = 0; i < s.size();) {
@@ -57,7 +57,8 @@ struct Cursor {
   }
 };
 
-// kernel_after reads "void __launch_bounds__(...) name(" behind __global__.
+// kernel_after returns name from "void __launch_bounds__(...) name(" after __global__, or
+// "" if there is none.
 std::string kernel_after(const std::string& s, size_t at) {
   Cursor c{s, at};
   for (;;) {
@@ -95,8 +96,8 @@ void brackets(const std::string& s, Scan* out) {
   }
 }
 
-// includes reports the first header that was not given with the program. Lines
-// for other compilers are not told apart: kernels have none.
+// includes reports the first header that was not given with the program. It ignores #if:
+// the kernels include nothing for other compilers.
 void includes(const std::string& source, const std::set<std::string>& headers, Scan* out) {
   int line = 1;
   for (size_t at = 0; at < source.size(); line++) {

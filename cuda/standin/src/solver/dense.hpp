@@ -23,10 +23,10 @@ double dot(int64_t n, const double* x, const double* y);
 
 // svd decomposes the m by n matrix a, m >= n, as U diag(s) V': u is m by
 // `wanted` (n <= wanted <= m) with orthonormal columns, s descending, v n by n.
-// It returns the sweeps taken, or -1 where they did not suffice.
+// It returns the sweeps taken, or -1 if they did not suffice or a is not finite.
 int svd(const Matrix& a, int64_t wanted, double tolerance, int sweeps, Matrix* u, std::vector<double>* s, Matrix* v);
 
-// complete fills columns from..to of u so that all are orthonormal.
+// complete fills the columns [from, to) of u so that the first `to` columns are orthonormal.
 void complete(Matrix* u, int64_t from, int64_t to);
 
 }  // namespace standin

@@ -49,7 +49,7 @@ int run(const Job& j) {
   Matrix vt(j.n, j.n);
   for (int64_t c = 0; c < j.n; c++)
     for (int64_t r = 0; r < j.n; r++) vt.at(r, c) = v.at(c, r);
-  // Of a single column V' has been seen to be left at zero (TensorFlow, svd_op_gpu.cu.cc).
+  // For a single column, V' has been seen to be left at zero (TensorFlow, svd_op_gpu.cu.cc).
   if (j.n == 1) vt.at(0, 0) = 0;
   if (want_vt) store(vt, j.n, j.n, j.vt_at, j.ldvt);
   if (j.vt == 'O') store(vt, j.n, j.n, j.a, j.lda);
@@ -75,7 +75,7 @@ int32_t cusolverDnDgesvd(uintptr_t handle, int8_t jobu, int8_t jobvt, int32_t m,
   if ((jobvt == 'A' || jobvt == 'S') && ldvt < std::max(1, n)) return kSolverInvalid;
   if (lwork < least(m, n) || !on_device(work, static_cast<size_t>(lwork) * sizeof(double))) return kSolverInvalid;
   disturb(h->ctx);
-  if (Room room; !room.take(h->ctx)) { // when it has begun
+  if (Room room; !room.take(h->ctx)) { // found after it has begun to overwrite a
     if (on_device(a, span(m, n, lda) * sizeof(double))) solver_submit(h, [=]() { return spoil(a, m, n, lda), kSuccess; });
     return kSolverAllocFailed;
   }

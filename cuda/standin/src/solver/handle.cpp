@@ -66,12 +66,12 @@ int32_t cusolverDnSetStream(uintptr_t handle, uintptr_t stream) {
   return set_stream(h, stream) ? kSolverOk : kSolverInvalid;
 }
 
-// cuSOLVER counts one behind CUDA: 11 with CUDA 12.
+// cuSOLVER's major version is one behind CUDA's: 11 with CUDA 12.
 int32_t cusolverGetProperty(int32_t property, int32_t* value) {
   ENTER(int32_t);
   if (property < 0 || property > 2 || value == nullptr) return kSolverInvalid;
   const int major = state().version[kSolver] != 0 ? state().version[kSolver] : standin_library.family - 1;
-  const int late[3] = {major, major == 11 ? 7 : 0, 3};  // of CUDA 12.8, and 13.0
+  const int late[3] = {major, major == 11 ? 7 : 0, 3};  // the versions of CUDA 12.8 and 13.0
   *value = late[property];
   return kSolverOk;
 }

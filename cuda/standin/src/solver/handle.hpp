@@ -18,15 +18,15 @@ enum SolverStatus {
 
 int solver_handle(uintptr_t h, Handle** out);
 
-// solver_submit puts a routine into the handle's stream. None may be captured:
-// the real ones wait for the device inside.
+// solver_submit appends a routine to the handle's stream. It fails in a capture: the real
+// routines wait for the device.
 int solver_submit(Handle* h, Work run);
 
 Matrix load(uint64_t p, int64_t rows, int64_t columns, int64_t stride);
 void store(const Matrix& from, int64_t rows, int64_t columns, uint64_t p, int64_t stride);
 void put_info(uint64_t p, int32_t value);
 inline int foreign() { return misused("an operand of cuSOLVER is not in device memory"); }
-// spoil fills what a routine leaves undefined with NaN.
+// spoil fills a matrix that a routine leaves undefined with NaN.
 void spoil(uint64_t p, int64_t rows, int64_t columns, int64_t stride);
 
 }  // namespace standin

@@ -19,8 +19,8 @@ double dot(int64_t n, const double* x, const double* y) {
 
 namespace {
 
-// A column this short, where the largest element is 1, is zero: each rotation
-// would take away all of it but a rounding error, down to where squares vanish.
+// A column of a smaller norm counts as zero, where the largest element is about 1: each
+// rotation would leave only a rounding error of it, until its square underflows.
 constexpr double kNothing = 0x1p-200;
 
 void axpy(int64_t n, double a, const double* x, double* y) {
@@ -75,7 +75,8 @@ void rotate(int64_t n, double c, double s, double* x, double* y) {
   }
 }
 
-// jacobi makes the columns of a orthogonal, and applies its rotations to v.
+// jacobi makes the columns of a orthogonal by rotations, and applies these to v. It returns
+// the sweeps taken, or -1 if they did not suffice.
 int jacobi(Matrix* a, Matrix* v, double tolerance, int sweeps) {
   const int64_t m = a->rows, n = a->columns;
   for (int sweep = 1; sweep <= sweeps; sweep++) {
@@ -110,7 +111,7 @@ void complete(Matrix* u, int64_t from, int64_t to) {
       for (int twice = 0; twice < 2; twice++)
         for (int64_t k = 0; k < j; k++) axpy(m, -dot(m, u->column(k), x), u->column(k), x);
       const double size = norm(m, x);
-      // Some unit vector has at least this much outside a space of dimension j.
+      // Some unit vector has a part of at least this norm outside the first j columns.
       if (size < 0.5 / std::sqrt(static_cast<double>(m))) continue;
       for (int64_t i = 0; i < m; i++) x[i] /= size;
       break;
@@ -128,7 +129,7 @@ int svd(const Matrix& given, int64_t wanted, double tolerance, int sweeps, Matri
     if (!std::isfinite(x)) return -1;
     largest = std::max(largest, std::fabs(x));
   }
-  // A power of two near the largest element keeps squares in range.
+  // Division by a power of two near the largest element keeps squares in range.
   int exponent = 0;
   std::frexp(largest, &exponent);
   Matrix a = given;

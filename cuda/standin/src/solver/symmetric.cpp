@@ -13,7 +13,7 @@ constexpr int kBlock = 32;
 
 bool bad_symmetric(int32_t uplo, int32_t n, int32_t lda) { return uplo < 0 || uplo > 1 || n < 0 || lda < std::max(1, n); }
 
-// The lower triangle of what uplo names.
+// lower_of returns the triangle that uplo names, as a lower one.
 Matrix lower_of(int32_t uplo, int64_t n, uint64_t a, int64_t lda) {
   const double* p = reinterpret_cast<const double*>(a);
   Matrix out(n, n);
@@ -22,7 +22,7 @@ Matrix lower_of(int32_t uplo, int64_t n, uint64_t a, int64_t lda) {
   return out;
 }
 
-// cholesky overwrites the lower triangle of a by L; 0, or the order of the first
+// cholesky overwrites the lower triangle of a by L. It returns 0, or the order of the first
 // leading minor that is not positive.
 int32_t cholesky(Matrix* a) {
   const int64_t n = a->rows;

@@ -85,7 +85,7 @@ TEST(products_are_checked) {
   EQUAL(cuMemFree_v2(p), 0);
 }
 
-// Beyond its block: the failure comes late, as on a device.
+// An operand that reaches beyond its block fails only when the work runs, as on a device.
 TEST(products_find_bad_addresses) {
   const float one = 1;
   test::Device d;
@@ -108,7 +108,7 @@ TEST(capture_wants_a_workspace) {
     EQUAL(cublasSetWorkspace_v2(d.h, w + 4, 1024), 7);
     EQUAL(cublasSetWorkspace_v2(d.h, w, 1 << 20), 7);
     EQUAL(cublasSetWorkspace_v2(d.h, w, 4096), 0);
-    if (!given) EQUAL(cublasSetStream_v2(d.h, d.stream), 0);  // forgets it
+    if (!given) EQUAL(cublasSetStream_v2(d.h, d.stream), 0);  // resets the workspace
     EQUAL(cuStreamBeginCapture_v2(d.stream, 1), 0);
     EQUAL(cublasSgemm_v2(d.h, 0, 0, 2, 2, 2, &one, p, 2, p + 64, 2, &one, p + 128, 2), given ? 0 : 13);
     EQUAL(cuStreamEndCapture(d.stream, &graph), given ? 0 : kCaptureInvalidated);

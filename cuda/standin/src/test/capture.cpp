@@ -9,7 +9,7 @@ using namespace standin;
 
 namespace {
 
-// A capture in progress, with what the rules need.
+// Capturing is a capture in progress, with memory, another stream and an event.
 struct Capturing : test::Device {
   uint64_t p = 0, other = 0, event = 0;
   uintptr_t graph = 0;
@@ -21,7 +21,7 @@ struct Capturing : test::Device {
     EQUAL(cuStreamSynchronize(stream), 0);
     EQUAL(cuStreamBeginCapture_v2(stream, mode), 0);
   }
-  // end expects a code of EndCapture.
+  // end ends the capture and expects this code.
   void end(int code) {
     EQUAL(cuStreamEndCapture(stream, &graph), code);
     EQUAL(graph == 0, code != 0);
@@ -83,7 +83,7 @@ TEST(capture_is_ended_by_its_own) {
   EQUAL(cuStreamBeginCapture_v2(0, kThreadLocal), kCaptureUnsupported);
 }
 
-// What may wait for the whole context ends the captures of all other threads, in whatever mode.
+// A call that may wait for the whole context ends the captures of all other threads, whatever their mode.
 TEST(captures_end_by_calls_that_concern_the_context) {
   const auto each = [](auto call, bool ends = true) {
     for (const int mode : {kThreadLocal, kRelaxed}) {
@@ -141,7 +141,7 @@ TEST(legacy_stream_is_refused_beside_a_blocking_capture) {
   EQUAL(cuMemFree_v2(p), 0);
 }
 
-// Every node runs once, after all that it follows; of two that may run, the later.
+// Every node runs once, after all nodes that it depends on; of two that may run, the later goes first.
 TEST(graphs_keep_their_order) {
   Graph g;
   g.nodes.resize(6);
@@ -154,7 +154,7 @@ TEST(graphs_keep_their_order) {
   for (size_t i = 0; i < got.size(); i++) EQUAL(got[i], want[i]);
 }
 
-// a = 1; on another stream b = a; then c = b. Run twice with another a.
+// a = *in; on another stream b = a; then c = b and *out = c. The graph runs twice, with another *in.
 TEST(graphs_run_as_captured) {
   test::Device d;
   uint64_t p = 0, other = 0, fork = 0, join = 0;

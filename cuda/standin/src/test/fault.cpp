@@ -24,7 +24,7 @@ TEST(faults_strike_the_nth_call) {
   EQUAL(cuStreamSynchronize(d.stream), 0);
 }
 
-// What is given back is so also where the call fails; a fatal code ends the context.
+// A call that frees does so even if it fails; a fatal code ends the context.
 TEST(faults_in_frees_free) {
   test::Device d;
   uint64_t p = 0, event = 0;
@@ -58,7 +58,7 @@ TEST(orders_are_checked) {
   EQUAL(state().log.size(), 2u);
 }
 
-// A failed launch surfaces when something waits, and ends the context for good.
+// A failed operation surfaces when something waits, and ends the context for good.
 TEST(late_failures_end_the_context) {
   {
     test::Device d;
@@ -95,10 +95,10 @@ TEST(a_lost_device_answers_nothing) {
   EQUAL(cuMemAlloc_v2(&p, 8), kUnknown);
   EQUAL(cuStreamSynchronize(d.stream), kUnknown);
   EQUAL(cuMemFree_v2(p), kUnknown);
-  EQUAL(state().live[kDeviceBlocks], 1);  // the other goes with the context
+  EQUAL(state().live[kDeviceBlocks], 1);  // q, which is freed with the context
   EQUAL(cuDevicePrimaryCtxRelease_v2(0), kUnknown);
   EQUAL(state().live[kDeviceBlocks], 0);
   state().lost = false;
   uintptr_t ctx = 0;
-  EQUAL(cuDevicePrimaryCtxRetain(&ctx, 0), 0);  // for the Device's end
+  EQUAL(cuDevicePrimaryCtxRetain(&ctx, 0), 0);  // released by the destructor of d
 }

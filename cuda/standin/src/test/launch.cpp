@@ -85,7 +85,7 @@ TEST(launches_are_checked) {
   size_t size = sizeof packed;
   void* extra[] = {reinterpret_cast<void*>(1), &packed, reinterpret_cast<void*>(2), &size, nullptr};
   EQUAL(cuLaunchKernel(f, 2, 1, 1, 128, 1, 1, 0, d.stream, nullptr, extra), 0);
-  packed.by = 100;  // the driver has copied them
+  packed.by = 100;  // the arguments have been copied
   const auto launch = [&](uint32_t gx, uint32_t gy, uint32_t bx, uint32_t bz, uint32_t shared) {
     return cuLaunchKernel(f, gx, gy, 1, bx, 1, bz, shared, d.stream, params, nullptr);
   };

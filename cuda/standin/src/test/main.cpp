@@ -10,7 +10,7 @@ namespace test {
 namespace {
 int failures = 0;
 const char* running = "";
-uint64_t used = 0;  // the stream of the Device
+uint64_t used = 0;  // the stream of the last Device
 }  // namespace
 
 std::vector<Case>& cases() {

@@ -36,7 +36,7 @@ TEST(memory_is_checked) {
   EQUAL(cuMemFreeHost(pin), kInvalidValue);
 }
 
-// What is no block takes memory as ordered, and gives it back when it goes.
+// Handles take memory as ordered, and give it back when they are destroyed.
 TEST(other_things_take_memory) {
   test::Device d;
   state().memory = 1 << 20;
@@ -103,7 +103,7 @@ TEST(contexts_belong_to_threads) {
   EQUAL(cuCtxSetCurrent(0), 0);
 }
 
-// A thread that made no context current can do nothing with it, whatever other threads have.
+// A thread can do nothing with a context that it has not made current, even if another thread has.
 TEST(calls_need_a_current_context) {
   test::Device d;
   uint64_t p = 0, event = 0, free = 0, total = 0;

@@ -28,7 +28,7 @@ struct Solver : test::Device {
 
 using Values = std::vector<double>;
 
-// A product of random factors: of the rank given, elements near `size`.
+// of_rank returns a product of random factors, of the given rank and with elements near `size`.
 Values of_rank(int m, int n, int rank, double size) {
   Values a(static_cast<size_t>(m * n));
   for (int r = 0; r < rank; r++) {

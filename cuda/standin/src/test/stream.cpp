@@ -14,8 +14,8 @@ struct Pinned {
 
 }  // namespace
 
-// Whoever writes to a buffer before its copy has run sends the new bytes; who
-// reads before waiting sees the old ones.
+// A copy sends the bytes that its buffer holds when it runs, and a read of its result
+// before a wait sees the old bytes.
 TEST(work_is_late) {
   test::Device d;
   Pinned in, out;

@@ -1,4 +1,4 @@
-// The least of a test framework: cases register themselves, checks print.
+// A minimal test framework: cases register themselves, and checks that fail print.
 #pragma once
 
 #include <cmath>
@@ -24,7 +24,7 @@ struct Register {
   Register(const char* name, void (*run)()) { cases().push_back({name, run}); }
 };
 
-// A device in use: context current, one stream.
+// Device makes the context of device 0 current and creates a stream, while it lives.
 struct Device {
   uint64_t stream = 0;
   Device();
