@@ -105,7 +105,7 @@ void forget(void *p, std::size_t size) {
 }
 
 void prepare(Context &c, void *bottom, std::size_t size, std::size_t skew, void (*entry)()) {
-  forget(static_cast<char *>(bottom) + size - 8192, 8192); // the frame of the entry before
+  forget(static_cast<char *>(bottom) + size - 8192, 8192); // the frame of the previous entry
   c.bottom = bottom;
   c.size = size;
   c.fake = nullptr;

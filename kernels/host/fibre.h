@@ -26,15 +26,15 @@ struct Context {
 void prepare(Context &c, void *bottom, std::size_t size, std::size_t skew, void (*entry)());
 
 // forget makes AddressSanitizer forget the frames that abandoned fibres left in a
-// stack; prepare does so where an entry left for good.
+// stack; prepare does so for the frame of an entry that left for good.
 void forget(void *p, std::size_t size);
 
 // change continues `to`; it returns when someone switches back to `from`.
 void change(Context &from, Context &to);
 // leave continues `to` for good: the stack of the caller is given up.
 [[noreturn]] void leave(Context &from, Context &to);
-// entered must be the first call of an entry. When it came from `origin` for the
-// first time, it notes the bounds of origin's stack.
+// entered must be the first call of an entry. The first time, it records the bounds of
+// the stack of origin, from which the entry was switched to.
 void entered(Context &self, Context &origin);
 
 } // namespace host

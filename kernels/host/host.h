@@ -36,25 +36,25 @@ typedef struct host_shape {
 enum {
   HOST_OK = 0,
   HOST_BAD_SHAPE = 1, // grid, block or shared memory out of a device's range
-  HOST_BAD_ARGS = 2,  // a packed buffer of another size
-  HOST_FAILED = 3     // the kernel did what is an error above
+  HOST_BAD_ARGS = 2,  // a packed buffer of the wrong size
+  HOST_FAILED = 3     // the kernel made one of the errors above
 };
 
-// host_memory says that kernels may access size bytes at p, until host_memory_ends. The launcher of PTX checks accesses
-// by that; AddressSanitizer knows by itself.
+// host_memory declares that kernels may access size bytes at p, until host_memory_ends. The launcher of PTX checks each
+// access against that; kernels compiled by g++ are checked by AddressSanitizer alone.
 void host_memory(void *p, size_t size);
 void host_memory_ends(void *p);
 
-// host_kernel_find returns the kernel of that entry point, or NULL.
+// host_kernel_find returns the kernel of that name, or NULL.
 const host_kernel *host_kernel_find(const char *name);
 // host_kernel_count and host_kernel_at list all kernels, in no stated order.
 size_t host_kernel_count(void);
 const host_kernel *host_kernel_at(size_t i);
 
 const char *host_kernel_name(const host_kernel *k);
-// host_kernel_file is the base name of the source, such as "axpy.cu".
+// host_kernel_file returns the base name of the source, such as "axpy.cu".
 const char *host_kernel_file(const host_kernel *k);
-// host_kernel_block is the largest number of threads per block.
+// host_kernel_block returns the largest number of threads per block.
 unsigned host_kernel_block(const host_kernel *k);
 // host_kernel_params returns the number of parameters, and their offsets and
 // sizes in a packed buffer: C's natural alignment, no padding at the end.
@@ -67,7 +67,7 @@ size_t host_kernel_packed_size(const host_kernel *k);
 int host_kernel_launch(const host_kernel *k, const host_shape *shape, void *const *args,
                        char *error, size_t capacity);
 // host_kernel_launch_packed takes the arguments as CU_LAUNCH_PARAM_BUFFER_POINTER
-// does; size may be the packed size, or that rounded up to a multiple of 8.
+// does; size is the packed size, or the packed size rounded up to a multiple of 8.
 int host_kernel_launch_packed(const host_kernel *k, const host_shape *shape, const void *args,
                               size_t size, char *error, size_t capacity);
 

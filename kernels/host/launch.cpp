@@ -41,9 +41,9 @@ struct Fibre : Thread {
 };
 
 struct Warp {
-  unsigned lanes;   // that exist
-  unsigned ready;   // that may run
-  unsigned arrived; // at the operation in progress
+  unsigned lanes;   // bits of the lanes that exist
+  unsigned ready;   // bits of the lanes that may run
+  unsigned arrived; // bits of the lanes at the operation in progress
   unsigned turn;    // which of the two sets of values that operation writes
   Place place;
   uint64_t values[2][32];
@@ -93,7 +93,7 @@ const char *base(const char *path) {
 
 unsigned number(const Fibre &f) { return unsigned(&f - run.threads); }
 
-// stuck names two threads that keep each other from going on.
+// stuck ends the launch, and names a thread that waits and one that does not join it.
 [[noreturn]] void stuck() {
   const Fibre *waits = nullptr, *other = nullptr;
   for (unsigned i = 0; i < run.count; i++) {
@@ -118,7 +118,7 @@ unsigned number(const Fibre &f) { return unsigned(&f - run.threads); }
        waits->place.line, number(*other), base(other->place.file), other->place.line);
 }
 
-// next is a thread that may run: the neighbour in the warp if possible.
+// next returns a thread that may run, the nearest in the warp if possible, or nullptr.
 Fibre *next(unsigned warp, unsigned lane) {
   unsigned ready = run.warps[warp].ready;
   if (ready != 0) {
@@ -141,7 +141,7 @@ Fibre *next(unsigned warp, unsigned lane) {
   return nullptr;
 }
 
-// wait gives way until the state of the current thread is ready again.
+// wait runs other threads until the current one is ready again.
 void wait(Fibre &self, State state, Place place) {
   self.state = state;
   self.place = place;
@@ -168,7 +168,7 @@ void entry() {
   leave(self.context, run.origin);
 }
 
-// poison fills memory with NaN bits. AddressSanitizer takes no memset over its red
+// poison fills memory with NaN bits. AddressSanitizer allows no memset over its red
 // zones, which lie between the variables of the section.
 #if AMTRL_ASAN
 __attribute__((no_sanitize_address)) void poison(char *p, size_t n) {

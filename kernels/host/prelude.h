@@ -29,7 +29,7 @@
 #define AMTRL_SHARED AMTRL_JOIN(__start_amtrl_shared_, AMTRL_UNIT)
 #define AMTRL_SHARED_END AMTRL_JOIN(__stop_amtrl_shared_, AMTRL_UNIT)
 extern "C" {
-// Both are null where the unit has none.
+// Both are null if the unit has no static shared memory.
 extern char AMTRL_SHARED[] __attribute__((weak, visibility("hidden")));
 extern char AMTRL_SHARED_END[] __attribute__((weak, visibility("hidden")));
 }
@@ -64,8 +64,8 @@ extern dim3 block_size, grid_size;
 
 void *dynamic_shared();
 void sync_block(const char *file, int line);
-// exchange gives the value of this lane to the warp and returns those of all 32
-// lanes, after every lane has come to the same place.
+// exchange passes the value of this lane to the warp, and returns the values of all 32
+// lanes once every lane has come to the same place.
 const uint64_t *exchange(unsigned mask, uint64_t value, const char *file, int line);
 [[noreturn]] void fail_at(const char *file, int line, const char *what);
 
@@ -83,7 +83,7 @@ template <class T> T unpack(uint64_t bits) {
 
 inline unsigned lane_bit(unsigned i) { return 1u << (i & 31); }
 
-// Entry is what the launcher knows of a kernel.
+// Entry describes a kernel to the launcher.
 struct Entry {
   const char *name, *file;
   unsigned block;
@@ -141,7 +141,7 @@ template <class... A, void (*Kernel)(A...)> struct Invoke<Kernel> {
 inline void __syncthreads(AMTRL_HERE) { host::sync_block(file, line); }
 inline void __syncwarp(unsigned mask = ~0u, AMTRL_HERE) { host::exchange(mask, 0, file, line); }
 
-// width is that of CUDA: the number of lanes in a group.
+// As in CUDA, width is the number of lanes in a group.
 template <class T> T __shfl_sync(unsigned mask, T v, int src, int width = 32, AMTRL_HERE) {
   unsigned base = host::current->lane & ~unsigned(width - 1);
   return host::unpack<T>(host::exchange(mask, host::pack(v), file, line)[base | (unsigned(src) & unsigned(width - 1))]);
@@ -166,7 +166,7 @@ template <class T> T __ldg(const T *p) { return *p; }
 
 inline void __threadfence_system() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 
-// The fibres of a launch never run at the same time.
+// No atomic instruction is needed: the fibres of a launch never run at the same time.
 template <class T> T atomicMin(T *p, T v) {
   static_assert(std::is_integral<T>::value, "atomics are on integers: sums of floats would depend on the order");
   T old = *p;
@@ -176,7 +176,7 @@ template <class T> T atomicMin(T *p, T v) {
 
 inline float __uint_as_float(unsigned v) { return host::unpack<float>(v); }
 inline unsigned __float_as_uint(float v) { return unsigned(host::pack(v)); }
-// Byte i of the result is byte (selector >> 4 i & 7) of y x, lowest first.
+// Byte i of the result is byte (selector >> 4 i & 7) of the eight bytes of x and then y, lowest first.
 inline unsigned __byte_perm(unsigned x, unsigned y, unsigned selector) {
   uint64_t both = uint64_t(y) << 32 | x;
   unsigned v = 0;

@@ -7,7 +7,7 @@ namespace host {
 
 namespace {
 
-constexpr size_t max_dynamic = 99 << 10; // the least opt-in maximum, sm_86 and sm_120
+constexpr size_t max_dynamic = 99 << 10; // bytes: the smallest opt-in maximum, that of sm_86 and sm_120
 
 uint64_t gcd(uint64_t a, uint64_t b) {
   while (b != 0) {

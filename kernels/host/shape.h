@@ -1,4 +1,4 @@
-// What every device refuses, and the order in which blocks run.
+// The check of a launch's shape, and the order in which blocks run.
 #ifndef AMTRL_HOST_SHAPE_H
 #define AMTRL_HOST_SHAPE_H
 
@@ -12,13 +12,14 @@ constexpr unsigned max_threads = 1024, max_warps = max_threads / 32;
 // refuse writes a message and returns the code.
 int refuse(char *error, size_t capacity, int code, const char *format, ...) __attribute__((format(printf, 4, 5)));
 
-// check_shape returns HOST_OK where a device can launch the kernel, of at most so many threads per block, in that shape.
+// check_shape returns HOST_OK if every device can launch the kernel in that shape; block is the kernel's largest number of
+// threads per block. Otherwise it writes a message and returns HOST_BAD_SHAPE.
 int check_shape(const char *kernel, unsigned block, const host_shape &shape, char *error, size_t capacity);
 
-// mix is splitmix64.
+// mix returns the next number of splitmix64.
 uint64_t mix(uint64_t &state);
 
-// Order is a permutation of so many blocks, drawn from state; ascending where that is 0.
+// Order is a permutation of the block numbers, drawn from state, or ascending if state is 0.
 class Order {
 public:
   Order(uint64_t &state, uint64_t blocks);

@@ -1,5 +1,5 @@
-// compile LIBRARY OUT SOURCE HEADERS -- OPTIONS: compiles a source to PTX by NVRTC, which gets the headers by name, as
-// package cuda hands them over.
+// compile LIBRARY OUT SOURCE HEADERS -- OPTIONS: compiles a source to PTX by NVRTC and hands over the headers by name, as
+// package cuda does.
 #include <dlfcn.h>
 
 #include <cstdio>
@@ -32,7 +32,8 @@ std::string read(const char *path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// text fetches one of the two texts of a program, whose sizes include a final zero.
+// text returns the log or the PTX of a program, by the names of the functions for its size, which includes a final zero,
+// and for its content.
 std::string text(void *program, const char *size, const char *get) {
   size_t n = 0;
   check(find<int(void *, size_t *)>(size)(program, &n), size);

@@ -7,7 +7,7 @@ namespace ptx {
 
 namespace {
 
-// compare defines the comparisons that integers and floats share. They are false where one is not a number.
+// compare defines the comparisons that integers and floats share. They are false if an operand is NaN.
 template <class T> void compare(Operations &all, const std::string &type) {
   COMPUTE2("setp.eq" + type, bool, T, a == b);
   COMPUTE2("setp.lt" + type, bool, T, a < b);
@@ -18,11 +18,11 @@ template <class T> void compare(Operations &all, const std::string &type) {
 
 template <class T> T divide(const Thread &t, const Instruction &i, T a, T b) {
   if (b == 0) fail(t, i, "divides by zero");
-  if (std::is_signed<T>::value && b == T(-1)) return T(0 - std::make_unsigned_t<T>(a)); // the least number is its own opposite
+  if (std::is_signed<T>::value && b == T(-1)) return T(0 - std::make_unsigned_t<T>(a)); // the lowest number is its own negative
   return T(a / b);
 }
 
-// integer defines the operations on T. U is the unsigned type of that width, W is twice as wide.
+// integer defines the operations on T. U is the unsigned type of the same width, W is twice as wide.
 template <class T, class U, class W> void integer(Operations &all, const std::string &type) {
   constexpr unsigned width = 8 * sizeof(T);
   compare<T>(all, type);
@@ -37,7 +37,7 @@ template <class T, class U, class W> void integer(Operations &all, const std::st
   COMPUTE3("mad.lo" + type, T, T, U(W(a) * W(b)) + U(c));
   COMPUTE2("div" + type, T, T, divide(t, i, a, b));
   if constexpr (width < 64) COMPUTE2("mul.wide" + type, W, T, W(a) * W(b));
-  // A shift by the width or more takes all bits.
+  // A shift by the width or more shifts out all bits.
   all["shr" + type] = {[](Thread &t, const Instruction &i) -> const Instruction * {
                          uint32_t n = get<uint32_t>(t, i.slot[2]);
                          T a = get<T>(t, i.slot[1]);

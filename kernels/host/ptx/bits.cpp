@@ -5,7 +5,8 @@ namespace ptx {
 
 namespace {
 
-// prmt picks four of the eight bytes of b a, lowest first. Bit 3 of a selector spreads the byte's sign.
+// permute is prmt: it picks four of the eight bytes of a and then b, lowest first. If bit 3 of a selector is set, all bits
+// of the result's byte are the sign bit of the one picked.
 uint32_t permute(uint32_t a, uint32_t b, uint32_t selector) {
   uint64_t both = uint64_t(b) << 32 | a;
   uint32_t result = 0;
@@ -18,7 +19,7 @@ uint32_t permute(uint32_t a, uint32_t b, uint32_t selector) {
   return result;
 }
 
-// insert replaces the length bits of b from position on by the lowest of a.
+// insert returns b with its length bits from position on replaced by the lowest bits of a.
 template <class T> T insert(T a, T b, uint32_t position, uint32_t length) {
   constexpr uint32_t width = 8 * sizeof(T);
   for (uint32_t k = 0; k < (length & 255) && k + (position & 255) < width; k++) {
@@ -73,7 +74,8 @@ template <class T> void bitwise(Operations &all, const std::string &type) {
                        }, 5};
 }
 
-// A vector is packed into a register and taken out of it. {a, b} = c and c = {a, b} differ in what comes first.
+// pack defines the move of a vector of two into a register, c = {a, b}, and the move out of it, {a, b} = c, whose slots
+// are in this order.
 template <class Whole, class Part> void pack(Operations &all, const std::string &type) {
   all["pack" + type] = {[](Thread &t, const Instruction &i) -> const Instruction * {
                           Whole v = Whole(Whole(get<Part>(t, i.slot[2])) << 8 * sizeof(Part) | get<Part>(t, i.slot[1]));
@@ -97,7 +99,7 @@ void add_bits(Operations &all) {
   bitwise<uint64_t>(all, ".b64");
   logic<bool>(all, ".pred");
   COMPUTE1("not.pred", bool, bool, !a);
-  COMPUTE1("mov.pred", bool, uint64_t, a & 1); // a constant is -1
+  COMPUTE1("mov.pred", bool, uint64_t, a & 1); // the constant for true is -1
   for (const char *kind : {".u", ".s"}) {
     move<uint16_t>(all, kind + std::string("16"));
     move<uint32_t>(all, kind + std::string("32"));

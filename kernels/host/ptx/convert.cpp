@@ -18,14 +18,15 @@ float half_to_float(uint16_t h) {
   return h & 0x8000 ? -v : v;
 }
 
-// to_tf32 rounds to the nearest of 11 significant bits, ties away from zero.
+// to_tf32 rounds to the nearest number of 11 significant bits, ties away from zero.
 float to_tf32(float v) {
   if (!std::isfinite(v) || v == 0) return v;
   int quantum = std::max(std::ilogb(v), -126) - 10;
   return float(std::ldexp(std::round(std::ldexp(double(v), -quantum)), quantum));
 }
 
-// truncate converts a float, and what is out of range to the nearest. What NaN becomes depends on the width.
+// truncate converts a float to an integer, towards zero, and a float out of range to the nearest integer in range. NaN
+// becomes 0, or only the highest bit if one of the types has 64 bits.
 template <class To, class From> To truncate(From v) {
   using limits = std::numeric_limits<To>;
   constexpr bool wide = sizeof(To) == 8 || sizeof(From) == 8;
@@ -70,7 +71,7 @@ void add_conversions(Operations &all) {
   COMPUTE1("cvt.rn.f32.f64", float, double, a);
   COMPUTE1("cvt.f32.f16", float, uint16_t, half_to_float(a));
   COMPUTE1("cvt.rna.tf32.f32", float, float, to_tf32(a));
-  // Addresses of global memory are generic ones.
+  // An address of global memory is the same as a generic one.
   COMPUTE1("cvta.global.u64", uint64_t, uint64_t, a);
   COMPUTE1("cvta.to.global.u64", uint64_t, uint64_t, a);
   COMPUTE1("cvta.shared.u64", uint64_t, uint64_t, a + shared_window);

@@ -1,4 +1,4 @@
-// The interface of host.h over PTX: the kernels of the folder that AMTRL_PTX names are found there, and run here.
+// The interface of host.h over PTX: it finds the kernels in the folder that AMTRL_PTX names, and runs them.
 #include <dirent.h>
 
 #include <algorithm>
@@ -53,7 +53,7 @@ std::string where(const Instruction &i) { return place(i).file + ":" + std::to_s
 
 namespace {
 
-// Found is a kernel of the folder, and the file with it, which is read when it is first asked for.
+// Found is a kernel of the folder and its file, which is read when the kernel is first asked for.
 struct Found {
   std::string name, path;
   std::unique_ptr<Kernel> kernel;
@@ -91,7 +91,7 @@ const Kernel *read(Found &f) {
   return f.kernel.get();
 }
 
-// stuck names two threads that keep each other from going on.
+// stuck ends the launch, and names a thread that waits and one that does not join it.
 [[noreturn]] void stuck() {
   const Thread *begin = block.threads, *end = begin + block.count;
   const Thread *waits = std::find_if(begin, end, [](const Thread &t) { return t.state == State::at_warp; });
@@ -109,7 +109,7 @@ const Kernel *read(Found &f) {
        where(*other->at).c_str());
 }
 
-// run goes on with a thread until it waits or has ended.
+// run continues a thread until it waits or ends.
 void run(Thread &t) {
   for (const Instruction *i = t.at; i != nullptr;) {
     if (i->guard != no_slot) {
@@ -127,7 +127,8 @@ void shuffle(std::vector<unsigned> &order, uint64_t &seed) {
   for (size_t k = order.size(); seed != 0 && k > 1; k--) std::swap(order[k - 1], order[host::mix(seed) % k]);
 }
 
-// run_block runs warps in an order by seed, each for as long as one of its lanes can go on.
+// run_block runs the warps in an order drawn from seed, or ascending if that is 0, each for as long as one of its lanes
+// can run.
 void run_block(uint64_t seed) {
   block.at_barrier = block.done = 0;
   block.start = block.since = ++block.clock;
@@ -244,7 +245,7 @@ int host_kernel_launch_packed(const host_kernel *handle, const host_shape *shape
     return host::refuse(error, capacity, HOST_BAD_ARGS, "%s: %zu bytes of arguments, expected %zu", k.name.c_str(), size, k.packed);
   }
   if (int code = host::check_shape(k.name.c_str(), k.block, *shape, error, capacity)) return code;
-  constexpr size_t most = 48 << 10; // that a launch takes without an attribute of the kernel
+  constexpr size_t most = 48 << 10; // bytes that a launch may take if no attribute of the kernel is set
   if (k.fixed + shape->shared > most) {
     return host::refuse(error, capacity, HOST_BAD_SHAPE, "%s: %zu bytes of static and %zu of dynamic shared memory, more than %zu",
                         k.name.c_str(), k.fixed, shape->shared, most);

@@ -1,4 +1,4 @@
-// Memory: which accesses are within what is allocated, aligned, and ordered with those of other threads.
+// Accesses to memory, and the checks that they are within allocations, aligned, and ordered with those of other threads.
 #include <cstdlib>
 #include <map>
 
@@ -6,15 +6,15 @@
 
 namespace ptx {
 
-// A Stamp is an access: 34 bits of the clock, 20 of the instruction, 10 of the thread.
+// A Stamp identifies an access: 34 bits of the clock, 20 of the instruction, 10 of the thread.
 using Stamp = uint64_t;
 
-// Word is the history of four bytes within a block: the last write, and reads of two threads since.
+// Word records a block's accesses to four bytes: the last write, and reads by two threads since.
 struct Word {
   Stamp write, read[2];
 };
 
-// Allocation is global memory. For each byte it has the block that wrote it last, and the one that read it.
+// Allocation is a range of global memory. For each byte it records the block that wrote it last and the block that read it.
 struct Allocation {
   uintptr_t begin;
   size_t size;
@@ -28,7 +28,7 @@ std::map<uintptr_t, Allocation> allocations; // by address
 
 struct {
   std::vector<unsigned char> bytes;
-  std::vector<bool> inside; // a variable
+  std::vector<bool> inside; // whether the byte is part of a variable
   std::vector<Word> words;
 } shared;
 
@@ -39,7 +39,7 @@ uint64_t clock_of(Stamp s) { return s >> 30; }
 unsigned thread_of(Stamp s) { return s & 1023; }
 const Instruction &instruction_of(Stamp s) { return block.kernel->code[s >> 10 & 0xfffff]; }
 
-// ordered says whether an access came before all that t does now, whatever the order of threads.
+// ordered reports whether an access comes before everything that t does now, in whatever order threads run.
 bool ordered(Stamp s, const Thread &t) {
   return clock_of(s) < block.since || thread_of(s) == t.number ||
          (thread_of(s) / 32 == t.warp && clock_of(s) < block.warps[t.warp].since);
@@ -52,7 +52,7 @@ bool ordered(Stamp s, const Thread &t) {
 
 void note_read(const Thread &t, const Instruction &i, Word &w) {
   if (!ordered(w.write, t)) race(t, i, "reads", w.write, "wrote");
-  // The two that are kept are of different warps if possible.
+  // The two reads that are kept are by different warps if possible.
   Stamp now = stamp(t, i);
   if (thread_of(w.read[0]) == t.number || ordered(w.read[0], t)) {
     w.read[0] = now;
@@ -69,8 +69,8 @@ void note_write(const Thread &t, const Instruction &i, Word &w) {
   w.write = stamp(t, i);
 }
 
-// in_shared returns the bytes at an address of shared memory, and notes the access. Where the block has not written
-// them all, written becomes false.
+// in_shared returns the bytes at an address of shared memory, and records the access. For a read of bytes that the block
+// has not all written, it sets written to false.
 unsigned char *in_shared(Thread &t, const Instruction &i, uint64_t address, unsigned size, bool write, bool &written) {
   if (address % size != 0) fail(t, i, "accesses %u bytes at %#llx of shared memory", size, (unsigned long long)address);
   if (address >= shared.bytes.size() || !shared.inside[address] || !shared.inside[address + size - 1]) {
@@ -101,8 +101,8 @@ Allocation &find(const Thread &t, const Instruction &i, uint64_t address, unsign
   return a;
 }
 
-// in_global does the same for global memory, where blocks of a launch have no order. Within a block that is checked for
-// accesses of whole words. An atomic operation has an order.
+// in_global does the same for global memory, except for written. The blocks of a launch have no order, so that none may
+// access what another writes. Within a block only accesses of whole words are checked. Atomic operations need no order.
 enum class Access { read, read_only, write, atomic };
 unsigned char *in_global(Thread &t, const Instruction &i, uint64_t address, unsigned size, Access access) {
   if (address % size != 0) fail(t, i, "accesses %u bytes at %#llx", size, (unsigned long long)address);
@@ -116,7 +116,7 @@ unsigned char *in_global(Thread &t, const Instruction &i, uint64_t address, unsi
       [[fallthrough]];
     case Access::read:
       if (foreign) fail(t, i, "reads what block %u of the launch wrote", writer - block.launch - 1);
-      // The number of the launch stands for several blocks.
+      // The number of the launch stands for reads by several blocks.
       if (reader != block.stamp) reader = reader >= block.launch ? block.launch : block.stamp;
       break;
     case Access::write:
@@ -242,7 +242,7 @@ void add_memory(Operations &all) {
 
 } // namespace ptx
 
-// A shadow is zero, and takes no memory before it is written to.
+// shadow returns zeros, which take no memory before they are written to.
 template <class T> static T *shadow(size_t n) { return static_cast<T *>(calloc(n + 1, sizeof(T))); }
 
 extern "C" void host_memory(void *p, size_t size) {

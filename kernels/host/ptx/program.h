@@ -1,11 +1,11 @@
-// A kernel in PTX, as it is run: what NVIDIA's compiler makes of the sources, before the step to machine code. Behind
-// host.h, it takes the place of the kernels that g++ compiles. text.cpp reads it, launch.cpp runs blocks, the other files
-// have the instructions. Beyond what host.h says, it is an error, reported with the place and the instruction,
+// A kernel in PTX, which NVIDIA's compiler makes of the sources before machine code. It is interpreted, behind host.h, in
+// place of the kernels that g++ compiles. text.cpp reads it, launch.cpp runs blocks, and the other files define the
+// instructions. Besides the errors that host.h lists, it is an error, reported with the place and the instruction,
 //   - to access global memory outside of what is allocated, shared memory outside of a variable, an address that is not a
 //     multiple of the access's size, or by the read-only path what the launch wrote;
-//   - to access what another thread does, where one of them writes, with no barrier between or from another block;
-//   - to store, branch or address by a value that nobody wrote, be it in a register or in shared memory;
-//   - to be unknown here.
+//   - to access what another thread accesses, if one of them writes, with no barrier between or from another block;
+//   - to store a value that nobody wrote, in a register or in shared memory, or to branch or address by one;
+//   - to use an instruction that is not defined here.
 #ifndef AMTRL_PTX_PROGRAM_H
 #define AMTRL_PTX_PROGRAM_H
 
@@ -21,23 +21,23 @@ struct Thread;
 struct Allocation;
 struct Instruction;
 
-// A Step runs an instruction and returns the next one; none where the thread has to wait or has ended.
+// A Step runs an instruction and returns the next one, or nullptr if the thread has to wait or has ended.
 using Step = const Instruction *(*)(Thread &, const Instruction &);
 
-// Instruction has its operands as slots. Each thread has an array of them: registers, constants and special registers
-// alike. They come in the order in which they are written, the elements of vectors one by one.
+// Instruction names its operands by slots. Each thread has an array of these: registers, constants and special registers
+// alike. They are in the order in which PTX writes the operands, the elements of vectors one by one.
 struct Instruction {
   Step run;
   const Instruction *target = nullptr;  // of a branch
   int64_t offset = 0;                   // of an address
-  mutable Allocation *home = nullptr;   // what it accessed last
+  mutable Allocation *home = nullptr;   // the memory that it accessed last
   uint16_t slot[14] = {};
-  uint16_t guard = 0; // a predicate, where it is not 0
-  bool unless = false;
+  uint16_t guard = 0; // slot of the predicate, or no_slot
+  bool unless = false; // it runs if the predicate is false, in place of true
   uint8_t count = 1; // elements of a vector
 };
 
-// Operation is what the name of an instruction stands for.
+// Operation defines the instructions of one name.
 struct Operation {
   Step run;
   unsigned slots;
@@ -54,7 +54,7 @@ void add_warp(Operations &);
 // Slots that all kernels have.
 enum : uint16_t { no_slot, sink, tid, ntid = tid + 3, ctaid = ntid + 3, nctaid = ctaid + 3, laneid = nctaid + 3, first_free };
 
-// Place is where an instruction comes from.
+// Place is an instruction's text and its place in the source.
 struct Place {
   std::string file, text;
   int line;
@@ -73,20 +73,20 @@ struct Kernel {
   std::vector<Instruction> code;
   std::vector<Place> places; // of each instruction
   std::vector<uint64_t> bits; // of slots at the start: constants
-  std::vector<uint8_t> known; // which slots have a value then
+  std::vector<uint8_t> known; // whether slots have a value at the start
   std::vector<Variable> shared; // the dynamic part last, where there is one
   size_t fixed = 0; // bytes of static shared memory
 };
 
-// read_kernels returns the kernels of a file, whose name begins with that of the source: adam.cu.ptx. What it does not
-// know is an error, thrown as a std::string.
+// read_kernels returns the kernels of a file, whose name begins with the name of the source: adam.cu.ptx. It throws a
+// std::string if the file contains something that is not supported.
 std::vector<Kernel> read_kernels(const std::string &path);
-// list_kernels returns their names alone, which takes less time.
+// list_kernels returns only the names of the kernels, which takes less time.
 std::vector<std::string> list_kernels(const std::string &path);
 
-// Addresses of shared memory are small; as generic ones they begin here.
+// Addresses of shared memory are small; as generic addresses they begin here.
 constexpr uint64_t shared_window = uint64_t(1) << 62;
-// Variables in shared memory are this far apart, more than any access is wide.
+// Variables in shared memory are more than this many bytes apart; no access is wider.
 constexpr size_t red_zone = 16;
 
 } // namespace ptx

@@ -35,7 +35,7 @@ bool begins(const std::string &s, const std::string &with) { return s.rfind(with
 
 std::string base(const std::string &path) { return path.substr(path.find_last_of('/') + 1); }
 
-// split cuts at the separators outside of braces.
+// split returns the parts of s between the separators outside of braces, without blanks around them.
 std::vector<std::string> split(const std::string &s, char separator) {
   std::vector<std::string> parts(1);
   int depth = 0;
@@ -59,13 +59,13 @@ public:
     std::ifstream in(path);
     for (std::string line; std::getline(in, line);) {
       number++;
-      // Names of functions are bytes in braces, at the end.
+      // Debug sections, at the end, are skipped: names of functions, as bytes in braces.
       if (begins(trimmed(line), ".section")) debug = true;
       if (!begins(trimmed(line), ".file")) line = line.substr(0, line.find("//"));
       if (!debug) read(trimmed(line));
       if (debug && trimmed(line) == "}") debug = false;
     }
-    // Lines are there where the compiler was asked for them.
+    // The file has lines of the source only if the compiler was asked for them.
     const std::string name = base(path), source = name.substr(0, name.find(".cu") + 3);
     for (Kernel &k : kernels) {
       for (Place &p : k.places) p.file = files.count(p.file) ? files[p.file] : source;
@@ -80,13 +80,13 @@ private:
   int number = 0;
   bool debug = false;
   std::map<std::string, std::string> files; // by number
-  std::vector<Variable> outside; // shared memory of all kernels
+  std::vector<Variable> outside; // shared memory that is declared outside of kernels
   enum { between, parameters, attributes, body } state = between;
   int depth = 0;
   // Of the kernel that is being read:
   std::string file = "1";
   int line = 0;
-  std::unordered_map<std::string, uint16_t> slots;    // of registers, and of the first of a kind
+  std::unordered_map<std::string, uint16_t> slots;    // of registers by name; of a range such as %r<8>, of its first
   std::unordered_map<std::string, uint16_t> constants;  // slots by text
   std::unordered_map<std::string, size_t> labels;
   std::vector<std::pair<size_t, std::string>> branches;
@@ -145,7 +145,8 @@ private:
     }
   }
 
-  // split_statements takes the braces of scopes away: names are not used twice with a meaning for both.
+  // split_statements cuts a line at its semicolons and drops the braces of scopes: no name has two meanings in a kernel.
+  // After the last brace it ends the body.
   std::vector<std::string> split_statements(const std::string &text) {
     std::vector<std::string> all;
     size_t begin = 0;
@@ -163,7 +164,7 @@ private:
     return all;
   }
 
-  // variable reads ".shared .align 16 .b8 name[256]"; of the dynamic part without a number.
+  // variable reads ".shared .align 16 .b8 name[256]"; dynamic shared memory has no number in the brackets.
   Variable variable(const std::string &text) {
     Variable v{};
     size_t align = text.find(".align "), type = text.find(".b", align), open = text.find('['), close = text.find(']');
@@ -196,7 +197,7 @@ private:
   void location(const std::string &text) {
     int number = 0, at = 0;
     sscanf(text.c_str(), ".loc %d %d", &number, &at);
-    if (at == 0) return; // what the compiler added
+    if (at == 0) return; // code that the compiler added
     file = std::to_string(number), line = at;
   }
 
@@ -243,7 +244,7 @@ private:
     }
   }
 
-  // slot finds a register, a constant or an address by its text.
+  // slot returns the slot of a register, a constant or an address, by its text.
   uint16_t slot(const std::string &text) {
     auto exact = slots.find(text);
     if (exact != slots.end()) return exact->second;
@@ -260,11 +261,11 @@ private:
       bits = text[0] == '-' ? uint64_t(strtoll(text.c_str(), nullptr, 0)) : strtoull(text.c_str(), nullptr, 0);
     } else if (offsets.count(text)) {
       bits = offsets[text];
-    } // else shared memory, which has a place at the end
+    } // else shared memory, which end_body places
     return constants[text] = add_slots(1, bits, true);
   }
 
-  // operands appends the slots of one operand: a vector has several, an address one and an offset.
+  // operands appends the slots of one operand: a vector has several, an address one slot and an offset.
   void operands(const std::string &text, Instruction &i, std::vector<uint16_t> &all) {
     if (text[0] == '{') {
       for (const std::string &part : split(text.substr(1, text.find('}') - 1), ',')) all.push_back(slot(part));
@@ -312,7 +313,7 @@ private:
     kernel().places.push_back({file, shown, line});
   }
 
-  // end_body gives variables in shared memory their places, each aligned as it demands and no better, and apart.
+  // end_body places the variables in shared memory, apart and each aligned as declared and no better, and resolves branches.
   void end_body() {
     state = between;
     Kernel &k = kernel();

@@ -1,4 +1,4 @@
-// What threads do together: barriers, exchanges in a warp, products on tensor cores, and the course of each.
+// What threads do together (barriers, exchanges in a warp, products on tensor cores), and branches and exits.
 #include <cmath>
 
 #include "thread.h"
@@ -25,7 +25,7 @@ const Instruction *barrier(Thread &t, const Instruction &i) {
   return nullptr;
 }
 
-// Together does a warp operation for those lanes of a warp.
+// Together executes a warp operation for the lanes of a warp in mask.
 using Together = void (*)(const Instruction &i, Thread *lanes, unsigned mask);
 
 unsigned mask_of(const Thread &t, const Instruction &i, unsigned operand) {
@@ -33,7 +33,7 @@ unsigned mask_of(const Thread &t, const Instruction &i, unsigned operand) {
   return get<uint32_t>(t, i.slot[operand]);
 }
 
-// meet makes a lane wait until all of its mask have come to the same instruction.
+// meet makes a lane wait until all lanes of mask have reached the instruction. The last one executes it for all.
 const Instruction *meet(Thread &t, const Instruction &i, unsigned mask, Together together) {
   Warp &warp = block.warps[t.warp];
   if (!(mask >> t.lane & 1)) stop("thread %u: the mask of the warp operation in %s is %#x", t.number, where(i).c_str(), mask);
@@ -73,7 +73,8 @@ void sync_warp(const Instruction &i, Thread *lanes, unsigned mask) {
 
 enum class Mode { up, down, butterfly, index };
 
-// source is the lane from which a lane reads; inside becomes whether that is within its group.
+// source returns the lane from which a lane reads, and sets inside to whether that is within its group; if not, it is the
+// lane itself.
 unsigned source(Mode mode, unsigned lane, unsigned b, unsigned c, bool &inside) {
   unsigned group = c >> 8 & 31, clamp = c & 31, first = lane & group, last = first | (clamp & ~group);
   b &= 31;
@@ -114,7 +115,7 @@ void ballot(const Instruction &i, Thread *lanes, unsigned mask) {
   }
 }
 
-// tf32 reads a factor: the last 13 bits do not count.
+// tf32 returns an element of a factor, without its lowest 13 bits.
 double tf32(const Thread &t, const Instruction &i, unsigned operand) {
   need(t, i, operand);
   uint32_t bits = get<uint32_t>(t, i.slot[operand]) & ~0x1fffu;
@@ -123,11 +124,12 @@ double tf32(const Thread &t, const Instruction &i, unsigned operand) {
   return v;
 }
 
-// product is d = a b + c, by the fragments of the PTX ISA, of which lane has group lane / 4 and number lane % 4 in it:
-// a0 and a2 are of row group, a1 and a3 of row group + 8; a0 and a1 of column number, a2 and a3 of column number + 4.
-// b0 is of row number, b1 of row number + 4, both of column group. c0 and c1 are of row group, c2 and c3 of row
-// group + 8; of column 2 number for even ones, and the next for odd ones. Devices round sums as they like, and the
-// least exact of them cut off.
+// product computes d = a b + c, where a is 16 by 8 and b 8 by 8, from the fragments of the PTX ISA. With group = lane / 4
+// and number = lane % 4, a lane holds
+//   - a0 and a2 in row group, a1 and a3 in row group + 8; a0 and a1 in column number, a2 and a3 in column number + 4;
+//   - b0 in row number and b1 in row number + 4, both in column group;
+//   - c0 and c1 in row group, c2 and c3 in row group + 8; c0 and c2 in column 2 number, c1 and c3 in column 2 number + 1.
+// d has the places of c. Devices round the sums in different ways; the least exact truncate them, as is done here.
 void product(const Instruction &i, Thread *lanes, unsigned mask) {
   if (mask != ~0u) fail(*lanes, i, "is executed by a part of a warp, with the mask %#x", mask);
   double a[16][8], b[8][8];
