@@ -88,8 +88,8 @@ sanitize() {
 
 sanitizers=
 for tool in memcheck racecheck; do
-  for group in $groups; do
-    sanitizers="$sanitizers $tool-$group"
+  for part in $groups; do
+    sanitizers="$sanitizers $tool-$part"
   done
 done
 

@@ -50,8 +50,6 @@ bool on_device(uintptr_t p, size_t n);
 bool pinned(uintptr_t p, size_t n);
 bool known(uintptr_t p);  // inside any live block, or one past its end
 
-size_t used(const Context* ctx);
-
 // Room is device memory that an object holds outside of blocks: code, a handle's
 // workspace, a graph's nodes. The order takes says how much for each function, by default none.
 class Room {

@@ -44,7 +44,7 @@ struct Op {
 struct Stream : std::enable_shared_from_this<Stream> {
   Context* ctx = nullptr;
   bool blocking = true;  // ordered with the null stream
-    std::deque<Op> queue;
+  std::deque<Op> queue;
   uint64_t issued = 0, done = 0;
   std::shared_ptr<Capture> capture;
   std::vector<int> tail;  // in a capture: the nodes that the next one follows
