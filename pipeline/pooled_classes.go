@@ -12,10 +12,10 @@ import (
 )
 
 // pooledClasses returns the heads of the outputs of a column by multinomial logistic regression on the rows of all sources, as heads of
-// logits, and their leave-one-out log-odds of the target's samples. It returns nil for fewer than two rows. The samples choose the penalty
-// and shift the intercepts: those of the target are taken to be as far from the sources' mean as the sources' own intercepts are. Each
-// sample is left out of its own shift, and of what it adds itself. The rows of uniform are those of Pooled too, which finds here the
-// regression that was fitted for uniform.
+// logits, and their leave-one-out log-odds of the target's samples. It returns nil for fewer than two rows. The samples choose the penalty,
+// or the rows where the samples cannot (see [Learner.penaltyOfRows]). The samples shift the intercepts: those of the target are taken to be
+// as far from the sources' mean as the sources' own intercepts are. Each sample is left out of its own shift, and of what it adds itself.
+// The rows of uniform are those of Pooled too, which finds here the regression that was fitted for uniform.
 func (l *Learner) pooledClasses(ctx context.Context, in Round, group []int, u units) (*pooledFound, error) {
 	return l.remember(false, in, group, u, func() (*pooledFound, error) {
 		return l.regressPooled(ctx, in, group, u, pooledSearch{most: pooledStarts, weights: addedWeights})
@@ -83,20 +83,10 @@ func (l *Learner) regressPooled(ctx context.Context, in Round, group []int, u un
 	}
 	tmp := backend.NewScope(l.queue)
 	defer tmp.Close()
-	d := p.Set.Pools[0].Cols
-	if onRoot(d) {
-		d = len(rows)
-	}
-	r, err := newPooledLogistic(l.queue, tmp, len(rows), d, c)
+	r, gram, err := l.poolRows(tmp, rows, y, c, u.each)
 	if err != nil {
 		return nil, err
 	}
-	gram, err := l.putRows(r, rows, u.each)
-	if err != nil {
-		return nil, err
-	}
-	r.class = regress.ClassesOf(y, c)
-	r.source, r.rows = numbered(rows)
 	samples := p.samplesOf(in.Target.Rows, gram.centre, u.each)
 	class, groups := in.Target.classes(group, len(p.Target.Tasks)), p.groupsOf(in.Target.Rows)
 	if c == 1 || slices.Contains(class, regress.NoClass) || slices.Contains(r.class, regress.NoClass) {
@@ -107,7 +97,14 @@ func (l *Learner) regressPooled(ctx context.Context, in Round, group []int, u un
 		start, r.logits.Rest = by.from.lambda, by.from.rest
 	}
 	said := func(fit classesFit) pooledSaid { return r.say(fit, gram, samples) }
-	fit, lambda, err := r.search(ctx, start*gram.unit(), by.most, r.from(by.from), func(fit classesFit) float64 {
+	lambda := start * gram.unit()
+	if by.from == nil && !p.tells(in.Target, group) {
+		if lambda, err = l.penaltyOfRows(ctx, rows, y, group, u.each, r.logits.Rest, lambda, by.most); err != nil {
+			return nil, err
+		}
+		by.most = 0
+	}
+	fit, lambda, err := r.search(ctx, lambda, by.most, r.from(by.from), func(fit classesFit) float64 {
 		of := said(fit)
 		_, left := r.logits.Shifts(of.z, class, of.variances, groups)
 		return p.unlikely(r.logits, left, class, groups)
@@ -147,6 +144,22 @@ func (l *Learner) regressPooled(ctx context.Context, in Round, group []int, u un
 		found.with = [][]prediction{found.sources}
 	}
 	return found, nil
+}
+
+// poolRows returns a regression on rows with labels y of c outputs, allocated in tmp, and its pooledGram.
+func (l *Learner) poolRows(tmp *backend.Scope, rows []poolRow, y []float64, c int, each []float32) (*pooledLogistic, pooledGram, error) {
+	d := l.problem.Set.Pools[0].Cols
+	if onRoot(d) {
+		d = len(rows)
+	}
+	r, err := newPooledLogistic(l.queue, tmp, len(rows), d, c)
+	if err != nil {
+		return nil, pooledGram{}, err
+	}
+	r.class = regress.ClassesOf(y, c)
+	r.source, r.rows = numbered(rows)
+	gram, err := l.putRows(r, rows, each)
+	return r, gram, err
 }
 
 // putRows uploads what r is fitted to, the rows less their centre or their R, sets r.gram to its X'X and returns the pooledGram.

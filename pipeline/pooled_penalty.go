@@ -1,0 +1,91 @@
+package pipeline
+
+import (
+	"context"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/pipeline/internal/regress"
+)
+
+// penaltyFolds is the number of folds of [Learner.penaltyOfRows].
+const penaltyFolds = 3
+
+// penaltyOfRows returns the penalty of a [pooledLogistic], of start times a power of ten, at which fits to the rows of other folds make the
+// labels y of rows most likely. It takes the place of the one that the target's samples choose where these cannot choose, as those of a
+// single class. The rows of a source are dealt to all folds. The search goes downhill in up to most steps, up and, if that is no better,
+// down.
+func (l *Learner) penaltyOfRows(ctx context.Context, rows []poolRow, y []float64, group []int, each []float32, rest, start float64,
+	most int) (float64, error) {
+	tmp := backend.NewScope(l.queue)
+	defer tmp.Close()
+	c := len(group)
+	seen, fold := map[int]int{}, make([]int, len(rows)) // seen counts the rows of each pool
+	for _, i := range stream(l.problem.Config.Seed, "penalty", l.problem.TargetName()).Perm(len(rows)) {
+		fold[i] = seen[rows[i].pool] % penaltyFolds
+		seen[rows[i].pool]++
+	}
+	type part struct {
+		r     *pooledLogistic
+		gram  pooledGram
+		left  *mat.Dense // rows of the fold, and their classes
+		class []int
+		fit   classesFit
+	}
+	var parts []part
+	for k := range penaltyFolds {
+		var kept, left []poolRow
+		var keptY, leftY []float64
+		for i, row := range rows {
+			if of := y[i*c : (i+1)*c]; fold[i] == k {
+				left, leftY = append(left, row), append(leftY, of...)
+			} else {
+				kept, keptY = append(kept, row), append(keptY, of...)
+			}
+		}
+		if len(kept) < 2 || len(left) == 0 {
+			continue
+		}
+		r, gram, err := l.poolRows(tmp, kept, keptY, c, each)
+		if err != nil {
+			return 0, err
+		}
+		r.logits.Rest = rest
+		x := mat.NewDense(len(left), len(gram.centre), l.problem.centred(nil, left, gram.centre, each))
+		parts = append(parts, part{r, gram, x, regress.ClassesOf(leftY, c), r.empty()})
+	}
+	loss := func(lambda float64) (sum float64, err error) {
+		for k := range parts {
+			of := &parts[k]
+			if of.fit, err = of.r.fit(ctx, lambda, of.fit); err != nil {
+				return 0, err
+			}
+			sum += l.problem.unlikely(of.r.logits, of.r.say(of.fit, of.gram, of.left).z, of.class, regress.Ungrouped(len(of.class)))
+		}
+		return sum, nil
+	}
+	best := start
+	least, err := loss(start)
+	if err != nil {
+		return 0, err
+	}
+	for _, by := range []float64{10, 0.1} {
+		for steps := 1; steps <= most; steps++ {
+			next := start * math.Pow(by, float64(steps))
+			of, err := loss(next)
+			if err != nil {
+				return 0, err
+			}
+			if !(of < least) {
+				break
+			}
+			best, least = next, of
+		}
+		if best != start {
+			break
+		}
+	}
+	return best, nil
+}

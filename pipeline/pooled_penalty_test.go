@@ -1,0 +1,60 @@
+package pipeline
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/internal/testrand"
+	"github.com/amtrl/amtrl/pipeline/internal/regress"
+)
+
+// The penalty that rows choose is nearly the best for other rows of the same sources, whatever the first one is.
+func TestPenaltyOfRows(t *testing.T) {
+	rng := testrand.New(t)
+	for _, first := range []float64{1e-3, 0.1, 10} {
+		set := newcomers(t, rng, 5, 3, 3, 0.5)
+		cfg, _ := must.Get(NewConfig(PresetDefault))(t).Fit(set, []string{"target"})
+		l := must.Get(newLearner(openDevice(t, 1, set), cfg, len(set.Pools)-1))(t)
+		p := l.problem
+		group := p.columnGroups()[0]
+		var drawn, fresh []Labelled
+		for _, s := range p.Sources {
+			var some [2]Labelled
+			for row := range set.Pools[s.Pool].Rows {
+				half := &some[rng.IntN(2)]
+				half.Rows = append(half.Rows, int32(row))
+				for _, task := range s.Tasks {
+					half.Y = append(half.Y, set.Tasks[task].Labels[row])
+				}
+			}
+			drawn, fresh = append(drawn, some[0]), append(fresh, some[1])
+		}
+		rows, y := p.pooledRows(drawn, group, math.MaxInt)
+		others, labels := p.pooledRows(fresh, group, math.MaxInt)
+		tmp := backend.NewScope(l.queue)
+		r, gram, err := l.poolRows(tmp, rows, y, len(group), nil)
+		must.Do(t, err)
+		start := first * gram.unit()
+		found := must.Get(l.penaltyOfRows(t.Context(), rows, y, group, nil, 0, start, 6))(t)
+		x := mat.NewDense(len(others), len(gram.centre), p.centred(nil, others, gram.centre, nil))
+		class := regress.ClassesOf(labels, len(group))
+		loss := func(lambda float64) float64 {
+			fit := must.Get(r.fit(t.Context(), lambda, r.empty()))(t)
+			return p.unlikely(r.logits, r.say(fit, gram, x).z, class, regress.Ungrouped(len(class)))
+		}
+		var all []float64
+		for power := -4; power <= 4; power++ {
+			all = append(all, loss(start*math.Pow(10, float64(power))))
+		}
+		at, least := loss(found), slices.Min(all)
+		t.Logf("from %g: %g nats at the penalty found, %g at best, %g at worst", first, at, least, slices.Max(all))
+		must.Hold(t, at < 1.05*least && slices.Max(all) > 1.2*least, "%g nats at the penalty found, of %v", at, all)
+		tmp.Close()
+		l.Close()
+	}
+}
