@@ -113,7 +113,8 @@ func (g *Guess) Text() string {
 			}
 		}
 		if l.Type == Binary {
-			line("    # classes: [negative, positive]  # their order; by default that of their names")
+			names := slices.DeleteFunc(slices.Sorted(maps.Keys(g.Classes[i])), func(name string) bool { return slices.Contains(l.Missing, name) })
+			line("    # classes: [%s]  # their order, which is that of their names by default", strings.Join(quoted(names), ", "))
 		}
 		line("    missing: [%s]  # what stands for no label, beside a missing value", strings.Join(quoted(l.Missing), ", "))
 	}
