@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import csv
 import json
+import numbers
 import os
 import subprocess
 import tempfile
@@ -193,5 +194,6 @@ def _write(rows: Table, folder: Path) -> Path:
     path = folder / "rows.jsonl"
     with open(path, "w", encoding="utf-8") as file:
         for row in rows:
-            file.write(json.dumps(dict(row), default=lambda v: v.tolist()) + "\n")
+            row = {name: None if isinstance(v, numbers.Real) and v != v else v for name, v in dict(row).items()}
+            file.write(json.dumps(row, default=lambda v: v.tolist()) + "\n")
     return path

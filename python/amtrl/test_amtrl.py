@@ -89,7 +89,7 @@ class Campaign(InFolder):
     def test_errors(self):
         asked = records(self.study.ask(budget=8))
         first = asked[0]["id"]
-        self.study.tell([dict(id=first, label=self.labels[first]), dict(id=asked[1]["id"], label=None, status="skip")])
+        self.study.tell([dict(id=first, label=self.labels[first]), dict(id=asked[1]["id"], label=float("nan"), status="skip")])
         other = {"no": "yes", "yes": "no"}[self.labels[first]]
         with self.assertRaisesRegex(amtrl.Contradiction, f"1 row has another answer already: {first}") as caught:
             self.study.tell([dict(id=first, label=other)])
