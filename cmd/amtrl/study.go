@@ -20,7 +20,7 @@ import (
 
 // The exit codes of a study besides those of all commands.
 const (
-	exitStop          = 3 // another round is not worth its cost, or has no rows
+	exitStop          = 3 // another round is not worth its cost, has no rows, or is not in the schedule
 	exitContradiction = 4
 )
 
@@ -31,8 +31,8 @@ func studyCommands() *cli.Command {
 			newCommand(&studyAskOptions{}, "ask", "STUDY",
 				"choose the rows to have labelled next",
 				"Rows that are pending, answered or given up are never chosen. Answers that came since the last round are\n"+
-					"learned from first, unless rows are still pending. Exit code 3: another round is not worth its cost, or\n"+
-					"no row is left."),
+					"learned from first, unless rows are still pending. Exit code 3: another round is not worth its cost,\n"+
+					"no row is left, or the schedule is over."),
 			newCommand(&studyTellOptions{}, "tell", "STUDY ANSWERS",
 				"take labels from a file, all of it or nothing",
 				"ANSWERS is a table with the columns id and the label, or what Label Studio exports as JSON; status skip gives\n"+
@@ -87,7 +87,7 @@ func studyError(err error) error {
 	if _, ok := errors.AsType[*study.Contradiction](err); ok {
 		return &exitStatus{exitContradiction, err}
 	}
-	if _, ok := errors.AsType[*study.Stop](err); ok || errors.Is(err, study.ErrAllAsked) {
+	if _, ok := errors.AsType[*study.Stop](err); ok || errors.Is(err, study.ErrAllAsked) || errors.Is(err, study.ErrScheduleOver) {
 		return &exitStatus{exitStop, err}
 	}
 	return err

@@ -46,7 +46,7 @@ func TestStudyEqualsRun(t *testing.T) {
 				name := fmt.Sprintf("ask%d.csv", rounds)
 				o := amtrl(t, c.dir, "study", "ask", "S", "--out", name)
 				if o.Code != 0 {
-					o.ComplainsLast(t, 1, "the schedule of the study ends")
+					o.ComplainsLast(t, 3, "the schedule of the study is over after")
 					break
 				}
 				list := ids(c.read(t, name))

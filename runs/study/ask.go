@@ -228,7 +228,7 @@ func (s *Study) propose(st *state, budget float64) (*proposal, error) {
 	out := &proposal{round: len(st.fits) + 1}
 	schedule := s.Settings.Config.Schedule
 	if s.Settings.RoundBudget == 0 && budget == 0 && out.round > schedule.Epochs {
-		return nil, fmt.Errorf("the schedule of the study ends after %s: give a budget to ask for more", text.Several(schedule.Epochs, "round"))
+		return nil, fmt.Errorf("%w after %s: give a budget to ask for more", ErrScheduleOver, text.Several(schedule.Epochs, "round"))
 	}
 	p, err := s.problem(out.round)
 	if err != nil {

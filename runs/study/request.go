@@ -59,6 +59,9 @@ func (e *Contradiction) Error() string { return e.text }
 // ErrAllAsked is the error of an ask where no row is left.
 var ErrAllAsked = errors.New("nothing to ask for: every row is asked for or given up")
 
+// ErrScheduleOver is wrapped by the error of an ask without a budget after the last round of the study's schedule.
+var ErrScheduleOver = errors.New("the schedule of the study is over")
+
 // Stop is the error of an ask that is not worth its cost.
 type Stop struct {
 	Gain  Gain
