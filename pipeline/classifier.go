@@ -44,7 +44,8 @@ type classifier struct {
 	unit      float64    // 1/s, 0 where A is constant
 	mean      *mat.Dense // mean of the sources' heads of the same outputs, K+1 by C, or nil
 	a         *mat.Dense // A, computed when first used
-	hasOthers func(output int) bool
+	// frequency reports whether a scarce class of an output is predicted by its frequency where there is a mean.
+	frequency func(output int) bool
 }
 
 // kernel returns (A A'/s + kappa X X'/t) / (1 + kappa), see [regress.KernelRidge]; for kappa > 0 in the smaller of the
@@ -82,15 +83,15 @@ func (c *classifier) kernel(kappa float64) regress.KernelMatrix {
 
 // fit adds the classifier of each output to fits, whose least-squares heads are ridge, at the kappa of these fits. The
 // classifier predicts log-odds. It is an intercept alone for an output whose rows are all of one class, and also for a
-// scarce one of several classes where there is a mean of the sources' heads: that has no penalty, and would tell a
-// single row from all others. LeaveOneOut stays that of the squared loss, by which methods are compared for one class
+// scarce class of several, or of pools, where there is a mean of the sources' heads: that has no penalty, and would
+// tell a single row from all others. LeaveOneOut stays that of the squared loss, by which methods are compared for one class
 // against the rest: with few samples it tells them apart better than the log-loss does.
 func (c *classifier) fit(in labelGroup, fits []headFit, ridge [][]float32, u units, k int) {
 	kappa := fits[0].Kappa
 	kernel := sync.OnceValue(func() regress.KernelMatrix { return c.kernel(kappa) })
 	for i, f := range c.regress(in, kernel, len(fits)) {
 		y := labelsOf(in, i, len(fits))
-		if c.mean != nil && c.hasOthers(in.outputs[i]) && scarce(y, c.rows.Groups) {
+		if c.mean != nil && c.frequency(in.outputs[i]) && scarce(y, c.rows.Groups) {
 			fits[i].classify(byFrequency(y, len(ridge[i]), k, c.rows.Groups))
 			continue
 		}

@@ -142,6 +142,33 @@ func TestTargetAlone(t *testing.T) {
 	must.Hold(t, c.ownRegression(in, 2) == nil && alone.ownRegression(in, 1) == nil, "several classes and the target alone have none")
 }
 
+// A class of one sample of pools is predicted by its frequency, however well the mean of the sources' heads separates the sample from the
+// rest, since there is no penalty on that. A class of two is not.
+func TestClassifierOfOneSample(t *testing.T) {
+	rng := testrand.New(t)
+	const n, d, k = 30, 5, 2
+	x, phi := mat.NewDense(n, d, normals(rng, n*d)), mat.NewDense(n, k+1, normals(rng, n*(k+1)))
+	root, _ := linalg.Root(mat.NewDense(4, k+1, normals(rng, 4*(k+1))))
+	for _, ones := range []int{1, 2} {
+		for i := range ones {
+			phi.Set(i, 0, 50)
+		}
+		c := &classifier{rows: &targetRows{Rows: rowsApart(mat.DenseCopyOf(x))}, phi: phi, root: root, unit: 0.3,
+			mean: mat.NewDense(k+1, 1, []float64{1, 0, 0}), frequency: func(int) bool { return true }}
+		in := labelGroup{outputs: []int{0}, Labelled: Labelled{Rows: make([]int32, n), Y: make([]float32, n)}}
+		for i := range ones {
+			in.Y[i] = 1
+		}
+		fits := []headFit{{Kappa: 0, residuals: make([]float64, n)}}
+		c.fit(in, fits, [][]float32{make([]float32, k+1+d)}, units{scale: 1}, k)
+		alone := slices.Clone(fits[0].final)
+		alone[k] = 0
+		slices.Sort(alone)
+		constant := alone[0] == 0 && alone[len(alone)-1] == 0
+		must.Hold(t, constant == (ones == 1), "the head of a class of %d samples is %v", ones, fits[0].final)
+	}
+}
+
 // TestFreeColumn scales the mean of the sources' heads: the log-odds do not depend on its scale, but where its predictions are rounding
 // they have no column.
 func TestFreeColumn(t *testing.T) {

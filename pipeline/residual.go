@@ -127,7 +127,9 @@ func (l *Learner) residualHead() (headsOf, error) {
 		}
 		if l.problem.Classifies() {
 			c := &classifier{rows: rows, phi: phi, root: root, unit: regression.Unit, mean: prior.mean(prior.heads, in.outputs),
-				hasOthers: l.problem.hasOthers}
+				frequency: func(output int) bool {
+					return l.problem.hasOthers(output) || l.problem.Config.Sources == SourcesPools
+				}}
 			c.fit(in, fits, vectors, u, k)
 		}
 		return fits, nil
