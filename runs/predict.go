@@ -297,6 +297,9 @@ func (r *predictor) query(path string, columns []table.Column) (q table.Query, e
 			return q, err
 		}
 	}
+	if len(q.Features) == 1 && q.Features[0] == table.VectorColumn && !has(table.VectorColumn) { // of a file of their own
+		return q, fmt.Errorf("%s: expected a column %q, or the file of its vectors with --vectors, found neither", path, table.VectorColumn)
+	}
 	if len(q.Features) > 1 && len(q.Features) != q.Width {
 		return q, r.wrongCount(path, q.Width, q.Features)
 	}

@@ -147,6 +147,10 @@ func TestOwnData(t *testing.T) {
 		succeed(t, work, append(append([]string{"data", "init"}, files...), "--target", "new shop")...)
 		succeed(t, work, "run", "--data", "dataset.yaml", "--target-samples", "48", "--floor", "8", "--budget", "4000", "--k", "8",
 			"--save", "all", "--out", "run", "--quiet")
+		if format == "npy" {
+			amtrl(t, work, "predict", "run", "fresh.csv", "--out", "none.csv").Complains(t, 1,
+				`fresh.csv: expected a column "vector", or the file of its vectors with --vectors, found neither`)
+		}
 		o := succeed(t, work, append(rows, "--out", out, "--json")...)
 		table := succeed(t, work, append(rows, "--out", "out-again.csv")...).Stdout
 		result := string(must.Get(os.ReadFile(filepath.Join(work, "run", "result.json")))(t))
