@@ -286,34 +286,27 @@ func (r *pooledLogistic) fit(ctx context.Context, lambda float64, from classesFi
 	return u.out(found), nil
 }
 
-// search returns the fit with the least loss and its lambda. It goes downhill from the given lambda in up to most steps of a factor 10,
-// first up and, if that is no better, down. The first fit starts from another one, from.
+// search returns the fit with the least loss and its lambda, by [downhill] from the given lambda. The first fit starts from another one,
+// from, and each other one from the best so far.
 func (r *pooledLogistic) search(ctx context.Context, lambda float64, most int, from classesFit,
 	loss func(classesFit) float64) (classesFit, float64, error) {
-	best, err := r.fit(ctx, lambda, from)
-	if err != nil || most == 0 {
-		return best, lambda, err
+	if most == 0 {
+		fit, err := r.fit(ctx, lambda, from)
+		return fit, lambda, err
 	}
-	least, at := loss(best), lambda
-	for _, by := range []float64{10, 0.1} {
-		start := least
-		for steps := 1; steps <= most; steps++ {
-			next := lambda * math.Pow(by, float64(steps))
-			fit, err := r.fit(ctx, next, best)
-			if err != nil {
-				return nil, 0, err
-			}
-			of := loss(fit)
-			if !(of < least) {
-				break
-			}
-			best, least, at = fit, of, next
+	best, least := from, math.NaN()
+	at, err := downhill(lambda, most, func(next float64) (float64, error) {
+		fit, err := r.fit(ctx, next, best)
+		if err != nil {
+			return 0, err
 		}
-		if least < start {
-			break
+		of := loss(fit)
+		if next == lambda || of < least {
+			best, least = fit, of
 		}
-	}
-	return best, at, nil
+		return of, nil
+	})
+	return best, at, err
 }
 
 // pooledSaid holds the logits of samples by a fit, n by C, with the weights w of the features, the mean intercepts b of the sources, and

@@ -14,9 +14,8 @@ import (
 const penaltyFolds = 3
 
 // penaltyOfRows returns the penalty of a [pooledLogistic], of start times a power of ten, at which fits to the rows of other folds make the
-// labels y of rows most likely. It takes the place of the one that the target's samples choose where these cannot choose, as those of a
-// single class. The rows of a source are dealt to all folds. The search goes downhill in up to most steps, up and, if that is no better,
-// down.
+// labels y of rows most likely, by [downhill]. It takes the place of the one that the target's samples choose where these cannot choose,
+// as those of a single class. The rows of a source are dealt to all folds.
 func (l *Learner) penaltyOfRows(ctx context.Context, rows []poolRow, y []float64, group []int, each []float32, rest, start float64,
 	most int) (float64, error) {
 	tmp := backend.NewScope(l.queue)
@@ -66,17 +65,23 @@ func (l *Learner) penaltyOfRows(ctx context.Context, rows []poolRow, y []float64
 		}
 		return sum, nil
 	}
-	best := start
+	return downhill(start, most, loss)
+}
+
+// downhill returns the penalty with the least loss that it finds from start on, in up to most steps of a factor 10, first up and, if that
+// is no better, down.
+func downhill(start float64, most int, loss func(lambda float64) (float64, error)) (best float64, err error) {
+	best = start
 	least, err := loss(start)
 	if err != nil {
-		return 0, err
+		return best, err
 	}
 	for _, by := range []float64{10, 0.1} {
 		for steps := 1; steps <= most; steps++ {
 			next := start * math.Pow(by, float64(steps))
 			of, err := loss(next)
 			if err != nil {
-				return 0, err
+				return best, err
 			}
 			if !(of < least) {
 				break
