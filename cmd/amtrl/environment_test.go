@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -143,4 +144,44 @@ func TestConfigIsTheGoPrograms(t *testing.T) {
 func preset(t *testing.T, name string) pipeline.Config {
 	t.Helper()
 	return must.Get(pipeline.NewConfig(name))(t)
+}
+
+func TestEnvironmentIsChecked(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{
+		"AMTRL_K":     `AMTRL_K is "x" in the environment: expected an integer`,
+		"AMTRL_QUIET": `AMTRL_QUIET is "x" in the environment: expected true or false`,
+		"AMTRL_TAU":   `AMTRL_TAU is "x" in the environment: expected a number`,
+		"AMTRL_CPU":   `AMTRL_CPU is "x" in the environment: expected generic, avx2 or avx512`,
+		"AMTRL_SEED":  `AMTRL_SEED is "x" in the environment: expected an integer from 0 on`,
+	} {
+		under(t, t.TempDir(), []string{name + "=x"}, "run").Complains(t, 2, want)
+	}
+}
+
+// Empty variables count as unset, whatever the flag's type. The levels of AMTRL_CPU are accepted.
+func TestEmptyEnvironment(t *testing.T) {
+	t.Parallel()
+	dry := func(variables ...string) outcome {
+		args := []string{"run", "--digits", "100", "--target-samples", "20", "--dry-run", "--json", "--backend", "cpu"}
+		if slices.Contains(variables, "AMTRL_BACKEND=") {
+			args = args[:len(args)-2]
+		}
+		return under(t, t.TempDir(), variables, args...)
+	}
+	want := dry()
+	for _, name := range []string{"DATA", "EPOCHS", "FORMAT", "CHANNELS", "METHODS", "RIDGE", "QUIET", "TARGET", "OUT", "PRESET",
+		"SEED", "LAMBDA", "CPU"} {
+		if o := dry("AMTRL_" + name + "="); o.Code != 0 || o.Stdout != want.Stdout {
+			t.Errorf("AMTRL_%s=: exit code %d: %s", name, o.Code, o.Stderr)
+		}
+	}
+	if o := dry("AMTRL_BACKEND="); o.Code != 0 || o.Stdout == "" {
+		t.Errorf("AMTRL_BACKEND=: exit code %d: %s", o.Code, o.Stderr)
+	}
+	for _, level := range []string{"generic", "avx2", "avx512"} {
+		if o := dry("AMTRL_CPU=" + level); o.Code != 0 {
+			t.Errorf("AMTRL_CPU=%s: exit code %d: %s", level, o.Code, o.Stderr)
+		}
+	}
 }
