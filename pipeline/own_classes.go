@@ -69,8 +69,8 @@ func (p *Problem) regressOwn(ctx context.Context, rows *regress.Rows, in Labelle
 	var x mat.Dense
 	scale := 1 / math.Sqrt(rows.Trace)
 	x.Scale(scale, rows.X)
-	none, variances := mat.NewDense(len(class), len(group), nil), slices.Repeat([]float64{ownVariance}, len(group))
-	m := regress.NewMultinomial(out.logits, none, class, rows.Groups, regress.NewThinRoot(&x), variances)
+	none, by := mat.NewDense(len(class), len(group), nil), regress.Recalibration{B: slices.Repeat([]float64{ownVariance}, len(group))}
+	m := regress.NewMultinomial(out.logits, none, class, rows.Groups, regress.NewThinRoot(&x), by)
 	found, _, err := m.Upwards(ctx, ownWeights, func(left *mat.Dense) float64 {
 		return p.unlikely(out.logits, left, class, rows.Groups)
 	})

@@ -8,14 +8,15 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/pipeline/internal/linalg"
 	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
 // pooledClasses returns the heads of the outputs of a column by multinomial logistic regression on the rows of all sources, as heads of
 // logits, and their leave-one-out log-odds of the target's samples. It returns nil for fewer than two rows. The samples choose the penalty,
-// or the rows where the samples cannot (see [Learner.penaltyOfRows]). The samples shift the intercepts: those of the target are taken to be
-// as far from the sources' mean as the sources' own intercepts are. Each sample is left out of its own shift, and of what it adds itself.
-// The rows of uniform are those of Pooled too, which finds here the regression that was fitted for uniform.
+// or the rows where the samples cannot (see [Learner.penaltyOfRows]). The samples recalibrate the logits: the target's intercepts are taken
+// to be as far from the sources' mean as the sources' own intercepts are, and the slope has [slopeVariance]. A tenth of the samples at a
+// time is left out of this, and of what samples add themselves. The rows of uniform are those of Pooled too, which finds here the regression that was fitted for uniform.
 func (l *Learner) pooledClasses(ctx context.Context, in Round, group []int, u units) (*pooledFound, error) {
 	return l.remember(false, in, group, u, func() (*pooledFound, error) {
 		return l.regressPooled(ctx, in, group, u, pooledSearch{most: pooledStarts, weights: addedWeights})
@@ -98,24 +99,41 @@ func (l *Learner) regressPooled(ctx context.Context, in Round, group []int, u un
 	}
 	said := func(fit classesFit) pooledSaid { return r.say(fit, gram, samples) }
 	lambda := start * gram.unit()
-	if by.from == nil && !p.tells(in.Target, group) {
+	told := p.tells(in.Target, group)
+	if by.from == nil && !told {
 		if lambda, err = l.penaltyOfRows(ctx, rows, y, group, u.each, r.logits.Rest, lambda, by.most); err != nil {
 			return nil, err
 		}
 		by.most = 0
 	}
-	fit, lambda, err := r.search(ctx, lambda, by.most, r.from(by.from), func(fit classesFit) float64 {
-		of := said(fit)
-		_, left := r.logits.Shifts(of.z, class, of.variances, groups)
-		return p.unlikely(r.logits, left, class, groups)
+	// The slope is 1 where the samples cannot choose, and where the sources do not tell two of their classes apart.
+	slope := 0.0
+	if sampled, novel := p.countNovel(in, group); told && (c == 1 || sampled-novel > 1) {
+		slope = slopeVariance
+	}
+	recalibrate := func(of pooledSaid) (*regress.LeftOut, error) {
+		m := regress.NewMultinomial(r.logits, of.z, class, groups, regress.NoRoot(len(class)), of.recalibration(slope))
+		return m.Fit(ctx, m.Origin(), 1)
+	}
+	fit, lambda, err := r.search(ctx, lambda, by.most, r.from(by.from), func(fit classesFit) (float64, error) {
+		found, err := recalibrate(said(fit))
+		if err != nil {
+			return 0, err
+		}
+		return p.unlikely(r.logits, found.Left, class, groups), nil
 	})
 	if err != nil {
 		return nil, err
 	}
 	of := said(fit)
-	shifts, left := r.logits.Shifts(of.z, class, of.variances, groups)
-	found := &pooledFound{sources: predictionsOf(r.logits, left, func(j int) []float32 {
-		return gram.head(p.Config.K, of.w[j], of.b[j]+shifts[j], u)
+	fitted, err := recalibrate(of)
+	if err != nil {
+		return nil, err
+	}
+	mean := linalg.Centre(mat.DenseCopyOf(of.z))
+	found := &pooledFound{sources: predictionsOf(r.logits, fitted.Left, func(j int) []float32 {
+		w, at := recalibrated(of.w[j], of.b[j], mean[j], fitted.Eta, fitted.B[j])
+		return gram.head(p.Config.K, w, at, u)
 	})}
 	if found.point = (&pooledPoint{lambda / gram.unit(), r.logits.Rest, of.w, of.b}); onRoot(p.Set.Pools[0].Cols) {
 		found.point.w = nil
@@ -125,7 +143,7 @@ func (l *Learner) regressPooled(ctx context.Context, in Round, group []int, u un
 		return nil, err
 	}
 	if samples := gram.added(samples, r.curved(curvature, lambda)); samples != nil {
-		added := samples.classes(r.logits, of.z, class, groups, of.variances)
+		added := samples.classes(r.logits, of.z, class, groups, of.recalibration(slope))
 		weighted, tried, err := added.Upwards(ctx, by.weights, func(left *mat.Dense) float64 {
 			return p.unlikely(r.logits, left, class, groups)
 		})
@@ -134,9 +152,10 @@ func (l *Learner) regressPooled(ctx context.Context, in Round, group []int, u un
 		}
 		found.tried = p.triedWeights(r.logits, tried, class, groups)
 		for i, with := range weighted {
-			w, b := added.weights(with.MultinomialPoint)
+			more := added.weights(with.MultinomialPoint)
 			found.with = append(found.with[:min(i, 1)], predictionsOf(r.logits, with.Left, func(j int) []float32 {
-				return gram.head(p.Config.K, floats.AddTo(w[j], w[j], of.w[j]), of.b[j]+b[j], u)
+				w, at := recalibrated(of.w[j], of.b[j], mean[j], with.Eta, with.B[j])
+				return gram.head(p.Config.K, floats.AddTo(w, w, more[j]), at, u)
 			}))
 		}
 	}

@@ -289,7 +289,7 @@ func (r *pooledLogistic) fit(ctx context.Context, lambda float64, from classesFi
 // search returns the fit with the least loss and its lambda, by [downhill] from the given lambda. The first fit starts from another one,
 // from, and each other one from the best so far.
 func (r *pooledLogistic) search(ctx context.Context, lambda float64, most int, from classesFit,
-	loss func(classesFit) float64) (classesFit, float64, error) {
+	loss func(classesFit) (float64, error)) (classesFit, float64, error) {
 	if most == 0 {
 		fit, err := r.fit(ctx, lambda, from)
 		return fit, lambda, err
@@ -300,7 +300,10 @@ func (r *pooledLogistic) search(ctx context.Context, lambda float64, most int, f
 		if err != nil {
 			return 0, err
 		}
-		of := loss(fit)
+		of, err := loss(fit)
+		if err != nil {
+			return 0, err
+		}
 		if next == lambda || of < least {
 			best, least = fit, of
 		}
@@ -315,6 +318,11 @@ type pooledSaid struct {
 	z            *mat.Dense
 	w            [][]float64
 	b, variances []float64
+}
+
+// recalibration returns the prior variances of a recalibration whose slope has the given one.
+func (s pooledSaid) recalibration(slope float64) regress.Recalibration {
+	return regress.Recalibration{B: s.variances, Eta: slope}
 }
 
 func (r *pooledLogistic) say(fit classesFit, gram pooledGram, samples *mat.Dense) pooledSaid {

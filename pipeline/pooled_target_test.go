@@ -184,7 +184,7 @@ func TestAddedClasses(t *testing.T) {
 		n, d, c := []int{7, 33}[turn%2], 1+rng.IntN(12), 1+rng.IntN(4)
 		x, h, z := someSamples(rng, n, d, c)
 		of := regress.Logits{Rest: float64(b2i(c == 1 || rng.IntN(2) == 0))}
-		class, variances := make([]int, n), make([]float64, c)
+		class, by, mean := make([]int, n), regress.Recalibration{B: make([]float64, c)}, linalg.Centre(mat.DenseCopyOf(z))
 		for i := range class {
 			class[i] = rng.IntN(c)
 			if of.Rest > 0 && rng.IntN(3) == 0 {
@@ -193,16 +193,20 @@ func TestAddedClasses(t *testing.T) {
 				class[i] = regress.NoLabel
 			}
 		}
-		for j := range variances {
-			variances[j] = math.Pow(10, 2*rng.Float64()-1)
+		for j := range by.B {
+			by.B[j] = math.Pow(10, 2*rng.Float64()-1)
 		}
-		weight := []float64{1, 3, 30}[turn%3]
+		by.Eta = math.Pow(10, 2*rng.Float64()-1)
+		weight, slope := []float64{1, 3, 30}[turn%3], true
 		plain := func(at []float64, without func(i int) bool) float64 {
-			v, b := mat.NewDense(c, d, at[:c*d]), at[c*d:]
-			value := 0.0
+			v, b, eta := mat.NewDense(c, d, at[:c*d]), at[c*d:c*d+c], 1.0
+			if slope {
+				eta += at[c*d+c]
+			}
+			value := (eta - 1) * (eta - 1) / by.Eta / 2
 			for j := range c {
 				row := mat.NewVecDense(d, v.RawRowView(j))
-				value += mat.Inner(row, h, row)/2/weight + b[j]*b[j]/variances[j]/2
+				value += mat.Inner(row, h, row)/2/weight + b[j]*b[j]/by.B[j]/2
 			}
 			for i := range n {
 				if without(i) {
@@ -210,7 +214,7 @@ func TestAddedClasses(t *testing.T) {
 				}
 				said := slices.Clone(z.RawRowView(i))
 				for j := range said {
-					said[j] += linalg.Dot(v.RawRowView(j), x.RawRowView(i)) + b[j]
+					said[j] = mean[j] + eta*(said[j]-mean[j]) + linalg.Dot(v.RawRowView(j), x.RawRowView(i)) + b[j]
 				}
 				value += of.Loss(said, class[i])
 			}
@@ -221,23 +225,26 @@ func TestAddedClasses(t *testing.T) {
 			found, _ := optimize.Minimize(optimize.Problem{
 				Func: value,
 				Grad: func(grad, at []float64) { fd.Gradient(grad, value, at, &fd.Settings{Formula: fd.Central}) },
-			}, make([]float64, c*(d+1)), &optimize.Settings{GradientThreshold: 1e-5}, &optimize.BFGS{})
+			}, make([]float64, c*(d+1)+1), &optimize.Settings{GradientThreshold: 1e-5}, &optimize.BFGS{})
 			return found.X
 		}
-		added := pooledGram{}.added(x, h).classes(of, z, class, regress.Groups{}, variances)
+		added := pooledGram{}.added(x, h).classes(of, z, class, regress.Groups{}, by)
 		with := must.Get(added.Fit(t.Context(), added.Origin(), weight))(t)
 		left := with.Left
-		w, b := added.weights(with.MultinomialPoint)
 		all := func(int) bool { return false }
 		want := least(all)
-		got := append(slices.Concat(w...), b...)
+		if want[c*d+c] < 0 {
+			slope = false
+			want = least(all)
+		}
+		got := append(slices.Concat(append(added.weights(with.MultinomialPoint), with.B)...), with.Eta-1)
 		value, best := plain(got, all), plain(want, all)
 		must.Hold(t, value < best+1e-3, "the objective of %d classes is %g, the least %g", c, value, best)
 		for fold := range slices.Max(added.Fold) + 1 {
 			v := least(func(i int) bool { return added.Fold[i] == fold })
 			for i := range n {
 				for j := 0; j < c && added.Fold[i] == fold; j++ {
-					want := z.At(i, j) + linalg.Dot(v[j*d:(j+1)*d], x.RawRowView(i)) + v[c*d+j]
+					want := z.At(i, j) + float64(b2i(slope))*v[c*d+c]*(z.At(i, j)-mean[j]) + linalg.Dot(v[j*d:(j+1)*d], x.RawRowView(i)) + v[c*d+j]
 					isNear(t, left.At(i, j), want, 0.02*math.Max(1, math.Abs(want)), "a logit left out")
 				}
 			}
@@ -245,8 +252,8 @@ func TestAddedClasses(t *testing.T) {
 	}
 }
 
-// Where sources are like the target and have few rows, the samples among the rows lower the loss. Where the target's two classes are
-// swapped against those of the sources, counting each sample as many rows lowers it further.
+// Where sources are like the target and have few rows, the samples among the rows lower the loss. Where the classes of the
+// target follow from other features than those of the sources, counting each sample as many rows lowers it further.
 func TestSamplesAmongRows(t *testing.T) {
 	rng := testrand.New(t)
 	for _, unlike := range []bool{false, true} {
@@ -257,8 +264,9 @@ func TestSamplesAmongRows(t *testing.T) {
 			cfg.Methods, cfg.TargetSamples = []string{Uniform}, 60
 			cfg.Schedule.Budget, cfg.Schedule.Floor = 12, 4
 			if unlike {
-				a, b := set.Tasks[0].Labels, set.Tasks[1].Labels
-				set.Tasks[0].Labels, set.Tasks[1].Labels = b, a
+				for x := range slices.Chunk(set.Pools[0].F32, set.Pools[0].Cols) {
+					slices.Reverse(x)
+				}
 				cfg.Schedule.Budget = 300
 			}
 			l := must.Get(newLearner(openDevice(t, 1, set), cfg, 0))(t)

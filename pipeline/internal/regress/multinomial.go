@@ -13,20 +13,31 @@ import (
 	"github.com/amtrl/amtrl/pipeline/internal/linalg"
 )
 
-// Multinomial is the multinomial logistic regression of the classes of n samples with known logits z, n by C, as an offset:
+// Multinomial is the multinomial logistic regression of the classes of n samples with known logits z, n by C:
 //
-//	min over V, b:  sum_i -log p(y_i | z_i + V x_i + b) + sum_c (|v_c|^2 / weight + b_c^2 / variance_c)/2.
+//	min over V, b, eta >= 1:  sum_i -log p(y_i | m + eta (z_i - m) + V x_i + b)
+//	                          + (sum_c (|v_c|^2 / weight + b_c^2 / variance_c) + (eta - 1)^2 / variance_eta)/2,
 //
-// What it adds to the logits of a class has the prior covariance weight X X', apart from the intercept. It is solved for U, C by r,
-// with U l_i in the place of V x_i and |u_c| in that of |v_c|, for L L' = X X' (see [ThinRoot]).
+// where m is the mean of z over the samples. b and eta are the intercepts and the slope by which z is recalibrated (Cox 1958): logits
+// that are fitted to samples of several kinds are too small for one kind, and eta makes up for that. A slope below 1 would let a few
+// wrong labels take away what z says. V adds to the logits of a class what has the prior covariance weight X X'. The problem is solved
+// for U, C by r, with U l_i in the place of V x_i and |u_c| in that of |v_c|, for L L' = X X' (see [ThinRoot]).
 type Multinomial struct {
 	logits Logits
 	z      *mat.Dense
+	apart  *mat.Dense // z less m
 	class  []int
 	Root   ThinRoot
 	spread []float64     // prior standard deviations of b
+	slope  float64       // that of eta
 	Fold   []int         // the fold of each sample
 	inner  *mat.SymDense // L'L, once it is needed
+}
+
+// Recalibration holds the prior variances of the intercepts b of a [Multinomial], and of its slope eta, which is 1 where that is 0.
+type Recalibration struct {
+	B   []float64
+	Eta float64
 }
 
 const (
@@ -39,12 +50,15 @@ const (
 	LeastCurvature = 1e-100
 )
 
-func NewMultinomial(of Logits, z *mat.Dense, class []int, groups Groups, root ThinRoot, variances []float64) *Multinomial {
-	spread := make([]float64, len(variances))
-	for c, v := range variances {
-		spread[c] = math.Sqrt(v)
+// NewMultinomial returns the regression of samples with logits z and rows X of root.
+func NewMultinomial(of Logits, z *mat.Dense, class []int, groups Groups, root ThinRoot, prior Recalibration) *Multinomial {
+	m := &Multinomial{logits: of, z: z, apart: mat.DenseCopyOf(z), class: class, Root: root, Fold: Stratified(class, groups)}
+	linalg.Centre(m.apart)
+	m.slope = math.Sqrt(prior.Eta)
+	for _, v := range prior.B {
+		m.spread = append(m.spread, math.Sqrt(v))
 	}
-	return &Multinomial{logits: of, z: z, class: class, Root: root, spread: spread, Fold: Stratified(class, groups)}
+	return m
 }
 
 // ThinRoot is L, n by r for an r of at most n, with L L' = X X'. It is X itself or, where X has more columns than rows, the
@@ -75,6 +89,9 @@ func NewThinRoot(x *mat.Dense) ThinRoot {
 	return ThinRoot{mat.DenseCopyOf(upper.T()), x}
 }
 
+// NoRoot returns the root of n rows that are all 0, so that nothing is added to their logits.
+func NoRoot(n int) ThinRoot { return ThinRoot{Dense: mat.NewDense(n, 1, nil)} }
+
 // Across overwrites u and returns the v with X v = L u that is in the span of the rows of X.
 func (r ThinRoot) Across(u []float64) []float64 {
 	if r.wide == nil {
@@ -88,16 +105,17 @@ func (r ThinRoot) Across(u []float64) []float64 {
 	return v
 }
 
-// MultinomialPoint holds U, C by r, and the intercepts b.
+// MultinomialPoint holds U, C by r, the intercepts b and the slope eta.
 type MultinomialPoint struct {
-	U *mat.Dense
-	B []float64
+	U   *mat.Dense
+	B   []float64
+	Eta float64
 }
 
-// Origin returns the point that adds nothing to the logits.
+// Origin returns the point that leaves the logits as they are.
 func (m *Multinomial) Origin() MultinomialPoint {
 	_, r := m.Root.Dims()
-	return MultinomialPoint{mat.NewDense(len(m.spread), r, nil), make([]float64, len(m.spread))}
+	return MultinomialPoint{mat.NewDense(len(m.spread), r, nil), make([]float64, len(m.spread)), 1}
 }
 
 // LeftOut is a point, with the logits of each sample by the fit without its fold, n by C.
@@ -106,8 +124,8 @@ type LeftOut struct {
 	Left *mat.Dense
 }
 
-// Fit returns the point fitted to all samples at a weight, searched from another point, with the logits of samples left out. It
-// returns nil where rounding makes its system singular.
+// Fit returns the point fitted to all samples at a weight, searched from another point, with the logits of samples left out. Where
+// all samples make eta 1, it is 1 without each fold too. Fit returns nil where rounding makes its system singular.
 func (m *Multinomial) Fit(ctx context.Context, from MultinomialPoint, weight float64) (*LeftOut, error) {
 	w := m.at(weight)
 	if w == nil {
@@ -116,6 +134,12 @@ func (m *Multinomial) Fit(ctx context.Context, from MultinomialPoint, weight flo
 	all, err := w.search(ctx, w.of(from), noFold)
 	if err != nil {
 		return nil, err
+	}
+	if w.tilt > 0 && w.point(slices.Clone(all[0])).Eta < 1 { // the objective is convex, so that the best eta of at least 1 is 1
+		w.tilt = 0
+		if all, err = w.search(ctx, w.of(from), noFold); err != nil {
+			return nil, err
+		}
 	}
 	folds := make([]int, slices.Max(m.Fold)+1)
 	for fold := range folds {
@@ -128,7 +152,7 @@ func (m *Multinomial) Fit(ctx context.Context, from MultinomialPoint, weight flo
 	n, c := m.z.Dims()
 	left := mat.NewDense(n, c, nil)
 	for fold, at := range without {
-		_, z := w.added(at)
+		z := w.recalibrated(at)
 		for i, of := range m.Fold {
 			if of == fold {
 				left.SetRow(i, z.RawRowView(i))

@@ -28,7 +28,7 @@ func TestLeftOutOfSeparated(t *testing.T) {
 			}
 		}
 		weight := []float64{1, 30, 1000}[rng.IntN(3)]
-		m := NewMultinomial(Logits{}, z, class, Groups{}, NewThinRoot(x), slices.Repeat([]float64{1}, c))
+		m := NewMultinomial(Logits{}, z, class, Groups{}, NewThinRoot(x), Recalibration{B: slices.Repeat([]float64{1}, c)})
 		found := must.Get(m.Fit(t.Context(), m.Origin(), weight))(t)
 		w, said, want := m.at(weight), 0.0, 0.0
 		for fold := range slices.Max(m.Fold) + 1 {
@@ -37,7 +37,7 @@ func TestLeftOutOfSeparated(t *testing.T) {
 				w.evaluate([]*trial{step})
 				return step.value
 			}, w.of(m.Origin()), &optimize.Settings{GradientThreshold: 1e-9, MajorIterations: 5000}))(t)
-			_, left := w.added(at)
+			left := w.recalibrated(at)
 			for i, of := range m.Fold {
 				if of == fold {
 					want += m.logits.Loss(slices.Clone(left.RawRowView(i)), class[i])

@@ -15,14 +15,16 @@ import (
 	"github.com/amtrl/amtrl/pipeline/internal/linalg"
 )
 
-// weightedMultinomial is the regression at one weight, solved by L-BFGS for T and a with
+// weightedMultinomial is the regression at one weight, solved by L-BFGS for T, a and e with
 //
 //	t_c = R u_c / sqrt(weight),  R'R = I + h weight L'L,  a_c = sqrt(1/variance_c + h n) b_c,
+//	e = sqrt(1/variance_eta + h |Z - m|_F^2) (eta - 1),
 //
 // where h is a quarter of the curvature of the loss of a sample whose classes are all equally likely. In these variables the
 // curvature is near I, and no step has to solve a system, since |u_c|^2 / weight = |t_c|^2 - h |L u_c|^2:
 //
-//	min over T, a:  sum_i -log p(y_i | z_i + f_i + b) + sum_c (|t_c|^2 - h |f_c|^2 + b_c^2 / variance_c)/2
+//	min over T, a, e:  sum_i -log p(y_i | m + eta (z_i - m) + f_i + b)
+//	                   + (sum_c (|t_c|^2 - h |f_c|^2 + b_c^2 / variance_c) + (eta - 1)^2 / variance_eta)/2
 //
 // for F = B T' and B = sqrt(weight) L R^-1.
 type weightedMultinomial struct {
@@ -31,6 +33,7 @@ type weightedMultinomial struct {
 	r         blas64.Triangular
 	onto      *mat.Dense // B
 	scale     []float64  // b / a
+	tilt      float64    // (eta - 1) / e, 0 where eta is 1
 }
 
 // at returns the regression at a weight, or nil where rounding makes R singular.
@@ -55,47 +58,56 @@ func (m *Multinomial) at(weight float64) *weightedMultinomial {
 	for _, s := range m.spread {
 		w.scale = append(w.scale, s/math.Sqrt(1+w.h*float64(n)*s*s))
 	}
+	if norm := mat.Norm(m.apart, 2); w.h*norm*norm < math.Inf(1) { // else, or with NaN, eta stays 1
+		w.tilt = m.slope / math.Sqrt(1+w.h*norm*norm*m.slope*m.slope)
+	}
 	return w
 }
 
-// parts returns T and a of a point of the search, without copying them.
-func (w *weightedMultinomial) parts(at []float64) (t *mat.Dense, a []float64) {
+// parts returns T, a and e of a point of the search, without copying them.
+func (w *weightedMultinomial) parts(at []float64) (t *mat.Dense, a []float64, e *float64) {
 	c, r := len(w.spread), w.r.N
-	return mat.NewDense(c, r, at[:c*r]), at[c*r:]
+	return mat.NewDense(c, r, at[:c*r]), at[c*r : c*r+c], &at[c*r+c]
 }
 
 // of converts p to a point of the search.
 func (w *weightedMultinomial) of(p MultinomialPoint) []float64 {
-	at := slices.Concat(p.U.RawMatrix().Data, p.B)
-	t, a := w.parts(at)
+	at := slices.Concat(p.U.RawMatrix().Data, p.B, []float64{0})
+	t, a, e := w.parts(at)
 	t.Scale(1/math.Sqrt(w.weight), t)
 	linalg.EachRow(t, func(row []float64) { blas64.Trmv(blas.NoTrans, w.r, blas64.Vector{N: len(row), Data: row, Inc: 1}) })
 	floats.Div(a, w.scale)
+	if w.tilt > 0 {
+		*e = (p.Eta - 1) / w.tilt
+	}
 	return at
 }
 
-// point converts a point of the search, which it overwrites, to U and b.
+// point converts a point of the search, which it overwrites, to U, b and eta.
 func (w *weightedMultinomial) point(at []float64) MultinomialPoint {
-	u, b := w.parts(at)
+	u, b, e := w.parts(at)
 	linalg.EachRow(u, func(row []float64) { linalg.SolveTriangle(blas.NoTrans, w.r, row) })
 	u.Scale(math.Sqrt(w.weight), u)
 	floats.Mul(b, w.scale)
-	return MultinomialPoint{u, b}
+	return MultinomialPoint{u, b, 1 + w.tilt**e}
 }
 
-// added returns F, n by C, and the logits with F and the intercepts added.
-func (w *weightedMultinomial) added(at []float64) (f, z *mat.Dense) {
-	t, a := w.parts(at)
-	f, z = new(mat.Dense), new(mat.Dense)
-	f.Mul(w.onto, t.T())
-	z.Add(f, w.z)
+// recalibrated returns the logits m + eta (z - m) + f + b, n by C.
+func (w *weightedMultinomial) recalibrated(at []float64) *mat.Dense {
+	t, a, e := w.parts(at)
+	z := new(mat.Dense)
+	z.Mul(w.onto, t.T())
+	z.Add(z, w.z)
 	for i := range w.class {
 		row := z.RawRowView(i)
+		if w.tilt > 0 {
+			floats.AddScaled(row, w.tilt**e, w.apart.RawRowView(i))
+		}
 		for c, s := range w.scale {
 			row[c] += s * a[c]
 		}
 	}
-	return f, z
+	return z
 }
 
 // noFold stands for no fold, where a search leaves none out.
@@ -123,8 +135,10 @@ func (w *weightedMultinomial) evaluate(trials []*trial) {
 	all, rows := classes*len(trials), min(n, rowsTogether)
 	t, onT := mat.NewDense(all, w.r.N, nil), mat.NewDense(all, w.r.N, nil)
 	b, onB := mat.NewDense(len(trials), classes, nil), mat.NewDense(len(trials), classes, nil)
+	tilt, onTilt := make([]float64, len(trials)), make([]float64, len(trials)) // eta - 1
 	for s, of := range trials {
-		own, a := w.parts(of.at)
+		own, a, e := w.parts(of.at)
+		tilt[s] = w.tilt * *e
 		t.Slice(s*classes, (s+1)*classes, 0, w.r.N).(*mat.Dense).Copy(own)
 		floats.MulTo(b.RawRowView(s), w.scale, a)
 		of.value = 0
@@ -141,12 +155,18 @@ func (w *weightedMultinomial) evaluate(trials []*trial) {
 				row, f := z[at:at+classes], own.Data[at:at+classes]
 				floats.AddTo(row, f, w.z.RawRowView(lo+i))
 				floats.Add(row, b.RawRowView(s))
+				if w.tilt > 0 {
+					floats.AddScaled(row, tilt[s], w.apart.RawRowView(lo+i))
+				}
 				class := w.class[lo+i]
 				if w.Fold[lo+i] == of.without {
 					class = NoLabel
 				}
 				of.value += w.logits.Loss(row, class) - w.h*linalg.Dot(f, f)/2
 				floats.Add(onB.RawRowView(s), row)
+				if w.tilt > 0 {
+					onTilt[s] += linalg.Dot(row, w.apart.RawRowView(lo+i))
+				}
 				floats.AddScaled(row, -w.h, f)
 			}
 		}
@@ -154,14 +174,21 @@ func (w *weightedMultinomial) evaluate(trials []*trial) {
 		blas64.Gemm(blas.Trans, blas.NoTrans, 1, slopes, onto, 1, onT.RawMatrix())
 	}
 	for s, of := range trials {
-		own, a := w.parts(of.at)
-		slopes, onA := w.parts(of.slope)
+		own, a, e := w.parts(of.at)
+		slopes, onA, onE := w.parts(of.slope)
 		slopes.Add(onT.Slice(s*classes, (s+1)*classes, 0, w.r.N), own)
-		of.value += linalg.Dot(of.at[:len(of.at)-len(a)], of.at[:len(of.at)-len(a)]) / 2
+		norm := own.RawMatrix().Data
+		of.value += linalg.Dot(norm, norm) / 2
 		for c, scale := range w.scale {
 			b := scale / w.spread[c] * a[c]
 			of.value += b * b / 2
 			onA[c] = scale*onB.At(s, c) + scale/w.spread[c]*b
+		}
+		*onE = 0
+		if w.tilt > 0 {
+			by := w.tilt / w.slope
+			of.value += by * *e * by * *e / 2
+			*onE = w.tilt*onTilt[s] + by*by**e
 		}
 	}
 }

@@ -16,17 +16,14 @@ import (
 
 func someMultinomial(rng *rand.Rand, n, d, c int) *Multinomial {
 	of := Logits{Rest: float64(b2i(c == 1 || rng.IntN(2) == 0))}
-	z, class, variances := dense(rng, n, c), make([]int, n), make([]float64, c)
+	z, class := dense(rng, n, c), make([]int, n)
 	for i := range class {
 		if class[i] = drawClass(rng, of, z.RawRowView(i)); rng.IntN(8) == 0 {
 			class[i] = NoLabel
 		}
 	}
-	for j := range variances {
-		variances[j] = 0.1 + rng.Float64()
-	}
 	z.Scale(0.3, z)
-	return NewMultinomial(of, z, class, Groups{}, NewThinRoot(dense(rng, n, d)), variances)
+	return NewMultinomial(of, z, class, Groups{}, NewThinRoot(dense(rng, n, d)), someRecalibration(rng, c))
 }
 
 // Searches that run side by side find the same points, bit for bit, as each search alone.
@@ -73,13 +70,16 @@ func TestMultinomialObjective(t *testing.T) {
 				u := p.U.RowView(j)
 				value += mat.Dot(u, u)/2/w.weight + b*b/2/m.spread[j]/m.spread[j]
 			}
+			if by := p.Eta - 1; by != 0 {
+				value += by * by / 2 / m.slope / m.slope
+			}
 			for i, class := range m.class {
 				if m.Fold[i] == without {
 					continue
 				}
 				z := slices.Clone(m.z.RawRowView(i))
 				for j := range z {
-					z[j] += mat.Dot(p.U.RowView(j), m.Root.RowView(i)) + p.B[j]
+					z[j] += mat.Dot(p.U.RowView(j), m.Root.RowView(i)) + p.B[j] + (p.Eta-1)*m.apart.At(i, j)
 				}
 				value += m.logits.Loss(z, class)
 			}
@@ -87,7 +87,7 @@ func TestMultinomialObjective(t *testing.T) {
 		}
 		var trials []*trial
 		for fold := noFold; fold < 3; fold++ {
-			at := make([]float64, c*(w.r.N+1))
+			at := make([]float64, c*(w.r.N+1)+1)
 			for j := range at {
 				at[j] = rng.NormFloat64()
 			}
