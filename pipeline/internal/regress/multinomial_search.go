@@ -64,10 +64,10 @@ func (m *Multinomial) at(weight float64) *weightedMultinomial {
 	return w
 }
 
-// parts returns T, a and e of a point of the search, without copying them.
-func (w *weightedMultinomial) parts(at []float64) (t *mat.Dense, a []float64, e *float64) {
+// parts returns T, a and e, which has one element, of a point of the search, without copying them.
+func (w *weightedMultinomial) parts(at []float64) (t *mat.Dense, a, e []float64) {
 	c, r := len(w.spread), w.r.N
-	return mat.NewDense(c, r, at[:c*r]), at[c*r : c*r+c], &at[c*r+c]
+	return mat.NewDense(c, r, at[:c*r]), at[c*r : c*r+c], at[c*r+c:]
 }
 
 // of converts p to a point of the search.
@@ -78,7 +78,7 @@ func (w *weightedMultinomial) of(p MultinomialPoint) []float64 {
 	linalg.EachRow(t, func(row []float64) { blas64.Trmv(blas.NoTrans, w.r, blas64.Vector{N: len(row), Data: row, Inc: 1}) })
 	floats.Div(a, w.scale)
 	if w.tilt > 0 {
-		*e = (p.Eta - 1) / w.tilt
+		e[0] = (p.Eta - 1) / w.tilt
 	}
 	return at
 }
@@ -89,7 +89,7 @@ func (w *weightedMultinomial) point(at []float64) MultinomialPoint {
 	linalg.EachRow(u, func(row []float64) { linalg.SolveTriangle(blas.NoTrans, w.r, row) })
 	u.Scale(math.Sqrt(w.weight), u)
 	floats.Mul(b, w.scale)
-	return MultinomialPoint{u, b, 1 + w.tilt**e}
+	return MultinomialPoint{u, b, 1 + w.tilt*e[0]}
 }
 
 // recalibrated returns the logits m + eta (z - m) + f + b, n by C.
@@ -101,7 +101,7 @@ func (w *weightedMultinomial) recalibrated(at []float64) *mat.Dense {
 	for i := range w.class {
 		row := z.RawRowView(i)
 		if w.tilt > 0 {
-			floats.AddScaled(row, w.tilt**e, w.apart.RawRowView(i))
+			floats.AddScaled(row, w.tilt*e[0], w.apart.RawRowView(i))
 		}
 		for c, s := range w.scale {
 			row[c] += s * a[c]
@@ -138,7 +138,7 @@ func (w *weightedMultinomial) evaluate(trials []*trial) {
 	tilt, onTilt := make([]float64, len(trials)), make([]float64, len(trials)) // eta - 1
 	for s, of := range trials {
 		own, a, e := w.parts(of.at)
-		tilt[s] = w.tilt * *e
+		tilt[s] = w.tilt * e[0]
 		t.Slice(s*classes, (s+1)*classes, 0, w.r.N).(*mat.Dense).Copy(own)
 		floats.MulTo(b.RawRowView(s), w.scale, a)
 		of.value = 0
@@ -184,11 +184,11 @@ func (w *weightedMultinomial) evaluate(trials []*trial) {
 			of.value += b * b / 2
 			onA[c] = scale*onB.At(s, c) + scale/w.spread[c]*b
 		}
-		*onE = 0
+		onE[0] = 0
 		if w.tilt > 0 {
-			by := w.tilt / w.slope
-			of.value += by * *e * by * *e / 2
-			*onE = w.tilt*onTilt[s] + by*by**e
+			by := w.tilt / w.slope * e[0]
+			of.value += by * by / 2
+			onE[0] = w.tilt*onTilt[s] + w.tilt/w.slope*by
 		}
 	}
 }
