@@ -16,8 +16,8 @@ import (
 // logits, and their left-out log-odds of the target's samples. It returns nil for fewer than two rows. The samples choose the penalty, or
 // the rows where the samples cannot (see [Learner.penaltyOfRows]). The samples also recalibrate the logits: the target's intercepts are
 // taken to be as far from the sources' mean as the sources' own intercepts are, and the slope has the prior variance [slopeVariance]. A
-// tenth of the samples at a time is left out of this, and of what samples add themselves. The rows of uniform are those of Pooled too, which
-// finds here the regression that was fitted for uniform.
+// tenth of the samples at a time is left out of this, and of what samples add themselves. The rows of uniform are those of Pooled too,
+// which finds here the regression that was fitted for uniform.
 func (l *Learner) pooledClasses(ctx context.Context, in Round, group []int, u units) (*pooledFound, error) {
 	return l.remember(false, in, group, u, func() (*pooledFound, error) {
 		return l.regressPooled(ctx, in, group, u, pooledSearch{most: pooledStarts, weights: addedWeights})

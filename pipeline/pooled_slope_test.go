@@ -13,9 +13,9 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// graded returns a set of twelve sources with 80 rows each and of a target, the last pool, with 40 samples and 400 test rows. Its 64 features
-// are a few hidden ones and noise. The three classes of a pool are the steps of a scale that is linear in the hidden features: of a third of
-// the sources as in the target, of a third half so, and of a third with weights of their own.
+// graded returns a set of twelve sources with 80 rows each and of a target, the last pool, with 40 samples and 400 test rows. Its 64
+// features are a few hidden ones and noise. The three classes of a pool are the steps of a scale that is linear in the hidden features: of
+// a third of the sources as in the target, of a third half so, and of a third with weights of their own.
 func graded(rng *rand.Rand) *dataset.Set {
 	const hidden, d, samples = 12, 64, 40
 	direction := func() []float64 {
