@@ -252,8 +252,8 @@ func TestAddedClasses(t *testing.T) {
 	}
 }
 
-// Where sources are like the target and have few rows, the samples among the rows lower the loss. Where the classes of the
-// target follow from other features than those of the sources, counting each sample as many rows lowers it further.
+// Where sources are like the target and have few rows, the samples among the rows lower the loss. Where the target's two classes are
+// swapped against those of the sources, counting each sample as many rows lowers it further.
 func TestSamplesAmongRows(t *testing.T) {
 	rng := testrand.New(t)
 	for _, unlike := range []bool{false, true} {
@@ -264,9 +264,8 @@ func TestSamplesAmongRows(t *testing.T) {
 			cfg.Methods, cfg.TargetSamples = []string{Uniform}, 60
 			cfg.Schedule.Budget, cfg.Schedule.Floor = 12, 4
 			if unlike {
-				for x := range slices.Chunk(set.Pools[0].F32, set.Pools[0].Cols) {
-					slices.Reverse(x)
-				}
+				a, b := set.Tasks[0].Labels, set.Tasks[1].Labels
+				set.Tasks[0].Labels, set.Tasks[1].Labels = b, a
 				cfg.Schedule.Budget = 300
 			}
 			l := must.Get(newLearner(openDevice(t, 1, set), cfg, 0))(t)

@@ -107,7 +107,7 @@ func TestRecalibration(t *testing.T) {
 // With many samples the slope is the one that the classes were drawn with, but at least 1.
 func TestSlopeOfManySamples(t *testing.T) {
 	rng := testrand.New(t)
-	for steep, want := range map[float64]float64{0: 1, 0.5: 1, 1.5: 1.5, 3: 3} {
+	for _, steep := range []float64{0, 0.5, 1.5, 3} {
 		const n, c = 4000, 3
 		z, class := dense(rng, n, c), make([]int, n)
 		for i := range class {
@@ -117,7 +117,7 @@ func TestSlopeOfManySamples(t *testing.T) {
 		}
 		m := NewMultinomial(Logits{}, z, class, Groups{}, NoRoot(n), Recalibration{[]float64{1, 1, 1}, 1})
 		found := must.Get(m.Fit(t.Context(), m.Origin(), 1))(t)
-		isNear(t, found.Eta, want, 0.15*want, "the slope")
+		isNear(t, found.Eta, math.Max(1, steep), 0.15*math.Max(1, steep), "the slope")
 	}
 }
 
