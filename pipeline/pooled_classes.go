@@ -8,7 +8,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/amtrl/amtrl/backend"
-	"github.com/amtrl/amtrl/pipeline/internal/linalg"
 	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
@@ -98,7 +97,6 @@ func (l *Learner) regressPooled(ctx context.Context, in Round, group []int, u un
 	if by.from != nil { // logits with the rest of that regression
 		start, r.logits.Rest = by.from.lambda, by.from.rest
 	}
-	said := func(fit classesFit) pooledSaid { return r.say(fit, gram, samples) }
 	lambda := start * gram.unit()
 	told := p.tells(in.Target, group)
 	if by.from == nil && !told {
@@ -112,39 +110,32 @@ func (l *Learner) regressPooled(ctx context.Context, in Round, group []int, u un
 	if sampled, novel := p.countNovel(in, group); told && (c == 1 || sampled-novel > 1) {
 		slope = slopeVariance
 	}
-	recalibrate := func(of pooledSaid) (*regress.LeftOut, error) {
-		m := regress.NewMultinomial(r.logits, of.z, class, groups, regress.NoRoot(len(class)), of.recalibration(slope))
-		return m.Fit(ctx, m.Origin(), 1)
-	}
-	fit, lambda, err := r.search(ctx, lambda, by.most, r.from(by.from), func(fit classesFit) (float64, error) {
-		found, err := recalibrate(said(fit))
-		if err != nil {
-			return 0, err
+	best, lambda, err := r.search(ctx, lambda, by.most, r.from(by.from), func(fit classesFit) (_ judgedFit, err error) {
+		of := judgedFit{classesFit: fit, pooledSaid: r.say(fit, gram, samples)}
+		prior := regress.Recalibration{B: of.variances, Eta: slope}
+		of.by = regress.NewMultinomial(r.logits, of.z, class, groups, regress.NoRoot(len(class)), prior)
+		if of.left, err = of.by.Fit(ctx, of.by.Origin(), 1); err != nil {
+			return of, err
 		}
-		return p.unlikely(r.logits, found.Left, class, groups), nil
+		of.loss = p.unlikely(r.logits, of.left.Left, class, groups)
+		return of, nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	of := said(fit)
-	fitted, err := recalibrate(of)
-	if err != nil {
-		return nil, err
-	}
-	mean := linalg.Centre(mat.DenseCopyOf(of.z))
-	found := &pooledFound{sources: predictionsOf(r.logits, fitted.Left, func(j int) []float32 {
-		w, at := recalibrated(of.w[j], of.b[j], mean[j], fitted.Eta, fitted.B[j])
+	found := &pooledFound{sources: predictionsOf(r.logits, best.left.Left, func(j int) []float32 {
+		w, at := best.by.Recalibrated(best.left.MultinomialPoint, j, best.w[j], best.b[j])
 		return gram.head(p.Config.K, w, at, u)
 	})}
-	if found.point = (&pooledPoint{lambda / gram.unit(), r.logits.Rest, of.w, of.b}); onRoot(p.Set.Pools[0].Cols) {
+	if found.point = (&pooledPoint{lambda / gram.unit(), r.logits.Rest, best.w, best.b}); onRoot(p.Set.Pools[0].Cols) {
 		found.point.w = nil
 	}
-	curvature, err := r.curvature(fit)
+	curvature, err := r.curvature(best.classesFit)
 	if err != nil {
 		return nil, err
 	}
 	if samples := gram.added(samples, r.curved(curvature, lambda)); samples != nil {
-		added := samples.classes(r.logits, of.z, class, groups, of.recalibration(slope))
+		added := samples.classes(r.logits, best.z, class, groups, regress.Recalibration{B: best.variances, Eta: slope})
 		weighted, tried, err := added.Upwards(ctx, by.weights, func(left *mat.Dense) float64 {
 			return p.unlikely(r.logits, left, class, groups)
 		})
@@ -155,7 +146,7 @@ func (l *Learner) regressPooled(ctx context.Context, in Round, group []int, u un
 		for i, with := range weighted {
 			more := added.weights(with.MultinomialPoint)
 			found.with = append(found.with[:min(i, 1)], predictionsOf(r.logits, with.Left, func(j int) []float32 {
-				w, at := recalibrated(of.w[j], of.b[j], mean[j], with.Eta, with.B[j])
+				w, at := added.Recalibrated(with.MultinomialPoint, j, best.w[j], best.b[j])
 				return gram.head(p.Config.K, floats.AddTo(w, w, more[j]), at, u)
 			}))
 		}

@@ -286,28 +286,30 @@ func (r *pooledLogistic) fit(ctx context.Context, lambda float64, from classesFi
 	return u.out(found), nil
 }
 
+// judgedFit is a fit with what it says of the target's samples, the regression that recalibrates this to them, its result, and its loss.
+type judgedFit struct {
+	classesFit
+	pooledSaid
+	by   *regress.Multinomial
+	left *regress.LeftOut
+	loss float64
+}
+
 // search returns the fit with the least loss and its lambda, by [downhill] from the given lambda. The first fit starts from another one,
 // from, and each other one from the best so far.
 func (r *pooledLogistic) search(ctx context.Context, lambda float64, most int, from classesFit,
-	loss func(classesFit) (float64, error)) (classesFit, float64, error) {
-	if most == 0 {
-		fit, err := r.fit(ctx, lambda, from)
-		return fit, lambda, err
-	}
-	best, least := from, math.NaN()
-	at, err := downhill(lambda, most, func(next float64) (float64, error) {
-		fit, err := r.fit(ctx, next, best)
+	judge func(classesFit) (judgedFit, error)) (best judgedFit, at float64, err error) {
+	best.classesFit = from
+	at, err = downhill(lambda, most, func(next float64) (float64, error) {
+		fit, err := r.fit(ctx, next, best.classesFit)
 		if err != nil {
 			return 0, err
 		}
-		of, err := loss(fit)
-		if err != nil {
-			return 0, err
+		of, err := judge(fit)
+		if err == nil && (next == lambda || of.loss < best.loss) {
+			best = of
 		}
-		if next == lambda || of < least {
-			best, least = fit, of
-		}
-		return of, nil
+		return of.loss, err
 	})
 	return best, at, err
 }
@@ -318,11 +320,6 @@ type pooledSaid struct {
 	z            *mat.Dense
 	w            [][]float64
 	b, variances []float64
-}
-
-// recalibration returns the prior variances of a recalibration whose slope has the given one.
-func (s pooledSaid) recalibration(slope float64) regress.Recalibration {
-	return regress.Recalibration{B: s.variances, Eta: slope}
 }
 
 func (r *pooledLogistic) say(fit classesFit, gram pooledGram, samples *mat.Dense) pooledSaid {

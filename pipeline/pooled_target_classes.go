@@ -1,9 +1,6 @@
 package pipeline
 
 import (
-	"slices"
-
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/amtrl/amtrl/pipeline/internal/linalg"
@@ -16,13 +13,6 @@ var addedWeights = []float64{1, 3, 10, 30, 100, 300, 1000}
 // slopeVariance is the prior variance of eta, the slope by which the logits of a regression on the rows of all sources are recalibrated to
 // the target. It is at least 1: where sources differ, their rows together make the regression say less than is so for the target.
 var slopeVariance = 0.1
-
-// recalibrated returns the weights and the intercept of m + eta (z - m) + b for z = x'w + at.
-func recalibrated(w []float64, at, m, eta, b float64) ([]float64, float64) {
-	out := slices.Clone(w)
-	floats.Scale(eta, out)
-	return out, m + eta*(at-m) + b
-}
 
 // addedClasses adds samples of classes to a multinomial logistic regression, each as weight rows, and recalibrates its logits:
 //

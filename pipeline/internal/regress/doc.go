@@ -8,7 +8,8 @@
 //	nested.go        nested cross-validation: the residuals of samples that are left out of all choices too
 //	logistic.go      logistic regression of two classes; discriminant.go turns predictions into log-odds
 //	stratified.go    the folds in which samples are left out
-//	multinomial.go   logistic regression of several classes, by multinomial_search.go and minimise.go; logits.go has their probabilities
+//	multinomial.go   logistic regression of several classes, which recalibrates known logits, by multinomial_search.go and minimise.go;
+//	                 logits.go has their probabilities
 //	level.go         what to add to the heads of classes
 //	shift.go         what to add to predictions of numbers
 //	class_loss.go    the loss of labels of classes, some of which may be wrong (label_noise.go)

@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
 
@@ -25,6 +26,7 @@ import (
 type Multinomial struct {
 	logits Logits
 	z      *mat.Dense
+	mean   []float64  // m
 	apart  *mat.Dense // z less m
 	class  []int
 	Root   ThinRoot
@@ -53,7 +55,7 @@ const (
 // NewMultinomial returns the regression of samples with logits z and rows X of root.
 func NewMultinomial(of Logits, z *mat.Dense, class []int, groups Groups, root ThinRoot, prior Recalibration) *Multinomial {
 	m := &Multinomial{logits: of, z: z, apart: mat.DenseCopyOf(z), class: class, Root: root, Fold: Stratified(class, groups)}
-	linalg.Centre(m.apart)
+	m.mean = linalg.Centre(m.apart)
 	m.slope = math.Sqrt(prior.Eta)
 	for _, v := range prior.B {
 		m.spread = append(m.spread, math.Sqrt(v))
@@ -116,6 +118,11 @@ type MultinomialPoint struct {
 func (m *Multinomial) Origin() MultinomialPoint {
 	_, r := m.Root.Dims()
 	return MultinomialPoint{mat.NewDense(len(m.spread), r, nil), make([]float64, len(m.spread)), 1}
+}
+
+// Recalibrated returns the weights and the intercept of the logit m + eta (z - m) + b of class c for z = w'x + at. It does not change w.
+func (m *Multinomial) Recalibrated(p MultinomialPoint, c int, w []float64, at float64) ([]float64, float64) {
+	return floats.ScaleTo(make([]float64, len(w)), p.Eta, w), m.mean[c] + p.Eta*(at-m.mean[c]) + p.B[c]
 }
 
 // LeftOut is a point, with the logits of each sample by the fit without its fold, n by C.
