@@ -81,6 +81,11 @@ func newDraws(set *dataset.Set, target Source, sources []Source, n int, seed uin
 	return d
 }
 
+// ShuffleTarget brings rows of the target's pool that are to become samples later into a random order, which the seed and the target fix.
+func (p *Problem) ShuffleTarget(rows []int32) {
+	stream(p.Config.Seed, "more", p.TargetName()).Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
+}
+
 // keepsApart reports whether sources on the pool of s, the target, draw none of the rows that its error is measured on:
 // where it has no test rows of its own, and the data come from no model.
 func (s Source) keepsApart(set *dataset.Set) bool {

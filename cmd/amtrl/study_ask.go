@@ -24,6 +24,7 @@ type studyAskOptions struct {
 	studyFolder
 	budget, below        flags.Value[float64]
 	request, out, layout flags.Value[string]
+	targetRows           flags.Value[int]
 	expires              flags.Value[string]
 	after                time.Duration // the value of expires
 	device               deviceOptions
@@ -34,6 +35,7 @@ func (o *studyAskOptions) addFlags(set *flags.Set) {
 	o.studyFolder.addFlags(set)
 	set.Group(groupSampling)
 	set.Number(&o.budget, "budget", "what the rows of sources may cost", 0).DefaultText = "that of the study"
+	set.Int(&o.targetRows, "target-rows", "ask for `N` rows of the target to be further samples, and for no row of a source", 0)
 	set.Text(&o.request, "request", "`KEY` of the request: the same key gives the same rows, however often it is asked", "")
 	set.Text(&o.expires, "expires", "after how long rows without an answer may be asked for again, such as 3d, 2w or 12h; 0 for never", "0")
 	set.Number(&o.below, "stop-below", "ask for nothing and end with exit code 3 where the next round is expected to gain less", 0)
@@ -58,6 +60,8 @@ func (o *studyAskOptions) check() error {
 		return flags.Misuse("--expires is %s: expected a second or more", o.expires.V)
 	case o.below.V < 0 || o.below.V != o.below.V:
 		return flags.Misuse("--stop-below is %g: expected a number from 0 on", o.below.V)
+	case o.targetRows.V > 0 && (o.budget.Given || o.below.V > 0):
+		return flags.Misuse("--target-rows asks for no row of a source: expected neither --budget nor --stop-below with it")
 	case o.layout.V == "label-studio" && o.out.V == "":
 		return flags.Misuse("--format label-studio needs --out, the file to write")
 	}
@@ -66,7 +70,7 @@ func (o *studyAskOptions) check() error {
 			return flags.Misuse("--out: %s", err)
 		}
 	}
-	return cmp.Or(flags.Positive(o.budget), flags.OneOf(o.layout, "table", "label-studio"), o.device.check())
+	return cmp.Or(flags.Positive(o.budget), flags.Positive(o.targetRows), flags.OneOf(o.layout, "table", "label-studio"), o.device.check())
 }
 
 type askSummary struct {
@@ -92,7 +96,7 @@ func (o *studyAskOptions) run(ctx context.Context) error {
 		return fmt.Errorf("--out: %w; nothing was asked", err)
 	}
 	asked, err := s.Ask(ctx, study.Request{
-		Budget: o.budget.V, Key: o.request.V, Expires: o.after, StopBelow: o.below.V,
+		Budget: o.budget.V, TargetRows: o.targetRows.V, Key: o.request.V, Expires: o.after, StopBelow: o.below.V,
 		Learn: func(ctx context.Context) error { return learnRound(ctx, s, &o.device, &o.output) },
 	})
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/amtrl/amtrl/runs/study"
 )
 
-// The status counts what was spent on sources without the target, whose rows it counts apart. Ids with blanks around
-// them, as people type them, are accepted.
+// The status counts what was spent on sources without the target, whose rows it counts apart, those of an ask for
+// rows of the target alone too. Ids with blanks around them, as people type them, are accepted.
 func TestStudyStatusOfTarget(t *testing.T) {
 	c := newCampaign(t, testrand.New(t), false, func(string, int) bool { return false })
 	run := func(args ...string) outcome {
@@ -46,6 +46,13 @@ func TestStudyStatusOfTarget(t *testing.T) {
 	must.Do(t, os.WriteFile(filepath.Join(c.dir, "blanks.csv"), []byte(strings.Join(lines, "\n")+"\n"), 0o644))
 	run("tell", "S", "blanks.csv").Succeeds(t)
 	run("status", "S").Prints(t, 0, fmt.Sprintf("%d rows answered, 0 pending, 0 skipped; of the target 6 answered, 0 pending", sources))
+	for _, more := range []string{"--budget=5", "--stop-below=0.1"} {
+		run("ask", "S", "--target-rows", "4", more).Complains(t, 2, "--target-rows asks for no row of a source")
+	}
+	run("ask", "S", "--target-rows", "4", "--out", "b.csv").Prints(t, 0, "zoo        4    12  target sample", "ask 2: 4 rows in b.csv")
+	run("tell", "S", c.answer(t, "more.csv", ids(c.read(t, "b.csv"))...)).Succeeds(t)
+	run("status", "S").Prints(t, 0, fmt.Sprintf("in 2 asks: %d rows answered", sources), "of the target 10 answered, 0 pending")
+	run("fit", "S").Prints(t, 0, fmt.Sprintf("from %d labels of sources and 10 of the target", sources))
 	must.Equal(t, costText(6.299999999999998), "6.3", "a sum of costs")
 }
 

@@ -29,6 +29,8 @@ type Candidates struct {
 	Target int
 	// AskTarget says that the target's Train are all its rows.
 	AskTarget bool
+	// TargetRows are the rows of the target's pool that are not for tests, whether they have a label or not.
+	TargetRows []int32
 	// Outputs are the columns of the labels.
 	Outputs []Output
 	// Known holds the labels that the data have, by pool.
@@ -82,6 +84,7 @@ func OpenCandidates(dir, target string, samples int, classes ...[]string) (*Cand
 		has := make([][]bool, len(h.Outputs))
 		train, test := r.splitAll(s, first)
 		if i == c.Target {
+			c.TargetRows = train
 			labelled := c.Known[i].in(int(s.Rows))
 			own, held := r.split(s, first, func(row int) bool { return labelled[row] })
 			switch {

@@ -50,9 +50,9 @@ func Required(v Value[string], what string) error {
 }
 
 // Positive refuses a number that is set and not above 0.
-func Positive(v Value[float64]) error {
+func Positive[T int | float64](v Value[T]) error {
 	if v.Set && !(v.V > 0) {
-		return Misuse("--%s is %g: expected a positive number", v.Name, v.V)
+		return Misuse("--%s is %v: expected a positive number", v.Name, v.V)
 	}
 	return nil
 }

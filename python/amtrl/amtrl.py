@@ -69,16 +69,17 @@ class Study:
         return cls(folder, program)
 
     def ask(self, budget: float | None = None, request: str | None = None, expires: str | None = None,
-            stop_below: float | None = None) -> Any:
+            stop_below: float | None = None, target_rows: int | None = None) -> Any:
         """Return the rows to label next: id, source, cost, priority (1 comes first), reason, ask and expires.
 
         The same request gives the same rows however often it is made. expires, such as "3d", is the time after which a row
         without an answer may be asked for again. Raises Stop if the next round is expected to gain less than stop_below, or
-        if no row is left.
+        if no row is left. With target_rows the rows are that many of the target, to be further samples, and no row of a source.
         """
+        settings = dict(budget=budget, request=request, expires=expires, stop_below=stop_below, target_rows=target_rows)
         with tempfile.TemporaryDirectory() as folder:
             out = Path(folder) / "ask.csv"
-            self._study("ask", "--out", out, *_flags(dict(budget=budget, request=request, expires=expires, stop_below=stop_below)))
+            self._study("ask", "--out", out, *_flags(settings))
             return _read(out, {"cost": float, "priority": int, "ask": int})
 
     def tell(self, answers: Table, replace: bool = False, checked: bool = False) -> dict[str, Any]:

@@ -86,6 +86,13 @@ class Campaign(InFolder):
         with self.assertRaises(amtrl.Stop):
             self.study.ask(stop_below=0.99)
 
+    def test_target_rows(self):
+        before = self.study.status()["spent"]
+        asked = records(self.study.ask(target_rows=3))
+        self.assertEqual([row["source"] for row in asked], ["target"] * 3)
+        self.study.tell([dict(id=row["id"], label=self.labels[row["id"]]) for row in asked])
+        self.assertEqual(self.study.status()["spent"], before)
+
     def test_errors(self):
         asked = records(self.study.ask(budget=8))
         first = asked[0]["id"]

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/internal/atomicfile"
@@ -52,32 +53,20 @@ func (s *Study) ask(ctx context.Context, r Request, mayLearn bool) (asked *Asked
 	if err != nil {
 		return nil, false, err
 	}
-	if r.Key != "" {
-		for _, a := range st.asks {
-			if a.Request != r.Key {
-				continue
-			}
-			if r.Budget != 0 && r.Budget != a.Budget {
-				was := "that of the study"
-				if a.Budget != 0 {
-					was = text.Number(a.Budget)
-				}
-				return nil, false, &Contradiction{fmt.Sprintf("request %q was made with budget %s, expected the same, found %g", r.Key, was, r.Budget)}
-			}
-			asked, err := s.asked(a)
-			if err == nil {
-				asked.Repeated = true
-				err = s.writeAsk(asked)
-			}
-			return asked, false, err
-		}
+	if before := st.askOf(r.Key); before != nil {
+		asked, err := s.repeat(before, r)
+		return asked, false, err
 	}
 	if err := s.expire(held, j, st); err != nil {
 		return nil, false, err
 	}
+	if r.TargetRows > 0 {
+		asked, err = s.askTarget(ctx, held, j, st, r)
+		return asked, false, err
+	}
 	var without []string // of a first ask: the sources without labels, where others have some
 	labelled := false
-	if len(st.asks)+len(st.fits) == 0 && s.Settings.RoundBudget > 0 {
+	if !st.began() && len(st.fits) == 0 && s.Settings.RoundBudget > 0 {
 		if without, labelled, err = s.unlabelled(st); err != nil {
 			return nil, false, err
 		}
@@ -106,17 +95,7 @@ func (s *Study) ask(ctx context.Context, r Request, mayLearn bool) (asked *Asked
 			return nil, false, &Stop{*gain, r.StopBelow}
 		}
 	}
-	if r.Expires > 0 {
-		e.Expires = s.now().Add(r.Expires).UTC().Format(timeForm)
-	}
-	if asked, err = s.asked(e); err != nil {
-		return nil, false, err
-	}
-	if err := ctx.Err(); err != nil {
-		return nil, false, err
-	}
-	// The table is written first: without a line in the journal it belongs to no ask, and the next ask replaces it.
-	if err := s.writeAsk(asked); err != nil {
+	if asked, err = s.record(ctx, held, j, e, r.Expires); err != nil {
 		return nil, false, err
 	}
 	if labelled {
@@ -124,15 +103,55 @@ func (s *Study) ask(ctx context.Context, r Request, mayLearn bool) (asked *Asked
 	}
 	asked.Unlearned = waiting > 0 && st.labels > st.learnedUpTo()
 	asked.Pending, asked.Unmeasured = waiting, r.StopBelow > 0 && gain == nil
-	return asked, false, s.write(held, j, Event{Ask: e})
+	return asked, false, nil
 }
 
-// due reports whether an ask learns first. Once there was an ask, it does if labels came since the last round. Before, it does only where
-// each ask has a budget of its own: in the first round if every source of more than a few rows has labels, which labelled says, and in
-// later rounds if labels came since the last. In a schedule each round begins with an ask.
+// record writes the table of an ask, which expires after the given time unless that is 0, and then its line in the journal.
+func (s *Study) record(ctx context.Context, held *lease.Lease, j *journal, e *AskEvent, expires time.Duration) (*Asked, error) {
+	if expires > 0 {
+		e.Expires = s.now().Add(expires).UTC().Format(timeForm)
+	}
+	asked, err := s.asked(e)
+	if err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	// The table is written first: without a line in the journal it belongs to no ask, and the next ask replaces it.
+	if err := s.writeAsk(asked); err != nil {
+		return nil, err
+	}
+	return asked, s.write(held, j, Event{Ask: e})
+}
+
+// repeat returns the rows of an ask whose request is made again.
+func (s *Study) repeat(e *AskEvent, r Request) (*Asked, error) {
+	if r.Budget != 0 && r.Budget != e.Budget {
+		was := "the budget of the study"
+		if e.Budget != 0 {
+			was = "budget " + text.Number(e.Budget)
+		}
+		return nil, &Contradiction{fmt.Sprintf("request %q was made with %s, expected the same, found %g", r.Key, was, r.Budget)}
+	}
+	if r.TargetRows != e.TargetRows {
+		return nil, &Contradiction{fmt.Sprintf("request %q was made for %s of the target, expected the same, found %d", r.Key,
+			text.Several(e.TargetRows, "row"), r.TargetRows)}
+	}
+	asked, err := s.asked(e)
+	if err == nil {
+		asked.Repeated = true
+		err = s.writeAsk(asked)
+	}
+	return asked, err
+}
+
+// due reports whether an ask learns first. Once sources were asked for, it does if labels came since the last round. Before, it does only
+// where each ask has a budget of its own: in the first round if every source of more than a few rows has labels, which labelled says, and
+// in later rounds if labels came since the last. In a schedule each round begins with an ask.
 func (s *Study) due(st *state, labelled bool) bool {
 	each := s.Settings.RoundBudget > 0
-	if len(st.asks) > 0 || each && len(st.fits) > 0 {
+	if st.began() || each && len(st.fits) > 0 {
 		return st.labels > st.learnedUpTo()
 	}
 	return each && labelled
@@ -280,7 +299,7 @@ func (s *Study) propose(st *state, budget float64) (*proposal, error) {
 	if last != nil {
 		shares, by = s.Settings.Config.Allocation.SharesAfter(last, p.Costs), s.Settings.Config.Allocation.DueTo(last, p.Costs)
 	}
-	if group := st.askTarget(p, target); len(group.Rows) > 0 {
+	if group := st.askSamples(p, target); len(group.Rows) > 0 {
 		out.groups = append(out.groups, group)
 	}
 	for m, source := range p.Sources {
@@ -337,18 +356,6 @@ func affordable(costs []float64, have, limit []int, floor int, total float64) in
 		}
 	}
 	return 0
-}
-
-// askTarget returns the target's samples that have no label and are not pending, as rows to ask for.
-func (st *state) askTarget(p *pipeline.Problem, order []int32) AskRows {
-	group := AskRows{Source: p.TargetName(), Cost: st.study.cost(p.Target.Pool), Reason: "target sample"}
-	marks := st.marks(p.Target.Pool)
-	for _, i := range st.targetRows(p, order) {
-		if marks[i] == free {
-			group.Rows = append(group.Rows, i)
-		}
-	}
-	return group
 }
 
 // asked returns the rows of an ask in order of priority: any prefix of the list has about the shares of the whole list.

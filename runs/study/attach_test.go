@@ -131,7 +131,8 @@ func TestRefusedRequests(t *testing.T) {
 	for what, r := range map[string]Request{
 		"expires after -1ns: expected": {Expires: -1}, "expires after -1h0m0s: expected": {Expires: -time.Hour},
 		"stop below NaN: expected": {StopBelow: math.NaN()}, "stop below -0.5: expected": {StopBelow: -0.5},
-		"stop below -Inf: expected": {StopBelow: math.Inf(-1)},
+		"stop below -Inf: expected": {StopBelow: math.Inf(-1)}, "-1 rows of the target: expected": {TargetRows: -1},
+		"rows of the target: expected neither": {TargetRows: 1, Budget: 1},
 	} {
 		must.Fail(t, "an ask", must.Err(f.Ask(t.Context(), r)), what)
 	}

@@ -25,6 +25,8 @@ type fixture struct {
 	folder string
 	labels map[string]string
 	clock  time.Time
+	// samples is the number of target samples to ask for, 0 where the labelled rows are the samples.
+	samples int
 }
 
 func newFixture(t *testing.T, rng *rand.Rand) *fixture {
@@ -32,7 +34,7 @@ func newFixture(t *testing.T, rng *rand.Rand) *fixture {
 }
 
 // newFixtureOf returns a fixture in which each ask may cost roundBudget, or two rounds 60 where that is 0. is says which rows have a label
-// in the data and which are held out.
+// in the data and which are held out. Where fewer than twelve samples of the target are labelled, the others are asked for.
 func newFixtureOf(t *testing.T, rng *rand.Rand, roundBudget float64, is func(source string, i int) (labelled, held bool)) *fixture {
 	t.Helper()
 	return newFixtureIn(t, rng, "", roundBudget, is)
@@ -43,6 +45,7 @@ func newFixtureIn(t *testing.T, rng *rand.Rand, columns string, roundBudget floa
 	is func(source string, i int) (labelled, held bool)) *fixture {
 	t.Helper()
 	f := &fixture{folder: filepath.Join(t.TempDir(), "data"), labels: map[string]string{}, clock: time.Unix(1e9, 0)}
+	own := 0 // labelled samples of the target
 	rows := [][]string{{"id", "source", "who", "label", "split", "x0", "x1", "x2"}}
 	for _, source := range []string{"a", "b", "c", "t"} {
 		for i := range 40 {
@@ -51,6 +54,8 @@ func newFixtureIn(t *testing.T, rng *rand.Rand, columns string, roundBudget floa
 			labelled, held := is(source, i)
 			if !labelled {
 				label = ""
+			} else if source == "t" && !held {
+				own++
 			}
 			row := []string{id, source, source + strconv.Itoa(i%7), label, map[bool]string{true: "test", false: "train"}[held]}
 			for range 3 {
@@ -61,6 +66,9 @@ func newFixtureIn(t *testing.T, rng *rand.Rand, columns string, roundBudget floa
 	}
 	cfg := must.Get(pipeline.NewConfig(pipeline.PresetDefault))(t)
 	cfg.K, cfg.TargetSamples = 2, 12
+	if own < cfg.TargetSamples {
+		f.samples = cfg.TargetSamples
+	}
 	cfg.Schedule = pipeline.Schedule{Kind: pipeline.ScheduleBudget, Epochs: 2, Floor: 2, Budget: 60} // used where roundBudget is 0
 	f.create(t, rows, ", split: split"+columns, "classes: [no, yes]", roundBudget, cfg,
 		pipeline.SettingTargetSamples, pipeline.SettingK, pipeline.SettingFloor)
@@ -79,7 +87,7 @@ func (f *fixture) create(t *testing.T, rows [][]string, columns, kind string, ro
 	must.Do(t, os.WriteFile(path, []byte("files: rows.csv\ncolumns: {id: id, source: source, features: x*"+columns+"}\n"+
 		"labels: [{column: label, "+kind+"}]\ntarget: {source: t}\n"), 0o644))
 	must.Do(t, columnar.Import(t.Context(), must.Get(manifest.Read(path))(t), f.folder, func(int64, int64, string) {}))
-	data := must.Get(columnar.OpenCandidates(f.folder, "", 0))(t)
+	data := must.Get(columnar.OpenCandidates(f.folder, "", f.samples))(t)
 	settings, _ := NewSettings("", path, data, roundBudget, cfg, given...)
 	study := filepath.Join(dir, "S")
 	must.Do(t, Create(study, settings, f.folder, data))

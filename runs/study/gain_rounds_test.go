@@ -26,7 +26,7 @@ func TestGainOfRounds(t *testing.T) {
 		var expected, found []float64
 		within := 0
 		for seed := range uint64(studies) {
-			f, fresh := newCampaign(t, rand.New(rand.NewPCG(seed, 17)), classes)
+			f, fresh := newCampaign(t, rand.New(rand.NewPCG(seed, 17)), classes, 0)
 			before, gain := 0.0, (*Gain)(nil)
 			for r := range rounds {
 				a := must.Get(f.Ask(t.Context(), Request{}))(t)
@@ -54,9 +54,37 @@ type freshRows struct {
 	labels []string
 }
 
-// newCampaign returns a study of eight sources, three of which are like the target, with 60 labelled rows of the target and asks for 80
-// rows at a time, and fresh rows of the target.
-func newCampaign(t *testing.T, rng *rand.Rand, classes bool) (*fixture, freshRows) {
+// After the first round, labels of the target lower the error on fresh rows more than as many labels of sources.
+func TestWorthOfTargetRows(t *testing.T) {
+	const studies = 8
+	for _, classes := range []bool{true, false} {
+		var before, sources, target []float64
+		for seed := range uint64(studies) {
+			after := func(next Request) float64 {
+				f, fresh := newCampaign(t, rand.New(rand.NewPCG(seed, 17)), classes, 80)
+				for r, request := range []Request{{}, next} {
+					a := must.Get(f.Ask(t.Context(), request))(t)
+					must.Equal(t, len(a.Rows), 80, "rows of ask %d", a.Number)
+					must.Get(f.Tell(t.Context(), f.answerAll(t, fmt.Sprintf("%d.csv", r), a), TellOptions{}))(t)
+					must.Get(f.Learn(t.Context(), openCPU))(t)
+				}
+				if next.TargetRows > 0 {
+					before = append(before, fresh.score(t, f.RoundDir(1)))
+				}
+				return fresh.score(t, f.RoundDir(2))
+			}
+			sources, target = append(sources, after(Request{})), append(target, after(Request{TargetRows: 80}))
+		}
+		first, bySources, byTarget := stat.Mean(before, nil), stat.Mean(sources, nil), stat.Mean(target, nil)
+		t.Logf("classes %v: %d studies, on fresh rows %.4f after a round, %.4f with 80 more labels of sources, %.4f with 80 of the target",
+			classes, studies, first, bySources, byTarget)
+		must.Hold(t, byTarget < bySources && bySources < first, "classes %v: %.4f, %.4f and %.4f", classes, first, bySources, byTarget)
+	}
+}
+
+// newCampaign returns a study of eight sources, three of which are like the target, with 60 labelled rows of the target, more others, and
+// asks for 80 rows at a time, and fresh rows of the target.
+func newCampaign(t *testing.T, rng *rand.Rand, classes bool, more int) (*fixture, freshRows) {
 	const d, samples, each = 20, 60, 80
 	f := &fixture{folder: filepath.Join(t.TempDir(), "data"), labels: map[string]string{}, clock: time.Unix(1e9, 0)}
 	shared := make([][d]float64, 3)
@@ -79,8 +107,8 @@ func newCampaign(t *testing.T, rng *rand.Rand, classes bool) (*fixture, freshRow
 		header = append(header, fmt.Sprint("x", j))
 	}
 	rows, out := [][]string{header}, freshRows{}
-	add := func(source string, n int, w [d]float64) {
-		for i := range n {
+	add := func(source string, from, to int, w [d]float64) {
+		for i := from; i < to; i++ {
 			id, sum := source+strconv.Itoa(i), 0.5*rng.NormFloat64()
 			row := []string{id, source, ""}
 			for j := range w {
@@ -100,7 +128,9 @@ func newCampaign(t *testing.T, rng *rand.Rand, classes bool) (*fixture, freshRow
 				out.labels = append(out.labels, label)
 				continue
 			case "t":
-				row[2] = label
+				if i < samples {
+					row[2] = label
+				}
 			}
 			rows = append(rows, row)
 		}
@@ -114,10 +144,11 @@ func newCampaign(t *testing.T, rng *rand.Rand, classes bool) (*fixture, freshRow
 		for j := range w {
 			w[j] += 0.3 * rng.NormFloat64() / math.Sqrt(d)
 		}
-		add(string(rune('a'+s)), 300, w)
+		add(string(rune('a'+s)), 0, 300, w)
 	}
-	add("t", samples, target)
-	add("fresh", 2000, target)
+	add("t", 0, samples, target)
+	add("fresh", 0, 2000, target)
+	add("t", samples, samples+more, target)
 	kind := "type: number"
 	if classes {
 		kind = "classes: [no, yes]"

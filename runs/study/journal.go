@@ -35,10 +35,12 @@ type AskEvent struct {
 	Number int `json:"number"`
 	Round  int `json:"round"`
 	// Request is the key that was given. Budget is the budget that was given, 0 for that of the study.
-	Request string    `json:"request,omitempty"`
-	Budget  float64   `json:"budget,omitempty"`
-	Expires string    `json:"expires,omitempty"`
-	Rows    []AskRows `json:"rows"`
+	Request string  `json:"request,omitempty"`
+	Budget  float64 `json:"budget,omitempty"`
+	// TargetRows is the number of rows of the target that was given. Where it is not 0, all rows are of the target.
+	TargetRows int       `json:"target_rows,omitempty"`
+	Expires    string    `json:"expires,omitempty"`
+	Rows       []AskRows `json:"rows"`
 }
 
 // AskRows are the rows of one source, in drawing order.

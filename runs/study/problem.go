@@ -140,12 +140,37 @@ func (st *state) marks(pool int) []status {
 	return marks
 }
 
-// targetRows returns the target's samples, labelled or to be asked for: rows with a label in the data first, then others in drawing order,
-// without skipped ones.
+// targetRows returns the target's samples, labelled or to be asked for: those of the settings, and behind them the rows that were asked for
+// beside these, without skipped ones and those whose time is over.
 func (st *state) targetRows(p *pipeline.Problem, order []int32) []int32 {
+	rows := slices.Clone(st.firstTargetRows(p, order))
+	for _, e := range st.asks {
+		if e.TargetRows == 0 {
+			continue
+		}
+		for _, i := range e.Rows[0].Rows {
+			if r := st.rows[p.Target.Pool][i]; r.ask == e.Number && (r.status == answered || r.status == pending) {
+				rows = append(rows, i)
+			}
+		}
+	}
+	return rows
+}
+
+// firstTargetRows returns the target's samples of the settings: rows with a label in the data first, then others in drawing order, without
+// skipped ones and those that were asked for beside these.
+func (st *state) firstTargetRows(p *pipeline.Problem, order []int32) []int32 {
 	n := p.Config.TargetSamples
 	if !st.study.Settings.Data.AskTarget {
 		return order[:n:n]
+	}
+	beside := map[int32]bool{}
+	for _, e := range st.asks {
+		if e.TargetRows > 0 {
+			for _, i := range e.Rows[0].Rows {
+				beside[i] = true
+			}
+		}
 	}
 	var have, rest []int32
 	for _, i := range order {
@@ -153,7 +178,7 @@ func (st *state) targetRows(p *pipeline.Problem, order []int32) []int32 {
 		switch {
 		case st.study.known(p.Target.Pool, i) != nil:
 			have = append(have, i)
-		case r == nil || r.status != skipped:
+		case !beside[i] && (r == nil || r.status != skipped):
 			rest = append(rest, i)
 		}
 	}

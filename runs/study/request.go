@@ -14,6 +14,9 @@ import (
 type Request struct {
 	// Budget is what the rows may cost, or 0 for the budget of the study.
 	Budget float64
+	// TargetRows is the number of rows of the target to ask for in place of rows of sources, which no budget pays for; 0 asks for rows of
+	// sources. They become samples of the target beside those of the settings. No round is learned before.
+	TargetRows int
 	// Key makes the request repeatable: the same key gives the same rows.
 	Key string
 	// Expires is the time after which a row without an answer may be asked for again, 0 for never.
@@ -79,6 +82,10 @@ func (r Request) check() error {
 		return fmt.Errorf("expires after %s: expected a time to come, or 0 for never", r.Expires)
 	case !(r.StopBelow >= 0):
 		return fmt.Errorf("stop below %g: expected a number that is not negative", r.StopBelow)
+	case r.TargetRows < 0:
+		return fmt.Errorf("%d rows of the target: expected a number that is not negative", r.TargetRows)
+	case r.TargetRows > 0 && (r.Budget != 0 || r.StopBelow > 0):
+		return errors.New("rows of the target: expected neither a budget nor a gain to stop below, which are for rows of sources")
 	}
 	return checkBudget(r.Budget)
 }

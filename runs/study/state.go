@@ -68,6 +68,9 @@ func (st *state) apply(e *Event) error {
 		if e.Ask.Number != len(st.asks)+1 {
 			return fmt.Errorf("expected ask %d, found %d", len(st.asks)+1, e.Ask.Number)
 		}
+		if e.Ask.TargetRows > 0 && (len(e.Ask.Rows) != 1 || e.Ask.Rows[0].Source != st.study.Settings.Target) {
+			return fmt.Errorf("ask %d: expected rows of %s alone", e.Ask.Number, st.study.Settings.Target)
+		}
 		st.asks, st.open[e.Ask.Number] = append(st.asks, e.Ask), true
 		for _, group := range e.Ask.Rows {
 			pool, err := st.pool(group.Source, group.Rows)

@@ -75,11 +75,11 @@ func (s *Study) Verify(ctx context.Context, open func(name string) (backend.Devi
 
 // verifyAsk chooses the rows of an ask again, from the state st before it, and compares them and their table with the journal.
 func (s *Study) verifyAsk(st *state, e *AskEvent) error {
-	prop, err := s.propose(st, e.Budget)
+	groups, err := s.groupsOf(st, e)
 	if err != nil {
 		return err
 	}
-	if !slices.EqualFunc(prop.groups, e.Rows, func(a, b AskRows) bool { return a.Source == b.Source && slices.Equal(a.Rows, b.Rows) }) {
+	if !slices.EqualFunc(groups, e.Rows, func(a, b AskRows) bool { return a.Source == b.Source && slices.Equal(a.Rows, b.Rows) }) {
 		return fmt.Errorf("ask %d: expected the rows that follow from the lines before, found others", e.Number)
 	}
 	asked, err := s.asked(e)
@@ -95,6 +95,19 @@ func (s *Study) verifyAsk(st *state, e *AskEvent) error {
 		err = fmt.Errorf("%s: expected the rows of the journal, sha256 %s, found %s", asked.Path, runs.HashOf(want)[:12], runs.HashOf(found)[:12])
 	}
 	return err
+}
+
+// groupsOf returns the rows that an ask of the same request chooses in the state st.
+func (s *Study) groupsOf(st *state, e *AskEvent) ([]AskRows, error) {
+	if e.TargetRows > 0 {
+		group, err := st.moreOfTarget(e.TargetRows)
+		return []AskRows{group}, err
+	}
+	prop, err := s.propose(st, e.Budget)
+	if err != nil {
+		return nil, err
+	}
+	return prop.groups, nil
 }
 
 func (s *Study) verifyRound(ctx context.Context, device backend.Device, events []Event, e *FitEvent) error {
