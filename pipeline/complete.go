@@ -21,6 +21,9 @@ const defaultWidth = 50
 //	                  becomes empty, which means the same
 //	Scaling           where it is ScalingAuto, the scaling that the features of the set call
 //	                  for, and where it is empty, ScalingGlobal
+//	Centring          where it is CentringAuto, CentringGlobal, for which empty stands, except
+//	                  for the linear class with intercepts on pools of data that name their
+//	                  outputs
 //	Schedule.Epochs   where it is 0, DefaultEpochs
 //	Methods           where they are those of preset default and sources are pools, these and
 //	                  the baseline Pooled
@@ -53,9 +56,7 @@ func (c Config) Complete(set *dataset.Set) Config {
 	if c.Schedule.Theory == nil {
 		c.Schedule.Theory = &Theory{Delta: 0.1, R: 1, SigmaMin: 1}
 	}
-	if c.Scaling == "" {
-		c.Scaling = ScalingGlobal
-	}
+	c.Scaling, c.Centring = cmp.Or(c.Scaling, ScalingGlobal), cmp.Or(c.Centring, CentringGlobal)
 	if set != nil {
 		if c.Scaling == ScalingAuto {
 			c.Scaling, _ = c.scalingFor(set)
@@ -74,6 +75,9 @@ func (c Config) Complete(set *dataset.Set) Config {
 			if c.Relevance.Kind = Ridge; c.Sources == SourcesPools || c.Representation == ClassConv {
 				c.Relevance.Kind = Transfer
 			}
+		}
+		if c.Centring == CentringAuto && !c.canCentre(set) {
+			c.Centring = CentringGlobal
 		}
 		if !set.Binary {
 			c.Head.Loss = ""
@@ -120,6 +124,9 @@ func (c Config) Canonical() Config {
 	}
 	if c.Scaling == ScalingGlobal || !c.Intercept {
 		c.Scaling = ""
+	}
+	if c.Centring == CentringGlobal || !c.Intercept {
+		c.Centring = ""
 	}
 	if !slices.Contains(c.Methods, Known) {
 		c.Nu = nil

@@ -87,6 +87,9 @@ type Config struct {
 	// Scaling is the unit of the features where there are intercepts, one of [Scalings]; empty stands for
 	// ScalingGlobal.
 	Scaling string `json:"scaling,omitempty"`
+	// Centring is what is subtracted from the features where there are intercepts, one of [Centrings]; empty stands for
+	// CentringGlobal.
+	Centring string `json:"centring,omitempty"`
 	// Seed determines all random numbers.
 	Seed       uint64     `json:"seed"`
 	Schedule   Schedule   `json:"schedule"`
@@ -138,7 +141,7 @@ func NewConfig(preset string) (Config, error) {
 		c.Head = Head{Prior: PriorIdentity, Rcond: -1}
 		c.Relevance = Relevance{Kind: MinNorm, Rcond: -1}
 	case PresetDefault:
-		c.Intercept, c.Scaling = true, ScalingAuto
+		c.Intercept, c.Scaling, c.Centring = true, ScalingAuto, CentringAuto
 		c.Methods = slices.Clone(defaultMethods)
 		c.Allocation = Allocation{Rule: RuleAuto, Mix: MixAuto}
 		c.ERM = ERM{Lambda: LambdaAuto, Iterations: 500, Tolerance: 1e-3, History: 10, Init: InitPath, WarmStart: true}
@@ -184,7 +187,9 @@ func (c *Config) Validate() error {
 	if c.Scaling != "" && !slices.Contains(Scalings(), c.Scaling) {
 		return fmt.Errorf("scaling: unknown %q: expected %s", c.Scaling, strings.Join(Scalings(), ", "))
 	}
-	for _, check := range []func() error{c.Schedule.validate, c.Allocation.validate, c.validateClass, c.Head.validate, c.Relevance.validate} {
+	for _, check := range []func() error{
+		c.validateCentring, c.Schedule.validate, c.Allocation.validate, c.validateClass, c.Head.validate, c.Relevance.validate,
+	} {
 		if err := check(); err != nil {
 			return err
 		}

@@ -67,7 +67,8 @@ func samplesOf(q backend.Queue, dev *Resident, tasks []int, rows [][]int32, coun
 	for i, n := range counts {
 		in.Sources = append(in.Sources, rows[i][:n])
 	}
-	return dev.samples(q, p.Sources, p.LookUp(in).Sources)
+	s, err := dev.samples(q, nil, p.Sources, p.LookUp(in).Sources)
+	return s.on, err
 }
 
 // rowsApart returns the rows of x, whose features share one scale and whose samples are each on their own.

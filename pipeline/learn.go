@@ -15,10 +15,11 @@ import (
 
 // Learner carries out the rounds of one problem on a queue of its own. Only one goroutine at a time can use it.
 type Learner struct {
-	problem *Problem
-	data    *Resident
-	queue   backend.Queue
-	model   representation
+	// given is the caller's problem, and problem a copy of it with the centres of the round.
+	given, problem *Problem
+	data           *Resident
+	queue          backend.Queue
+	model          representation
 	// head holds for each output of the target the K weights w, then the intercept and delta where the model has them. Where these are a
 	// classifier's, the w of the squared-loss head follows.
 	head backend.Vector
@@ -54,7 +55,8 @@ func NewLearner(data *Resident, p *Problem) (*Learner, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Learner{problem: p, data: data, queue: queue, tmp: backend.NewScope(queue)}
+	own := *p
+	l := &Learner{given: p, problem: &own, data: data, queue: queue, tmp: backend.NewScope(queue)}
 	l.head = l.tmp.Vector(backend.Float32, len(p.Target.Tasks)*(p.Config.headLen(p.Set.Pools[0].Cols)+p.squaredHeadLen()))
 	if err = l.tmp.Err(); err == nil {
 		l.model, err = newRepresentation(queue, &p.Config, p.Set, p.outputs(), p.labelUnits())
@@ -67,7 +69,7 @@ func NewLearner(data *Resident, p *Problem) (*Learner, error) {
 }
 
 // Problem returns the problem whose rounds the learner carries out.
-func (l *Learner) Problem() *Problem { return l.problem }
+func (l *Learner) Problem() *Problem { return l.given }
 
 // Close frees what the learner holds on the device.
 func (l *Learner) Close() {
@@ -141,6 +143,9 @@ func (l *Learner) learn(ctx context.Context, st State, in Round) (Epoch, error) 
 	l.measured, l.relevance = measured{}, nil
 	last, before := p.before(st, in.Epoch)
 	rec := newEpoch(in, before, p.Costs)
+	if err := l.centre(&rec, in, last); err != nil {
+		return rec, err
+	}
 	if last != nil && (p.Config.warmStart() || p.Config.Intercept) { // for a warm start the parameters, else the units among them
 		if err := l.restore(st); err != nil {
 			return rec, err
@@ -165,7 +170,7 @@ func (l *Learner) learn(ctx context.Context, st State, in Round) (Epoch, error) 
 		return rec, err
 	}
 	defer samples.Free()
-	if err := l.fitSources(ctx, &rec, in, samples, last, st); err != nil {
+	if err := l.fitSources(ctx, &rec, in, samples.on, last, st); err != nil {
 		return rec, err
 	}
 	fit, err := l.fitHead(in.Target)
@@ -173,7 +178,7 @@ func (l *Learner) learn(ctx context.Context, st State, in Round) (Epoch, error) 
 		return rec, err
 	}
 	rec.record(fit)
-	if err := l.findRelevance(ctx, &rec, in, samples, fit); err != nil {
+	if err := l.findRelevance(ctx, &rec, in, samples.on, fit); err != nil {
 		return rec, err
 	}
 	if err := l.finalHead(ctx, &rec, in, &fit); err != nil {
@@ -203,12 +208,12 @@ func (l *Learner) random(in Round, what string) *rand.Rand {
 }
 
 // sourceSamples uploads the labelled rows of the sources, with the labels that the fit sees.
-func (l *Learner) sourceSamples(in Round) (backend.Samples, error) {
+func (l *Learner) sourceSamples(in Round) (placed, error) {
 	fromOrigins, err := l.fromOrigins(in.Sources)
 	if err != nil {
-		return nil, err
+		return placed{}, err
 	}
-	return l.data.samples(l.queue, l.problem.Sources, fromOrigins)
+	return l.data.samples(l.queue, l.problem.centres, l.problem.Sources, fromOrigins)
 }
 
 // fitSources fits the representation and the sources' heads (eq. 1) and records the fit. With a warm start it continues from the parameters
@@ -220,13 +225,13 @@ func (l *Learner) fitSources(ctx context.Context, rec *Epoch, in Round, samples 
 		warm: last != nil && p.Config.warmStart(), sigma: spread(p.Sources, in.Sources, func(int) bool { return true }), scale: 1,
 	}
 	if !p.Config.Intercept {
-		run.scale = featureScale(p.Set, p.Sources, in.Sources, nil)
+		run.scale = featureScale(p.shifted(), p.Sources, in.Sources, nil)
 	} else if p.Config.Scaling == ScalingNone {
 		u, err := l.model.units()
 		if err != nil {
 			return err
 		}
-		run.scale = featureScale(p.Set, p.Sources, in.Sources, u.centre)
+		run.scale = featureScale(p.shifted(), p.Sources, in.Sources, u.centre)
 	}
 	if run.warm {
 		run.steps, run.sigma = stepsBefore(st.Epochs, in.Method), math.Sqrt(last.Fit.Loss)
@@ -380,14 +385,14 @@ func stepsBefore(epochs []Epoch, method string) int {
 
 // features computes phi of rows of pools, N by K.
 func (l *Learner) features(tmp *backend.Scope, of ...poolRows) (backend.Matrix, error) {
-	s, err := l.data.unlabelled(l.queue, of...)
+	s, err := l.data.unlabelled(l.queue, l.problem.centres, of...)
 	if err != nil {
 		return backend.Matrix{}, err
 	}
 	defer s.Free()
-	z := tmp.Matrix(backend.Float32, s.Len(), l.problem.Config.K)
+	z := tmp.Matrix(backend.Float32, s.on.Len(), l.problem.Config.K)
 	if err := tmp.Err(); err != nil {
 		return z, err
 	}
-	return z, l.model.features(s, z)
+	return z, l.model.features(s.on, z)
 }

@@ -51,10 +51,10 @@ func TestMatch(t *testing.T) {
 		in.Sources = append(in.Sources, u.problem.draws.source[m][:n])
 	}
 	all := u.problem.LookUp(in).Sources
-	s := must.Get(u.data.samples(u.queue, u.problem.Sources, all))(t)
+	s := must.Get(u.data.samples(u.queue, nil, u.problem.Sources, all))(t)
 	defer s.Free()
 	sum := matchSum{of: make([]float64, len(all)), chances: make([]*matchChance, 1)}
-	must.Do(t, u.matchOf(s, all, &sum))
+	must.Do(t, u.matchOf(s.on, all, &sum))
 	closeVectors(t, "the match by predictions of each sample", sum.of, e.Match, 1e-3, 0)
 	if !(e.Own > 0 && e.Own < 1) {
 		t.Errorf("the target's own part is %g, expected some", e.Own)

@@ -44,6 +44,7 @@ func (l *Learner) Tensors(st State) []Tensor {
 		}
 	}
 	out := l.model.tensors(st.Theta)
+	l.problem.addCentre(out, st.Epochs)
 	if n := l.problem.labelUnits(); n > 0 {
 		units, scale := st.Theta[len(st.Theta)-n:], make([]float32, outputs)
 		for c, column := range l.problem.targetColumns() {

@@ -92,7 +92,7 @@ func TestOwnClassesAreLeast(t *testing.T) {
 func TestOwnClassesOnce(t *testing.T) {
 	set := shops(testrand.New(t), 4, 200, 5, 3, true)
 	cfg := defaultConfig(t)
-	cfg.TargetSamples = 60
+	cfg.TargetSamples, cfg.Centring = 60, CentringGlobal
 	l := must.Get(newLearner(openDevice(t, 1, set), cfg, 0))(t)
 	defer l.Close()
 	st := must.Get(l.Solve(t.Context(), State{}, quiet, unsaved))(t)

@@ -197,7 +197,7 @@ func (p *Problem) centred(out []float64, rows []poolRow, centre []float64, each 
 	d := len(centre)
 	out, x := slices.Grow(out[:0], len(rows)*d)[:len(rows)*d], make([]float32, d)
 	for i, r := range rows {
-		readRow(p.Set.Pools[r.pool], r.row, x)
+		p.readRow(r.pool, r.row, x)
 		to := out[i*d : (i+1)*d]
 		for j, v := range x {
 			to[j] = float64(v) - centre[j]

@@ -122,7 +122,7 @@ func (l *Learner) computeGram(rows, samples []poolRow, each []float32, y *mat.De
 func (p *Problem) meanRow(rows []poolRow) []float64 {
 	mean, x := make([]float64, p.Set.Pools[0].Cols), make([]float32, p.Set.Pools[0].Cols)
 	for _, r := range rows {
-		readRow(p.Set.Pools[r.pool], r.row, x)
+		p.readRow(r.pool, r.row, x)
 		for f, v := range x {
 			mean[f] += float64(v) / float64(len(rows))
 		}

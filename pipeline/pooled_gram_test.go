@@ -75,7 +75,9 @@ func TestPooledOnRows(t *testing.T) {
 			}
 		}
 	}
-	l := must.Get(newLearner(openDevice(t, 1, set), defaultConfig(t), 0))(t)
+	cfg := defaultConfig(t)
+	cfg.Centring = CentringGlobal
+	l := must.Get(newLearner(openDevice(t, 1, set), cfg, 0))(t)
 	defer l.Close()
 	in := Round{Sources: make([]Labelled, len(l.problem.Sources))}
 	for i := range 5 {

@@ -137,8 +137,9 @@ func TestPooledRidge(t *testing.T) {
 	for turn := range 12 {
 		const d = 4
 		apart := []float64{0, 1, 100}[turn%3]
-		set := shops(rng, 6, 60, d, 2, true)
-		l := must.Get(newLearner(openDevice(t, 1, set), defaultConfig(t), 0))(t)
+		set, cfg := shops(rng, 6, 60, d, 2, true), defaultConfig(t)
+		cfg.Centring = CentringGlobal
+		l := must.Get(newLearner(openDevice(t, 1, set), cfg, 0))(t)
 		defer l.Close()
 		pools, n := []int{6, 1, 6, 2}[turn%4], 40
 		x, y := mat.NewDense(n, d, nil), mat.NewDense(n, 2, nil)
@@ -184,7 +185,7 @@ func TestPooled(t *testing.T) {
 		set.Tasks = slices.Delete(set.Tasks, lacks, lacks+1)
 		dev := openDevice(t, 1, set)
 		cfg := defaultConfig(t)
-		cfg.Head.Loss = LossSquared
+		cfg.Head.Loss, cfg.Centring = LossSquared, CentringGlobal
 		u, st := runUnit(t, dev, cfg, target)
 		uniform, e := st.Epochs[3], st.Epochs[len(st.Epochs)-1]
 		if e.Method != Pooled || !slices.Equal(e.Counts, uniform.Counts) || e.Cost != uniform.Cost {

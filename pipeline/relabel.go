@@ -47,7 +47,7 @@ func (l *Learner) say(p predictors, of ...poolRows) (*mat.Dense, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := l.data.unlabelled(l.queue, of...)
+	s, err := l.data.unlabelled(l.queue, l.problem.centres, of...)
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +60,7 @@ func (l *Learner) say(p predictors, of ...poolRows) (*mat.Dense, error) {
 	}
 	_, count := p.w.Dims()
 	w, beta := upload(p.w.Slice(0, phi.k, 0, count).T()), 0.0
-	z, direct := tmp.Matrix(backend.Float32, s.Len(), count), backend.Matrix{}
+	z, direct := tmp.Matrix(backend.Float32, s.on.Len(), count), backend.Matrix{}
 	if p.delta == nil {
 		direct = tmp.Matrix(backend.Float32, count, phi.d)
 	} else {
@@ -75,7 +75,7 @@ func (l *Learner) say(p predictors, of ...poolRows) (*mat.Dense, error) {
 	if direct, err = ofRows(l.queue, tmp, direct, u); err != nil {
 		return nil, err
 	}
-	if err := l.queue.Project(s, direct, z); err != nil {
+	if err := l.queue.Project(s.on, direct, z); err != nil {
 		return nil, err
 	}
 	return download64(l.queue, z)

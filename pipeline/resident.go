@@ -103,16 +103,28 @@ func (r *Resident) Close() {
 	r.pools = nil
 }
 
-// samples places rows of sources with their labels on the device, for use on
-// queue.
-func (r *Resident) samples(queue backend.Queue, sources []Source, in []Labelled) (backend.Samples, error) {
+// placed are samples on a device. rows is the pool that was made for them, nil where they are rows of the data's pools.
+type placed struct {
+	on   backend.Samples
+	rows backend.Buffer
+}
+
+func (s placed) Free() {
+	s.on.Free()
+	if s.rows != nil {
+		s.rows.Free()
+	}
+}
+
+// samples places rows of sources, less the centres of their pools, with their labels on the device, for use on queue.
+func (r *Resident) samples(queue backend.Queue, centres [][]float32, sources []Source, in []Labelled) (placed, error) {
 	set := backend.SampleSet{Pools: r.pools, Outputs: outputsOf(sources), Offsets: []int{0}}
 	for i, l := range in {
 		set.SourcePool = append(set.SourcePool, sources[i].Pool)
 		set.Rows, set.Y = append(set.Rows, l.Rows...), append(set.Y, l.Y...)
 		set.Offsets = append(set.Offsets, len(set.Rows))
 	}
-	return queue.NewSamples(set)
+	return r.place(queue, centres, set)
 }
 
 // poolRows holds rows of one pool.
@@ -121,13 +133,41 @@ type poolRows struct {
 	rows []int32
 }
 
-// unlabelled places rows of pools on the device, in the given order. Their labels are 0.
-func (r *Resident) unlabelled(queue backend.Queue, of ...poolRows) (backend.Samples, error) {
+// unlabelled places rows of pools, less the centres of these, on the device, in the given order. Their labels are 0.
+func (r *Resident) unlabelled(queue backend.Queue, centres [][]float32, of ...poolRows) (placed, error) {
 	set := backend.SampleSet{Pools: r.pools, Offsets: []int{0}}
 	for _, p := range of {
 		set.SourcePool, set.Rows = append(set.SourcePool, p.pool), append(set.Rows, p.rows...)
 		set.Offsets = append(set.Offsets, len(set.Rows))
 	}
 	set.Y = make([]float32, len(set.Rows))
-	return queue.NewSamples(set)
+	return r.place(queue, centres, set)
+}
+
+// place places samples of the data's pools on the device. With centres it uploads their rows, less these, to a pool of
+// their own, and overwrites the rows and pools of set.
+func (r *Resident) place(queue backend.Queue, centres [][]float32, set backend.SampleSet) (out placed, err error) {
+	if centres != nil && len(set.Rows) > 0 {
+		d := r.Set.Pools[0].Cols
+		x, rows := make([]float32, len(set.Rows)*d), shifted{r.Set, centres}
+		for m, pool := range set.SourcePool {
+			for i := set.Offsets[m]; i < set.Offsets[m+1]; i++ {
+				rows.readRow(pool, int(set.Rows[i]), x[i*d:(i+1)*d])
+				set.Rows[i] = int32(i)
+			}
+			set.SourcePool[m] = 0
+		}
+		out.rows, err = backend.NewBuffer(queue, backend.Float32, x)
+		if errors.Is(err, backend.ErrOutOfMemory) {
+			out.rows, err = backend.Lend(queue, backend.Float32, x)
+		}
+		if err != nil {
+			return out, err
+		}
+		set.Pools = []backend.Pool{{Data: backend.Mat(out.rows, len(set.Rows), d), Scale: 1}}
+	}
+	if out.on, err = queue.NewSamples(set); err != nil && out.rows != nil {
+		out.rows.Free()
+	}
+	return out, err
 }

@@ -108,7 +108,7 @@ func TestConstantFeatures(t *testing.T) {
 		}
 		in = append(in, l)
 	}
-	u := newUnits(set, sources, []int{0, 0, 0}, in, ScalingFeature)
+	u := newUnits(shifted{set: set}, sources, []int{0, 0, 0}, in, ScalingFeature)
 	for j, s := range u.each {
 		want := math.Sqrt(max(0, square[j]/n-sum[j]*sum[j]/n/n))
 		if j < 2 {

@@ -140,10 +140,16 @@ func (l *Learner) ScoreOn(rows Labelled) (Score, *Losses, error) {
 // device together. Tests set it.
 var scoreRows = 1 << 20
 
+// scoreFeatures is the largest number of features of rows, less their centre, that are predicted at a time.
+const scoreFeatures = 1 << 26
+
 // predictions returns the predictions of each output for rows of the target's pool, in the units of the data.
 func (l *Learner) predictions(rows []int32, u units) ([][]float32, error) {
-	pred := make([][]float32, len(l.problem.Target.Tasks))
-	for part := range slices.Chunk(rows, scoreRows) {
+	pred, most := make([][]float32, len(l.problem.Target.Tasks)), scoreRows
+	if l.problem.centres != nil { // their features are copied
+		most = max(1, min(most, scoreFeatures/l.problem.Set.Pools[0].Cols))
+	}
+	for part := range slices.Chunk(rows, most) {
 		some, err := l.predictSome(part, u)
 		if err != nil {
 			return nil, err
@@ -157,12 +163,12 @@ func (l *Learner) predictions(rows []int32, u units) ([][]float32, error) {
 
 // predictSome returns predictions for rows that are on the device together.
 func (l *Learner) predictSome(rows []int32, u units) ([][]float32, error) {
-	s, err := l.data.unlabelled(l.queue, poolRows{l.problem.Target.Pool, rows})
+	s, err := l.data.unlabelled(l.queue, l.problem.centres, poolRows{l.problem.Target.Pool, rows})
 	if err != nil {
 		return nil, err
 	}
 	defer s.Free()
-	return l.predictionsOf(s, u)
+	return l.predictionsOf(s.on, u)
 }
 
 // predictionsOf returns the predictions of each output for all samples of s, in order.

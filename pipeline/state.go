@@ -10,8 +10,8 @@ import (
 
 // State is all that one round hands to the next. The zero State is the beginning. Its JSON form keeps what the next
 // round needs. The pools of the next round's problem may have more rows, after those that they had: rows that arrive
-// later, as from a database, change no result of earlier rounds. The settings, complete since the first round, the
-// sources and the outputs must be the same.
+// later, as from a database, change no result of earlier rounds. (With CentringSource they move the centres of their
+// pools in the next round.) The settings, complete since the first round, the sources and the outputs must be the same.
 type State struct {
 	// Epochs are the records of the finished rounds, over all methods.
 	Epochs []Epoch
@@ -35,6 +35,8 @@ type Epoch struct {
 	Cost    float64 `json:"cost"`
 	// Counts holds the number of samples of each source so far: rows, whatever their labels.
 	Counts []int `json:"counts"`
+	// Centring is CentringSource where rows are less the centres of their pools, else empty.
+	Centring string `json:"centring,omitempty"`
 	// Fit reports the empirical risk minimisation (eq. 1). With intercepts, its losses and TargetLoss are in units of
 	// the spread of the labels; Score is in the units of the data.
 	Fit Fit `json:"erm"`

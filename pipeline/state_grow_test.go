@@ -11,7 +11,7 @@ import (
 )
 
 // Rows that are added to the pools after a round change no result of the rounds before, and the JSON form of a state has all that the next
-// round needs: rounds on pools that grow end in the parameters of rounds on all rows.
+// round needs: with one centre for all rows, rounds on pools that grow end in the parameters of rounds on all rows.
 func TestRoundsOnPoolsThatGrow(t *testing.T) {
 	const d, all, sources = 4, 60, 3
 	rng := testrand.New(t)
@@ -47,7 +47,7 @@ func TestRoundsOnPoolsThatGrow(t *testing.T) {
 			return set
 		}
 		cfg := must.Get(NewConfig(PresetDefault))(t)
-		cfg.K, cfg.TargetSamples, cfg.Methods = 3, 25, []string{Active}
+		cfg.K, cfg.TargetSamples, cfg.Methods, cfg.Centring = 3, 25, []string{Active}, CentringGlobal
 		cfg.Schedule = Schedule{Kind: ScheduleBudget, Epochs: 3, Floor: 1, Budget: 60}
 		cfg = cfg.Complete(have(20))
 		rounds := func(rows func(round int) int) (st State) {

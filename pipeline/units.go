@@ -53,9 +53,9 @@ func (u units) labelOf(column int) float64 {
 
 // newUnits returns the units for the labelled rows of sources; columns holds the column of each of their outputs in
 // turn. A spread of 0 counts as 1. The spread of labels is about the mean of their output, and that of features as
-// scaling says, which must not be ScalingAuto.
-func newUnits(set *dataset.Set, sources []Source, columns []int, in []Labelled, scaling string) units {
-	d := set.Pools[0].Cols
+// scaling says, which must not be ScalingAuto. Rows less the centres of their pools have mu 0.
+func newUnits(set shifted, sources []Source, columns []int, in []Labelled, scaling string) units {
+	d := set.set.Pools[0].Cols
 	sum, square, n := make([]float64, d), 0.0, 0
 	for row := range rowsOf(set, sources, in) {
 		for j, v := range row {
@@ -67,6 +67,8 @@ func newUnits(set *dataset.Set, sources []Source, columns []int, in []Labelled, 
 	u := units{centre: make([]float32, d), scale: 1, label: slices.Repeat([]float64{1}, slices.Max(columns)+1)}
 	if n > 0 {
 		square /= float64(n)
+	}
+	if n > 0 && set.centres == nil {
 		for j, v := range sum {
 			mean := v / float64(n)
 			square -= mean * mean
@@ -80,7 +82,7 @@ func newUnits(set *dataset.Set, sources []Source, columns []int, in []Labelled, 
 		u.scale = s
 	}
 	for c := range u.label {
-		if s := spread(sources, in, func(at int) bool { return columns[at] == c }); s > 0 && !set.Binary {
+		if s := spread(sources, in, func(at int) bool { return columns[at] == c }); s > 0 && !set.set.Binary {
 			u.label[c] = s
 		}
 	}
@@ -120,7 +122,7 @@ const (
 )
 
 // featureScales returns the spread of each feature of labelled rows about centre, 1 for a constant feature.
-func featureScales(set *dataset.Set, sources []Source, in []Labelled, centre []float32) []float32 {
+func featureScales(set shifted, sources []Source, in []Labelled, centre []float32) []float32 {
 	squares, n := make([]float64, len(centre)), 0
 	for row := range rowsOf(set, sources, in) {
 		for j, v := range row {
@@ -140,7 +142,7 @@ func featureScales(set *dataset.Set, sources []Source, in []Labelled, centre []f
 }
 
 // featureScale returns the root mean square of the features of labelled rows, less centre where it is not nil.
-func featureScale(set *dataset.Set, sources []Source, in []Labelled, centre []float32) float64 {
+func featureScale(set shifted, sources []Source, in []Labelled, centre []float32) float64 {
 	square, n := 0.0, 0
 	for row := range rowsOf(set, sources, in) {
 		for j, v := range row {
@@ -156,12 +158,12 @@ func featureScale(set *dataset.Set, sources []Source, in []Labelled, centre []fl
 }
 
 // rowsOf yields the features of each labelled row in turn, always in the same slice.
-func rowsOf(set *dataset.Set, sources []Source, in []Labelled) iter.Seq[[]float32] {
+func rowsOf(set shifted, sources []Source, in []Labelled) iter.Seq[[]float32] {
 	return func(yield func([]float32) bool) {
-		row := make([]float32, set.Pools[0].Cols)
+		row := make([]float32, set.set.Pools[0].Cols)
 		for i, l := range in {
 			for _, r := range l.Rows {
-				readRow(set.Pools[sources[i].Pool], int(r), row)
+				set.readRow(sources[i].Pool, int(r), row)
 				if !yield(row) {
 					return
 				}
@@ -276,7 +278,7 @@ func (l *Learner) inUnits(in Round, first bool) (Round, error) {
 	}
 	p := l.problem
 	if first {
-		u = newUnits(l.data.Set, append(slices.Clone(p.Sources), p.Target), p.columns, append(slices.Clone(in.Sources), in.Target),
+		u = newUnits(p.shifted(), append(slices.Clone(p.Sources), p.Target), p.columns, append(slices.Clone(in.Sources), in.Target),
 			p.Config.Scaling)
 	}
 	in.Sources = slices.Clone(in.Sources)

@@ -88,6 +88,8 @@ var (
 			func(c *config) any { return &c.Intercept }, nil},
 		{"scaling", "what features are measured in: global (one unit for all), feature (each in its own spread), none, or auto (by their ranges)",
 			func(c *config) any { return &c.Scaling }, isScaled},
+		{"centring", "what is subtracted from features: global (one mean), source (each source's mean), or auto (by the labels of own data)",
+			func(c *config) any { return &c.Centring }, isScaled},
 		{"lambda", "ERM penalty on ||B||^2 + ||W||^2; auto follows the noise of the labels",
 			func(c *config) any { return (*auto)(&c.ERM.Lambda) }, isLinear},
 		{"iterations", "ERM: most L-BFGS iterations per epoch", func(c *config) any { return &c.ERM.Iterations }, isLinear},
@@ -141,7 +143,9 @@ func warmStart(c *config) any {
 func (s *setting) active(c *config) bool { return s.only == nil || s.only.holds(c) }
 
 // emptyMeans maps the name of a setting to what an empty text in the configuration stands for.
-var emptyMeans = map[string]string{"scaling": pipeline.ScalingGlobal, "head-loss": pipeline.LossSquared}
+var emptyMeans = map[string]string{
+	"scaling": pipeline.ScalingGlobal, "centring": pipeline.CentringGlobal, "head-loss": pipeline.LossSquared,
+}
 
 // show returns the value of the configuration in the form that the flag takes.
 func (s *setting) show(c *config) string {

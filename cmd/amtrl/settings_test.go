@@ -37,7 +37,7 @@ func TestSettingsArriveInTheConfiguration(t *testing.T) {
 		"--target-samples", "11", "--include-target", "--seed", "5", "--epochs", "3", "--warm-start", "--ridge", "2",
 		"--head-rcond", "0.01", "--relevance", "l1", "--l1", "0.5"}
 	erm := []string{"--lambda", "0.125", "--iterations", "9", "--tolerance", "0.5", "--history", "4", "--init", "moments",
-		"--intercept", "--scaling", "none", "--prior", "sources"}
+		"--intercept", "--scaling", "none", "--centring", "source", "--prior", "sources"}
 	plan := func(more ...string) dryRunResult {
 		t.Helper()
 		return amtrltest.JSON[dryRunResult](t, succeed(t, dir, slices.Concat(args, more)...))
@@ -51,7 +51,7 @@ func TestSettingsArriveInTheConfiguration(t *testing.T) {
 		"--digits", "700", "--nu", nu, "--batch", "17", "--rate", "0.25", "--decay", "0.5", "--validation", "0.125", "--patience", "2")
 	want := pipeline.Config{
 		Preset: "paper", Methods: []string{"active", "known"}, Representation: "linear", K: 7, TargetSamples: 11, IncludeTarget: true,
-		Intercept: true, Scaling: "none", Seed: 5,
+		Intercept: true, Scaling: "none", Centring: "source", Seed: 5,
 		Schedule:   pipeline.Schedule{Kind: "paper", Epochs: 3, Floor: 50},
 		Allocation: pipeline.Allocation{Rule: "l1", Mix: 0.25},
 		ERM:        pipeline.ERM{Lambda: 0.125, Iterations: 9, Tolerance: 0.5, History: 4, Init: "moments", WarmStart: true},
@@ -65,7 +65,7 @@ func TestSettingsArriveInTheConfiguration(t *testing.T) {
 	inTheory.Allocation, inTheory.Costs, inTheory.Nu = pipeline.Allocation{Rule: "squared"}, nil, nil
 
 	inConv := want
-	inConv.Representation, inConv.Intercept, inConv.Scaling, inConv.ERM = "conv", false, "", pipeline.ERM{}
+	inConv.Representation, inConv.Intercept, inConv.Scaling, inConv.Centring, inConv.ERM = "conv", false, "", "", pipeline.ERM{}
 	inConv.Head.Prior, inConv.Head.Loss = "residual", "logistic"
 	inConv.Nu = map[string]float64{"fog_1": 0.5}
 	inConv.Conv = &pipeline.Conv{Channels: []int{4, 5}, Passes: 3, Batch: 17, Rate: 0.25, Decay: 0.5, Validation: 0.125,
@@ -104,7 +104,7 @@ func TestSettingsArriveInTheConfiguration(t *testing.T) {
 	for _, preset := range pipeline.Presets() {
 		res := amtrltest.JSON[dryRunResult](t, succeed(t, dir, "run", "--digits", "700", "--dry-run", "--json", "--preset", preset))
 		want := must.Get(pipeline.NewConfig(preset))(t)
-		want.Scaling, want.Allocation.Rule = pipeline.ScalingGlobal, pipeline.RuleSquared
+		want.Scaling, want.Centring, want.Allocation.Rule = pipeline.ScalingGlobal, pipeline.CentringGlobal, pipeline.RuleSquared
 		if want.Relevance.Kind == pipeline.RelevanceAuto {
 			want.Relevance.Kind = pipeline.Ridge // the choice for tasks
 		}

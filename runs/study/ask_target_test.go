@@ -80,7 +80,8 @@ func (f *fixture) step(t *testing.T, rng *rand.Rand, name string, step int) {
 		for i, r := range a.Rows {
 			at := slices.IndexFunc(left, func(row int32) bool { return must.Get(f.idOf(pool, row))(t) == r.ID })
 			must.Hold(t, at >= 0 && r.Source == "t", "%s: asked for %+v", name, r)
-			must.Equal(t, strings.HasSuffix(r.Reason, ", all rows left"), n >= len(left)+i, "%s: %d rows of %d, reason %s", name, n, len(left)+i, r.Reason)
+			all := strings.HasSuffix(r.Reason, ", all rows left")
+			must.Equal(t, all, n >= len(left)+i, "%s: %d rows of %d, reason %s", name, n, len(left)+i, r.Reason)
 			left = slices.Delete(left, at, at+1)
 		}
 		again := must.Get(f.Ask(t.Context(), Request{TargetRows: n, Key: fmt.Sprint(step)}))(t)

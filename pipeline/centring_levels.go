@@ -1,0 +1,87 @@
+package pipeline
+
+import (
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/amtrl/amtrl/pipeline/internal/linalg"
+	"github.com/amtrl/amtrl/pipeline/internal/regress"
+)
+
+// levelRows is the largest number of rows by which CentringAuto decides.
+const levelRows = 1000
+
+// centre decides whether rows are less the centres of their pools. The first round of a method decides for all its
+// rounds; last is the record of the round before, nil in the first.
+func (l *Learner) centre(rec *Epoch, in Round, last *Epoch) error {
+	p := l.problem
+	if p.centres = nil; p.means == nil || isBaseline(in.Method) {
+		return nil
+	}
+	bySource := p.Config.Centring == CentringSource
+	switch {
+	case last != nil:
+		bySource = last.Centring == CentringSource
+	case !bySource:
+		follow, err := l.levelsFollow(in)
+		if err != nil {
+			return err
+		}
+		bySource = !follow
+	}
+	if bySource {
+		p.centres, rec.Centring = p.means, CentringSource
+	}
+	return nil
+}
+
+// levelsFollow reports whether labels change with features between sources as they do within sources, as where sources
+// are parts of one table and differ in their rows alone. For the slopes beta of a ridge regression whose sources have
+// intercepts of their own, it compares the variances over sources, each beyond its own error, of
+//
+//	y_m - x_m'beta  and  y_m - (x_m - c_m)'beta,
+//
+// where y_m and x_m are the means of the labelled rows of source m and c_m is the centre of its pool: it is true where
+// the former is less than half of the latter, in units of the noise and summed over the columns of the target. (The two
+// estimates of a slope are those that Hausman, Econometrica 1978, compares.)
+func (l *Learner) levelsFollow(in Round) (bool, error) {
+	p := l.problem
+	u := newUnits(p.shifted(), append(slices.Clone(p.Sources), p.Target), p.columns, append(slices.Clone(in.Sources), in.Target),
+		p.Config.Scaling)
+	between, within := 0.0, 0.0
+	for _, group := range p.columnGroups() {
+		rows, y := p.pooledRows(in.Sources, group, pooledLimit(p.Set.Pools[0].Cols, levelRows))
+		if len(rows) < 2 {
+			continue
+		}
+		labels := mat.NewDense(len(rows), len(group), y)
+		linalg.Centre(labels)
+		gram, err := l.computeGram(rows, nil, u.each, labels)
+		if err != nil {
+			return false, err
+		}
+		levels, err := l.levels(gram, rows, u.each, labels)
+		if err != nil {
+			return false, err
+		}
+		free := levels.given(gram, labels, regress.MaxRho).search()
+		between += levels.vary(free)
+		at, _ := numbered(rows)
+		for c := range group {
+			beta := slices.Clone(gram.weights(free.beta.RawRowView(c)))
+			for j := range u.each {
+				beta[j] /= float64(u.each[j])
+			}
+			for m := range levels.rows {
+				level := levels.y.At(m, c)
+				for j, centre := range p.means[rows[slices.Index(at, m)].pool] {
+					level += beta[j] * (float64(centre) - gram.centre[j])
+				}
+				levels.y.Set(m, c, level)
+			}
+		}
+		within += levels.vary(free)
+	}
+	return between < within/2, nil
+}
