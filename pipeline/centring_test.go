@@ -122,7 +122,8 @@ func TestPoolCentres(t *testing.T) {
 		got, want := poolCentres(set, target, test, scaling), centresPlainly(set, target, test, scaling)
 		must.Equal(t, got == nil, want == nil, "turn %d: no centres", turn)
 		for m := range want {
-			closeVectors(t, fmt.Sprintf("turn %d: the centre of pool %d of %d rows", turn, m, set.Pools[m].Rows), widened(got[m]), want[m], 1e-6, spread)
+			what := fmt.Sprintf("turn %d: the centre of pool %d of %d rows", turn, m, set.Pools[m].Rows)
+			closeVectors(t, what, widened(got[m]), want[m], 1e-6, spread)
 		}
 	}
 }

@@ -77,7 +77,8 @@ func (e ERM) fit(ctx context.Context, l *linear, s backend.Samples, labels int, 
 	return Fit{Objective: f, Loss: loss, Iterations: iterations, Evaluations: opt.evals, Stop: reason}, nil
 }
 
-// LambdaAuto asks for the penalty of [fitRun.penalty] at the residuals of the fit itself.
+// LambdaAuto asks for the penalty that keeps noise as large as the residuals of the fit itself out of the fit
+// (docs/method.md, step 4).
 const LambdaAuto = -1
 
 // penalty returns the lambda that keeps noise of standard deviation sigma out of the fit:

@@ -59,8 +59,8 @@ type headFit struct {
 	Own, ToMean float64
 	// Pooled is the fraction of the predictions of the first column that is due to regressions on the rows of all
 	// sources, and Adapted the part of Pooled due to those with the target's samples among the rows. Relevant is the
-	// fraction due to [Learner.pooledRelevant], Alone that due to [Problem.ownClasses] or, for numbers,
-	// [Learner.ownNumbers], and Spread that due to [Learner.ownSpread].
+	// fraction due to those on the rows of the most relevant sources, Alone that due to one on the target's samples
+	// alone, and Spread that due to one on these samples with a prior from the scatter of the sources' classes.
 	Pooled, Adapted, Relevant, Alone, Spread float64
 	// residuals holds the leave-one-out residuals of one output, label less prediction, and left the leave-one-out
 	// predictions of all outputs, by output and sample, which are log-odds where there are classifiers. Heads of other

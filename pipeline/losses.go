@@ -139,7 +139,7 @@ const fewestLeftOut = 3
 
 // MeanInterval returns the 95 % interval of the mean of the losses for other rows, or nil for fewer than two groups of rows, or three where
 // they are left out ([Score.LeaveOneOut]). Squared residuals are skewed, and most samples of few rows lack the large ones that the mean
-// depends on, so the interval reaches further up than down; see [skewedInterval]. It is wider for rows that are left out.
+// depends on, so the interval reaches further up than down, by the transformation of Hall (1992). It is wider for rows that are left out.
 func (l *Losses) MeanInterval(leftOut bool) *[2]float64 {
 	if leftOut && l.groups() < fewestLeftOut {
 		return nil
@@ -190,8 +190,8 @@ func skewedInterval(mean float64, residuals []float64, n, times float64) *[2]flo
 // recorded, do not match, or have fewer than two sums. For errors the interval is that of Agresti and Min (2005): half a row is added for
 // each kind of row (right by both methods, by one, by the other and by neither), so that two methods with the same errors on few rows are
 // not taken to be certainly the same. It is 1.96 standard errors to each side of the difference over these rows, within -1 and 1. Where
-// rows are in groups, half a group is added for each kind; left-out rows count as a little less than half as many. For other losses see
-// [skewedInterval].
+// rows are in groups, half a group is added for each kind; left-out rows count as a little less than half as many. For other losses
+// it is that of [Losses.MeanInterval].
 func CompareLosses(a, b *Epoch) *Comparison {
 	x, y := a.Losses, b.Losses
 	if x == nil || y == nil || x.Rows != y.Rows || len(x.Sums) != len(y.Sums) || len(x.Sums) < 2 {

@@ -14,8 +14,11 @@ import (
 // a constant that the classes of one column may have in common. The class predicted for a column is the one with the
 // largest output. The only output of a column predicts its class where it is above 0, or above 0.5 where it is not
 // log-odds. PredictLabels of package runs returns the classes and their scores. Only Rows, Cols, Scale and the elements
-// of rows are used. A row with a feature that is NaN has outputs that are NaN.
+// of rows are used. A row with a feature that is NaN has outputs that are NaN; other features are at most 1e18
+// in magnitude, as [dataset.Set.Validate] demands of a set.
 func (p *Predictor) Predict(rows *dataset.Pool, y []float32) error {
+	p.using.Lock()
+	defer p.using.Unlock()
 	if err := p.check(rows, p.C, len(y)); err != nil {
 		return err
 	}
@@ -67,6 +70,8 @@ func (p *Predictor) Classifies() bool { return p.logOdds }
 
 // Embed writes phi of N rows, of D features each, to z, which has room for N by K numbers.
 func (p *Predictor) Embed(rows *dataset.Pool, z []float32) error {
+	p.using.Lock()
+	defer p.using.Unlock()
 	if err := p.check(rows, p.K, len(z)); err != nil {
 		return err
 	}
@@ -155,7 +160,10 @@ func lendRows[E backend.Element](q backend.Queue, t backend.DType, rows []E) (ba
 
 // check returns an error if rows do not fit the model, or if there is room for fewer than each numbers per row.
 func (p *Predictor) check(rows *dataset.Pool, each, room int) error {
-	if rows == nil {
+	switch {
+	case p.closed:
+		return errors.New("the predictor is closed")
+	case rows == nil:
 		return errors.New("expected rows, found nil")
 	}
 	if n := len(rows.U8) + len(rows.F16) + len(rows.F32); rows.Rows < 1 || rows.Cols != p.D || n != rows.Rows*p.D {

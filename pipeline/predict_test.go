@@ -1,13 +1,16 @@
 package pipeline
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/x448/float16"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/amtrl/amtrl/backend"
 	"github.com/amtrl/amtrl/dataset"
@@ -172,5 +175,36 @@ func TestPredictorRefusesScales(t *testing.T) {
 			}
 			must.Fail(t, fmt.Sprintf("%s of %g", name, bad), must.Err(NewPredictor(q, tensors, 0, 0)), "expected scales above 0")
 		}
+	}
+}
+
+// Goroutines that share a predictor get what each would get alone, and a closed predictor refuses.
+func TestPredictorIsShared(t *testing.T) {
+	rng := testrand.New(t)
+	const n, d = 50, 8
+	for _, c := range []int{2, maxDotOutputs + 1} {
+		m := randomLinear(rng, d, 3, c, 1)
+		p := must.Get(NewPredictor(openCPU(t, 1), m.tensors(), 0, 0))(t)
+		predict := func(x []float32) ([]float32, error) {
+			y := make([]float32, n*c)
+			return y, p.Predict(&dataset.Pool{Rows: n, Cols: d, F32: x, Scale: 1}, y)
+		}
+		var group errgroup.Group
+		for range 8 {
+			x := narrow(normals(rng, n*d))
+			want := must.Get(predict(x))(t)
+			group.Go(func() error {
+				for range 20 {
+					if got, err := predict(x); err != nil || !slices.Equal(got, want) {
+						return fmt.Errorf("of %d outputs: %w", c, cmp.Or(err, errors.New("other predictions than alone")))
+					}
+				}
+				return nil
+			})
+		}
+		must.Do(t, group.Wait())
+		p.Close()
+		p.Close()
+		must.Fail(t, "a closed predictor", must.Err(predict(make([]float32, n*d))), "the predictor is closed")
 	}
 }

@@ -5,14 +5,18 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 
 	"github.com/amtrl/amtrl/backend"
 )
 
 // Predictor predicts the C outputs of the target for rows of D features, by a finished model on a queue. K is the width
-// of its representation. One goroutine at a time can use it.
+// of its representation. Calls from several goroutines are carried out one after the other.
 type Predictor struct {
 	D, K, C int
+
+	using  sync.Mutex
+	closed bool
 
 	queue backend.Queue
 	tmp   *backend.Scope
@@ -57,6 +61,12 @@ func NewPredictor(q backend.Queue, tensors []Tensor, height, width int) (*Predic
 
 // Close frees what the predictor holds on the device.
 func (p *Predictor) Close() {
+	p.using.Lock()
+	defer p.using.Unlock()
+	if p.closed {
+		return
+	}
+	p.closed = true
 	if p.net != nil {
 		p.net.close()
 	}

@@ -57,6 +57,9 @@ func NewProblem(set *dataset.Set, cfg Config, target int) (*Problem, error) {
 	}
 	p := &Problem{Set: set, Config: cfg, Target: all[target], Sources: cfg.SourcesFor(set, target)}
 	name := p.TargetName()
+	if targets := cfg.TargetsIn(set); !slices.Contains(targets, name) {
+		return nil, fmt.Errorf("%w; %s is a source alone", set.NoSuch("target", name, targets), name)
+	}
 	if n := len(set.Pools) - 1; len(p.Sources) == 0 && cfg.Sources == SourcesPools && n > 0 {
 		return nil, fmt.Errorf("%s: expected a labelled row of some source beside the target %s, found none of %s: have some labelled, which "+
 			"amtrl study does", set.Name, name, text.Several(n, "source"))

@@ -14,7 +14,9 @@ type Proposal struct {
 	Epoch int
 	// Sources holds the rows of each source in drawing order, those of earlier rounds first.
 	Sources [][]int32
-	// Before counts the rows of each source that are from earlier rounds; the rows after them are new.
+	// Before counts the rows of each source that the round before learned from. Where it had the labels of all rows that
+	// were proposed to it, these are the first here, and the rows after them are new. Rows that had no answer are proposed
+	// again at their place in drawing order, so a program with such rows keeps a list of those it has labels of.
 	Before []int
 	// Target holds the target's samples and Test its held-out rows, the same in every round. Without held-out rows the
 	// score is by leave-one-out.

@@ -147,6 +147,9 @@ func (r *Resident) unlabelled(queue backend.Queue, centres [][]float32, of ...po
 // place places samples of the data's pools on the device. With centres it uploads their rows, less these, to a pool of
 // their own, and overwrites the rows and pools of set.
 func (r *Resident) place(queue backend.Queue, centres [][]float32, set backend.SampleSet) (out placed, err error) {
+	if r.pools == nil {
+		return out, fmt.Errorf("the data set %s is closed", r.Set.Name)
+	}
 	if centres != nil && len(set.Rows) > 0 {
 		d := r.Set.Pools[0].Cols
 		x, rows := make([]float32, len(set.Rows)*d), shifted{r.Set, centres}

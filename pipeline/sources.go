@@ -80,14 +80,15 @@ func (c *Config) TargetsIn(set *dataset.Set) []string {
 	return names
 }
 
-// FindSource returns the index of a name in SourcesIn, or an error that lists names close to it. The settings must be
-// complete: incomplete ones know tasks alone.
+// FindSource returns the index of a name in the SourcesIn of the completed settings, or an error that lists names close
+// to it.
 func (c *Config) FindSource(set *dataset.Set, name string) (int, error) {
-	if c.Sources != SourcesPools {
+	full := c.Complete(set)
+	if full.Sources != SourcesPools {
 		return set.TaskIndex(name)
 	}
 	var names []string
-	for i, s := range c.SourcesIn(set) {
+	for i, s := range full.SourcesIn(set) {
 		if s.Name == name {
 			return i, nil
 		}
@@ -98,10 +99,11 @@ func (c *Config) FindSource(set *dataset.Set, name string) (int, error) {
 
 // FindTarget is FindSource among the sources that can be the target. [NewProblem] takes the index that it returns.
 func (c *Config) FindTarget(set *dataset.Set, name string) (int, error) {
-	i, err := c.FindSource(set, name)
-	targets := c.TargetsIn(set)
+	full := c.Complete(set)
+	i, err := full.FindSource(set, name)
+	targets := full.TargetsIn(set)
 	switch {
-	case slices.Contains(targets, name) || len(targets) == len(c.SourcesIn(set)):
+	case slices.Contains(targets, name) || len(targets) == len(full.SourcesIn(set)):
 		return i, err
 	case err == nil:
 		return 0, fmt.Errorf("%w; %s is a source alone", set.NoSuch("target", name, targets), name)

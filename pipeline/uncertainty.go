@@ -38,7 +38,7 @@ import (
 //   - nu follows from these heads, or for [Transfer] from those of the sources and the target's samples, each c_i
 //     times;
 //   - what [MixAuto] explores by follows from the same samples, and from other rows of the sources, with the
-//     representation and the heads of the sources as they are ([Learner.exploreAgain]).
+//     representation and the heads of the sources as they are.
 //
 // The replicates do not refit the representation; that the posterior of the heads is wider than the variance of a ridge
 // regression makes up for it. Measured over repetitions of the whole, draws and fits of the sources included, the

@@ -62,10 +62,14 @@ type BackendChoice struct {
 // NewIdentity describes work on a set with a chosen backend. It completes cfg, brings it into canonical form, and takes
 // the seed from it. The caller sets Targets, and Seeds and Budgets where there are several.
 func NewIdentity(version string, set *dataset.Set, choice backend.Choice, cfg pipeline.Config) Identity {
+	var device backend.Info
+	if choice.Device != nil {
+		device = choice.Device.Info()
+	}
 	return Identity{
 		Version: version,
 		Data:    DescribeData(set),
-		Backend: BackendChoice{Info: choice.Device.Info(), Reason: choice.Reason},
+		Backend: BackendChoice{Info: device, Reason: choice.Reason},
 		Config:  cfg.Complete(set).Canonical(),
 		Seeds:   []uint64{cfg.Seed},
 		set:     set,
@@ -105,8 +109,11 @@ func (d DataIdentity) Difference(here DataIdentity) string {
 
 // DescribeData returns the name, the content hash and the size of a set.
 func DescribeData(set *dataset.Set) DataIdentity {
-	return DataIdentity{Name: set.Name, SHA256: set.Hash(), Tasks: len(set.Tasks), Pools: len(set.Pools), Cols: set.Pools[0].Cols,
-		Columns: set.Columns.Hash()}
+	out := DataIdentity{Name: set.Name, SHA256: set.Hash(), Tasks: len(set.Tasks), Pools: len(set.Pools), Columns: set.Columns.Hash()}
+	if len(set.Pools) > 0 {
+		out.Cols = set.Pools[0].Cols
+	}
+	return out
 }
 
 // Digest returns a hash of the identity without what [Identity.Difference] ignores: the name of the data and the reason

@@ -197,3 +197,10 @@ func TestIdentityHasTheSeedOfTheSettings(t *testing.T) {
 	id.Seeds = []uint64{3}
 	must.Hold(t, ran() == 3, "the run is not of the seed of the identity")
 }
+
+// The identity of a set without pools, or of no device, is refused by its check and not by a panic.
+func TestIdentityOfNothing(t *testing.T) {
+	cfg := must.Get(pipeline.NewConfig(pipeline.PresetDefault))(t)
+	set := &dataset.Set{Name: "nothing"}
+	must.Fail(t, "a set without pools", NewIdentity("v", set, backend.Choice{}, cfg).Check(set))
+}

@@ -39,7 +39,8 @@ type Result struct {
 	// Contradicted compares the method that is best on the test rows, A, with Recommended, B, where the interval leaves
 	// out 0. Test rows choose nothing, or scores would be too good.
 	Contradicted *pipeline.Comparison `json:"contradicted,omitempty"`
-	// Doubt says why Recommended may be no better than a constant prediction. It is empty where it certainly is better.
+	// Doubt says why Recommended may be no better than a constant prediction. It is empty where it certainly is better,
+	// and where the samples are too few to tell.
 	Doubt string `json:"doubt,omitempty"`
 	// Earlier is a round of the first method before its last one that makes the target's samples much likelier. It is
 	// nil where there is none, and where labels are classes.
