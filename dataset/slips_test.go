@@ -160,6 +160,31 @@ func TestDecimalSlips(t *testing.T) {
 	must.Hold(t, missed <= 10, "%d of 100 sets have slips that are not found", missed)
 }
 
+// One wild number of a source, such as one of another sign, does not hide several decimal slips.
+func TestDecimalSlipsBesideAWildNumber(t *testing.T) {
+	rng := testrand.New(t)
+	found := 0
+	for range 50 {
+		var numbers [][]float64
+		for range 4 {
+			of := make([]float64, 60)
+			for i := range of {
+				of[i] = 45 + 4*min(3, max(-3, rng.NormFloat64()))
+			}
+			numbers = append(numbers, of)
+		}
+		numbers[2][7] = -20 - 5*rng.Float64()
+		want := []int{11, 12, 13, 14, 15, 16, 17, 18}
+		for _, i := range want {
+			numbers[2][i] *= 100
+		}
+		if of := Slips(numbers, nil); slices.Equal(of[2], want) || slices.Equal(of[2], append([]int{7}, want...)) {
+			found++
+		}
+	}
+	must.Hold(t, found >= 45, "found in %d of 50 sets", found)
+}
+
 // Numbers at about a tenth or a hundredth of the others are no slips where they have a level or a spread of their own.
 func TestModesAreNoDecimalSlips(t *testing.T) {
 	rng := testrand.New(t)

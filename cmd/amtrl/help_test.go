@@ -24,6 +24,8 @@ func TestHelp(t *testing.T) {
 		"help data":          "mnistc",
 		"data":               "mnistc",
 		"data help mnistc":   "--from FOLDER",
+		"help data mnistc":   "--from FOLDER",
+		"help study ask":     "--target-rows N",
 		"data mnistc --help": "--from FOLDER",
 		"report RUN -h":      "--figures",
 		"--version":          "amtrl version",

@@ -70,7 +70,10 @@ func (o *studyStatusOptions) run(ctx context.Context) error {
 		out += fmt.Sprintf("late, and given back by the next ask or tell: %s\n", text.Several(st.Late, "pending row"))
 	}
 	out += lastRoundText(s, st)
-	if st.Fresh {
+	switch {
+	case st.Fresh && st.Pending > 0:
+		out += "labels came since: amtrl study fit learns from them, or the next ask once no row is pending\n"
+	case st.Fresh:
 		out += "labels came since: the next ask, or amtrl study fit, learns from them\n"
 	}
 	if st.Next != nil {

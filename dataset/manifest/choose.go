@@ -96,6 +96,7 @@ func (g *guesser) chooseRoles(ctx context.Context, m *Manifest, known Known, inp
 	}
 	if m.Source = known.Source; m.Source == "" {
 		m.Source = g.guessSource(inputs, known.Target, g.column(m.Labels[0].Column))
+		g.noteBlanks(m.Source)
 		if m.Source == FromFile {
 			g.nameWithinFiles(ctx, m, inputs, known.Target)
 		}

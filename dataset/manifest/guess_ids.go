@@ -36,23 +36,26 @@ func (c *column) onlyCopies(columns []*column) bool {
 	return true
 }
 
+// rowsPerBeginning is the least mean number of rows whose serial ids begin alike, where they begin in several ways.
+const rowsPerBeginning = 20
+
 // serialID is a word without blanks that ends in a number, such as TK00017.
 var serialID = regexp.MustCompile(`^([^\s\d]+)\d+$`)
 
-// serials reports whether each row has a serialID of its own and all of them begin alike.
+// serials reports whether each row has a serialID of its own and these begin in few ways, such as with a letter for each plant.
 func (c *column) serials() bool {
 	if !c.words() || c.missing > 0 || len(c.distinct) != c.rows || c.rows < enoughNumbered {
 		return false
 	}
-	prefix := ""
+	beginnings := map[string]bool{}
 	for word := range c.distinct {
 		m := serialID.FindStringSubmatch(word)
-		if m == nil || prefix != "" && m[1] != prefix {
+		if m == nil {
 			return false
 		}
-		prefix = m[1]
+		beginnings[m[1]] = true
 	}
-	return true
+	return len(beginnings) == 1 || rowsPerBeginning*len(beginnings) <= c.rows
 }
 
 // dropRepeatedID drops an id that was guessed from its values if not every row has a value of its own.

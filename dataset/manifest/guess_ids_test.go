@@ -78,7 +78,7 @@ func TestLookForPriceOfLabels(t *testing.T) {
 	}
 }
 
-// Words that begin alike and end in a number are the id where each occurs once. A running number of rows is no feature where some rows are
+// Words that begin alike, or in one of few ways, and end in a number are the id where each occurs once. A running number of rows is no feature where some rows are
 // copies of others. Numbers that occur again in other rows, as points in time do, are a feature.
 func TestLookForSerials(t *testing.T) {
 	rng := testrand.New(t)
@@ -94,7 +94,8 @@ func TestLookForSerials(t *testing.T) {
 	}{
 		{func(i int) string { return fmt.Sprintf("TK%05d", i) }, true},
 		{func(i int) string { return fmt.Sprint("S-", rows-i) }, true},
-		{func(i int) string { return fmt.Sprint([]string{"A", "B"}[i%2], i) }, false},
+		{func(i int) string { return fmt.Sprint([]string{"A", "B"}[i%2], i) }, true},
+		{func(i int) string { return fmt.Sprint("word-", string(rune('a'+i%10)), string(rune('a'+i/10%9)), i) }, false},
 		{func(i int) string { return fmt.Sprint("TK", max(1, i)) }, false},
 		{func(i int) string { return fmt.Sprint("size ", i) }, false},
 		{func(i int) string { return fmt.Sprint("TK", i, "b") }, false},

@@ -99,6 +99,22 @@ func (g *guesser) lessLabelled(name, target string, label *column) string {
 	return best
 }
 
+// noteBlanks sets maybeSource, where it is empty, to a column of words before the source, or with the name of one, that could be the source
+// but for a few rows in which it is blank.
+func (g *guesser) noteBlanks(source string) {
+	before := true
+	for _, c := range g.columns {
+		before = before && c.Name != source
+		blank := c.blank > 0 && blankLeast*c.blank <= c.rows
+		if g.maybeSource == "" && !g.taken[c.Name] && blank && c.words() && c.dividesLikeSources() && (before || c.named(sourceNames)) {
+			g.maybeSource = c.Name
+		}
+	}
+}
+
+// blankLeast is how many times as many rows as blank cells a column has that was probably meant to have none.
+const blankLeast = 50
+
 // fitsSource reports whether a column can be the source.
 func fitsSource(c *column) bool { return c.dividesLikeSources() && c.blank == 0 }
 

@@ -45,3 +45,22 @@ func TestLookWithinFiles(t *testing.T) {
 	}
 	must.Equal(t, must.Get(Look(t.Context(), "m.yaml", files, Known{}))(t).Source, FromFile, "the source of files with the same devices")
 }
+
+// A column of words that would be the source but for a few blank cells is named beside the one that is taken.
+func TestLookNamesSourceWithBlanks(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "rows.csv")
+	const rows = 400
+	for blanks, want := range map[int]string{0: "", 3: "hospital", 100: ""} {
+		writeTable(t, file, rows, columnOf{"hospital", func(i int) string {
+			if i < blanks {
+				return ""
+			}
+			return fmt.Sprint("h", i%6)
+		}}, columnOf{"ward", func(i int) string { return []string{"heart", "eye", "skin"}[i%3] }},
+			columnOf{"x", func(i int) string { return fmt.Sprint(i * i % 17) }},
+			columnOf{"outcome", func(i int) string { return []string{"good", "bad", ""}[i%7%3] }})
+		g := must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{}))(t)
+		must.Hold(t, g.MaybeSource == want && g.Source == map[bool]string{true: "hospital", false: "ward"}[blanks == 0],
+			"%d blanks: the source is %s, or %q", blanks, g.Source, g.MaybeSource)
+	}
+}

@@ -9,8 +9,15 @@ import (
 
 // First moves the flags of a command before its arguments, where the flag parser looks for them, so that "relevance RUN --top 5"
 // means the same as "relevance --top 5 RUN". After "--" everything is an argument. If help is asked for, all other words after the
-// command are dropped: the parser would look for help on the first argument. First stores the names of the flags for [Set.Resolve].
+// command are dropped: the parser would look for help on the first argument. "help study ask" becomes "study help ask", which the parser
+// knows. First stores the names of the flags for [Set.Resolve].
 func First(app *cli.App, args []string) []string {
+	if len(args) > 3 && args[1] == "help" {
+		of := slices.IndexFunc(app.Commands, func(c *cli.Command) bool { return c.HasName(args[2]) && len(c.Subcommands) > 0 })
+		if of >= 0 {
+			return slices.Concat(args[:1], []string{args[2], "help"}, args[3:])
+		}
+	}
 	commands, flags := app.Commands, []cli.Flag(nil)
 	i := 1
 	for ; i < len(args); i++ {

@@ -21,7 +21,8 @@ import (
 
 // Ask chooses rows to label and writes them to the journal. The relevance of the last round decides how many rows of each source are asked
 // for. Within a source rows are taken at random, in an order that the seed fixes, and never one that is pending, answered or skipped.
-// Unless rows are still pending, Ask first learns from the answers that came since the last round. It also learns from labels that were
+// Unless rows are still pending, Ask first learns from the answers that came since the last round; where each ask has a budget of its own
+// and labels were replaced since, it does so in any case, as the last round learned from wrong ones. It also learns from labels that were
 // there before the first ask, where every source of [dataset.FewestSamples] rows or more has some and each ask has a budget of its own.
 func (s *Study) Ask(ctx context.Context, r Request) (*Asked, error) {
 	if err := r.check(); err != nil {
@@ -72,10 +73,9 @@ func (s *Study) ask(ctx context.Context, r Request, mayLearn bool) (asked *Asked
 		}
 	}
 	waiting := st.pending()
-	if mayLearn && waiting == 0 {
-		if s.due(st, labelled && len(without) == 0) {
-			return nil, true, nil
-		}
+	replaced := s.Settings.RoundBudget > 0 && len(st.fits) > 0 && st.replaced > st.learnedUpTo()
+	if mayLearn && (replaced || waiting == 0 && s.due(st, labelled && len(without) == 0)) {
+		return nil, true, nil
 	}
 	prop, err := s.propose(st, r.Budget)
 	if err != nil {

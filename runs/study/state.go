@@ -44,8 +44,8 @@ type state struct {
 	fits []*FitEvent
 	// labels is the last line of the journal with labels, 0 for none.
 	labels int
-	// classes is the last line that added classes, 0 for none.
-	classes int
+	// classes is the last line that added classes, and replaced the last one that replaced labels, 0 for none.
+	classes, replaced int
 }
 
 // replay returns the state after these events.
@@ -170,6 +170,9 @@ func (st *state) tell(e *Event, group TellRows) error {
 			}
 			if r.told == 0 {
 				r.told = e.N
+			}
+			if was := r.values[c]; was == was && was != v {
+				st.replaced = e.N
 			}
 			r.values[c], r.status, r.checked = v, answered, false
 		}
