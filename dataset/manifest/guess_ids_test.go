@@ -78,8 +78,8 @@ func TestLookForPriceOfLabels(t *testing.T) {
 	}
 }
 
-// Words that begin alike, or in one of few ways, and end in a number are the id where each occurs once. A running number of rows is no feature where some rows are
-// copies of others. Numbers that occur again in other rows, as points in time do, are a feature.
+// Words that begin alike, or in one of few ways, and end in a number are the id where each occurs once. A running number of rows is no
+// feature where some rows are copies of others. Numbers that occur again in other rows, as points in time do, are a feature.
 func TestLookForSerials(t *testing.T) {
 	rng := testrand.New(t)
 	number := func(int) string { return fmt.Sprint(rng.NormFloat64()) }
