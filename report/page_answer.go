@@ -89,6 +89,9 @@ func (r *runPage) caveats(m *runs.MethodResult) (lines []Sentence) {
 	if r.Result.Doubt != "" {
 		lines = append(lines, say("But ", r.Result.Doubt, "."))
 	}
+	if d := r.Result.Dominant; d != nil {
+		lines = append(lines, say(d.String()))
+	}
 	if line := Earlier(&r.Result); line != "" {
 		lines = append(lines, say("But ", line, "."))
 	}

@@ -41,6 +41,9 @@ func Result(r *runs.Result, top int, f Format) string {
 		if r.Doubt != "" {
 			fmt.Fprintf(&lines, "but %s\n", r.Doubt)
 		}
+		if r.Dominant != nil {
+			fmt.Fprintf(&lines, "%s\n", r.Dominant)
+		}
 		parts = append(parts, lines.String())
 	}
 	if line := Earlier(r); line != "" {

@@ -42,6 +42,8 @@ type Result struct {
 	// Doubt says why Recommended may be no better than a constant prediction. It is empty where it certainly is better,
 	// and where the samples are too few to tell.
 	Doubt string `json:"doubt,omitempty"`
+	// Dominant is a sample of the target that makes most of the error of Recommended, nil where there is none.
+	Dominant *Dominant `json:"dominant,omitempty"`
 	// Earlier is a round of the first method before its last one that makes the target's samples much likelier. It is
 	// nil where there is none, and where labels are classes.
 	Earlier *EarlierRound `json:"earlier,omitempty"`
@@ -227,6 +229,7 @@ func summarise(p *pipeline.Problem, data string, in pipeline.Labelled, epochs []
 		res.recommend(p.TooFew(in), criterionOf(p), of, !p.Set.Binary && len(p.Target.Tasks) > 1)
 		res.Contradicted = contradicted(res.Recommended, last)
 		res.Doubt = res.doubt(last, of)
+		res.Dominant = res.dominantIn(p, in, last)
 	}
 	for i := range epochs {
 		e := &epochs[i]

@@ -142,6 +142,9 @@ func lastRoundText(s *study.Study, st *study.Status) string {
 	if r.Result.Doubt != "" {
 		out += "\nbut " + r.Result.Doubt
 	}
+	if d := r.Result.Dominant; d != nil {
+		out += "\n" + d.String()
+	}
 	return out + "\n" + farLine(st)
 }
 
