@@ -27,8 +27,8 @@ const (
 	dominantPart, dominantOf = 0.5, 10
 )
 
-// dominant returns the sample of the target that dominates the error of e, the last round of the recommended method, or nil where none does:
-// for one column of numbers, where the error is over the samples and each is on its own.
+// dominant returns the sample of the target that dominates the error of e, the last round of the recommended method, or nil where none
+// does. It looks only at a single column of numbers, where the error is over the samples and each is on its own.
 func dominant(p *pipeline.Problem, in pipeline.Labelled, e *pipeline.Epoch) *Dominant {
 	l := e.Losses
 	if p.Set.Binary || len(p.Target.Tasks) != 1 || !e.Score.LeaveOneOut || l == nil || l.Groups > 0 {
@@ -76,6 +76,6 @@ func (d *Dominant) String() string {
 	if d.Output != "" {
 		label = text.OneLine(d.Output, 80)
 	}
-	return fmt.Sprintf("sample %s of the target makes %.0f %% of the mean squared error of %s: is its %s of %.4g right?", name, 100*d.Part, d.Method,
-		label, d.Label)
+	return fmt.Sprintf("sample %s of the target makes %.0f %% of the mean squared error of %s: is its %s of %.4g right?",
+		name, 100*d.Part, d.Method, label, d.Label)
 }
