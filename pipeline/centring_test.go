@@ -217,9 +217,13 @@ func TestCentringOfSourcesApart(t *testing.T) {
 // pools, in all rounds of a method and in its model.
 func TestCentringByLabels(t *testing.T) {
 	rng := testrand.New(t)
-	const d, pools, rows = 8, 9, 160
+	const d, pools, rows = 8, 16, 160
 	for turn := range 12 {
 		follow, classes := turn%2 == 0, turn%4 < 2
+		by := 2.0
+		if classes {
+			by = 0.8 // further apart, nearly all rows of a pool would be of one class
+		}
 		set, w := &dataset.Set{Name: "apart", Binary: classes}, normals(rng, d)
 		for m := range pools {
 			pool, y := &dataset.Pool{Name: fmt.Sprint("p", m), Rows: rows, Cols: d, Scale: 1}, make([]float64, rows)
@@ -229,9 +233,9 @@ func TestCentringByLabels(t *testing.T) {
 					x := rng.NormFloat64()
 					y[i] += w[j] * x
 					if follow {
-						y[i] += w[j] * 2 * shift[j]
+						y[i] += w[j] * by * shift[j]
 					}
-					pool.F32 = append(pool.F32, float32(x+2*shift[j]))
+					pool.F32 = append(pool.F32, float32(x+by*shift[j]))
 				}
 				y[i] += 0.5 * rng.NormFloat64()
 			}
@@ -246,7 +250,7 @@ func TestCentringByLabels(t *testing.T) {
 			must.Do(t, set.AddClasses(pool, "y", words, nil))
 		}
 		cfg := defaultConfig(t)
-		cfg.Methods, cfg.Schedule.Budget = []string{Active}, 700
+		cfg.Methods, cfg.Schedule.Budget = []string{Active}, 1200
 		u, st := runUnit(t, openDevice(t, 1, set), cfg, 0)
 		want := map[bool]string{true: "", false: CentringSource}[follow]
 		for _, e := range st.Epochs {
