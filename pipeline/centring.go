@@ -12,12 +12,13 @@ import (
 const (
 	// CentringGlobal is one mu for all rows, the mean of the samples of a method's first round.
 	CentringGlobal = "global"
-	// CentringSource is a mu for each pool, the mean of its rows, labelled or not, so that no result depends on where
-	// the rows of a source lie: what is shared between sources is how labels change with features within them.
+	// CentringSource is a mu for each pool, the mean of its rows, labelled or not, except those that the data hold out, so
+	// that no result depends on where the rows of a source lie: what is shared between sources is how labels change with
+	// features within them.
 	CentringSource = "source"
-	// CentringAuto is, for sources that are pools of a user's own rows, CentringGlobal where the labels of a method's
-	// first round change with features between sources as they do within sources, else CentringSource. For other data
-	// it is CentringGlobal.
+	// CentringAuto is, for sources that are pools of a user's own rows, CentringSource where these lie apart and the
+	// labels of the first round do not change with features between sources as they do within sources. Else it is
+	// CentringGlobal.
 	CentringAuto = "auto"
 )
 
@@ -54,72 +55,45 @@ func (p *Problem) readRow(pool, i int, dst []float32) { p.shifted().readRow(pool
 
 func (p *Problem) shifted() shifted { return shifted{p.Set, p.centres} }
 
-// poolCentres returns the centre of each pool, d numbers, for CentringSource. The centre of a pool of n rows with mean
-// x is its best linear prediction from x, if the true means of the pools vary around one mean mu:
+// leastApart is the least ratio r of the variances of features between and within pools at which pools lie apart. Less changes next to
+// nothing.
+const leastApart = 0.02
+
+// poolCentres returns the centre of each pool, d numbers, and whether the pools lie apart. The centre of a pool of n rows with mean x is its
+// best linear prediction from x, if the true means of the pools vary around one mean mu:
 //
 //	mu + n r/(1 + n r) (x - mu),
 //
-// where r is the ratio of the variances between and within pools, both summed over features, each in units of its
-// spread where scaling is ScalingFeature. So the mean of a few rows does not count for more than it tells. Rows of the
-// pool target that are listed in test do not count. It returns nil where r is 0 or unknown.
-func poolCentres(set *dataset.Set, target int, test []int32, scaling string) [][]float32 {
+// where r is the ratio of the variances between and within pools, both summed over features, each in units of its spread where scaling is
+// ScalingFeature. So the mean of a few rows does not count for more than it tells. The target's rows that its tasks hold out do not count.
+func poolCentres(set *dataset.Set, target Source, scaling string) (centres [][]float32, apart bool) {
 	d, pools := set.Pools[0].Cols, len(set.Pools)
 	means, counts, within := make([][]float64, pools), make([]float64, pools), make([]float64, d)
-	row, sum, square, free, some, inverse := make([]float32, d), make([]float64, d), make([]float64, d), 0.0, 0.0, 0.0
-	mu := make([]float64, d)
+	mu, free, some, inverse := make([]float64, d), 0.0, 0.0, 0.0
 	for m, pool := range set.Pools {
-		rows := pool.Rows
-		var left []int32
-		if m == target && len(test) > 0 {
-			is := listed(rows, test)
-			for i := range rows {
-				if !is[i] {
-					left = append(left, int32(i))
-				}
-			}
-			rows = len(left)
+		rows := centreRowsOf(pool, nil)
+		if m == target.Pool {
+			rows = centreRowsOf(pool, target.testRows(set))
 		}
-		clear(sum)
-		clear(square)
-		first, n := make([]float32, d), min(rows, centreRows)
-		for k := range n {
-			i := k * rows / n
-			if left != nil {
-				i = int(left[i])
-			}
-			if readRow(pool, i, row); k == 0 {
-				copy(first, row)
-			}
-			for j, v := range row {
-				e := float64(v) - float64(first[j]) // so that squares lose no digits far from 0
-				sum[j] += e
-				square[j] += e * e
-			}
-		}
-		if counts[m] = float64(n); n == 0 {
+		if counts[m] = float64(len(rows)); len(rows) == 0 {
 			continue
 		}
-		means[m] = make([]float64, d)
-		for j := range means[m] {
-			means[m][j] = float64(first[j]) + sum[j]/counts[m]
-			within[j] += math.Max(0, square[j]-sum[j]*sum[j]/counts[m])
-			mu[j] += means[m][j]
+		means[m] = addMoments(pool, rows, within)
+		for j, v := range means[m] {
+			mu[j] += v
 		}
 		free, some, inverse = free+counts[m]-1, some+1, inverse+1/counts[m]
 	}
-	if some < 2 || free < 1 {
-		return nil
-	}
 	between, rest := 0.0, 0.0
 	for j := range mu {
-		mu[j] /= some
-		w, b := within[j]/free, 0.0
+		mu[j] /= math.Max(1, some)
+		w, b := within[j]/math.Max(1, free), 0.0
 		for _, mean := range means {
 			if mean != nil {
-				b += (mean[j] - mu[j]) * (mean[j] - mu[j]) / (some - 1)
+				b += (mean[j] - mu[j]) * (mean[j] - mu[j]) / math.Max(1, some-1)
 			}
 		}
-		b -= w * inverse / some
+		b -= w * inverse / math.Max(1, some)
 		unit := 1.0
 		if scaling == ScalingFeature {
 			unit = math.Max(b, 0) + w
@@ -128,29 +102,73 @@ func poolCentres(set *dataset.Set, target int, test []int32, scaling string) [][
 			between, rest = between+b/unit, rest+w/unit
 		}
 	}
-	r := between / rest
-	if !(r > 0) || math.IsInf(r, 1) {
-		return nil
+	r := 0.0
+	if between > 0 && rest > 0 {
+		r = between / rest
 	}
-	out := make([][]float32, pools)
+	centres = make([][]float32, pools)
 	for m, n := range counts {
-		out[m] = make([]float32, d)
-		for j := range out[m] {
+		centres[m] = make([]float32, d)
+		for j := range centres[m] {
 			v := mu[j]
 			if n > 0 {
 				v += n * r / (1 + n*r) * (means[m][j] - mu[j])
 			}
-			out[m][j] = float32(v)
+			centres[m][j] = float32(v)
 		}
 	}
-	return out
+	return centres, r >= leastApart
+}
+
+// centreRowsOf returns the rows of a pool that its centre is computed from, without those in test: all, or one at a random place in each of
+// centreRows parts of them.
+func centreRowsOf(pool *dataset.Pool, test []int32) []int32 {
+	n, row := pool.Rows, func(i int) int32 { return int32(i) }
+	if len(test) > 0 {
+		var rows []int32
+		is := listed(n, test)
+		for i := range n {
+			if !is[i] {
+				rows = append(rows, int32(i))
+			}
+		}
+		n, row = len(rows), func(i int) int32 { return rows[i] }
+	}
+	parts := min(n, centreRows)
+	some, rng := make([]int32, parts), stream(0, "centre", pool.Name)
+	for k := range some {
+		lo, hi := k*n/parts, (k+1)*n/parts
+		some[k] = row(lo + rng.IntN(hi-lo))
+	}
+	return some
+}
+
+// addMoments returns the mean of rows of a pool and adds to within the sum of their squared distances from it, by feature.
+func addMoments(pool *dataset.Pool, rows []int32, within []float64) (mean []float64) {
+	d := len(within)
+	first, row, sum, square := make([]float32, d), make([]float32, d), make([]float64, d), make([]float64, d)
+	readRow(pool, int(rows[0]), first)
+	for _, i := range rows {
+		readRow(pool, int(i), row)
+		for j, v := range row {
+			e := float64(v) - float64(first[j]) // so that squares lose no digits far from 0
+			sum[j] += e
+			square[j] += e * e
+		}
+	}
+	mean = make([]float64, d)
+	for j := range mean {
+		mean[j] = float64(first[j]) + sum[j]/float64(len(rows))
+		within[j] += math.Max(0, square[j]-sum[j]*sum[j]/float64(len(rows)))
+	}
+	return mean
 }
 
 // addCentre sets representation.centre to the centre of the target's pool where the last round had it, so that the
 // model is for rows as they are stored.
 func (p *Problem) addCentre(model []Tensor, rounds []Epoch) {
 	at := slices.IndexFunc(model, func(t Tensor) bool { return t.Name == "representation.centre" })
-	if at >= 0 && rounds[len(rounds)-1].Centring == CentringSource {
+	if at >= 0 && len(rounds) > 0 && rounds[len(rounds)-1].Centring == CentringSource {
 		model[at].Data = slices.Clone(p.means[p.Target.Pool])
 	}
 }

@@ -9,21 +9,22 @@ import (
 	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
-// levelRows is the largest number of rows by which CentringAuto decides.
-const levelRows = 1000
+// levelRows is the largest number of rows by which CentringAuto decides, of at most levelSources sources.
+const levelRows, levelSources = 1000, 200
 
-// centre decides whether rows are less the centres of their pools. The first round of a method decides for all its
-// rounds; last is the record of the round before, nil in the first.
-func (l *Learner) centre(rec *Epoch, in Round, last *Epoch) error {
+// centre decides whether rows are less the centres of their pools. The first round of all decides for all rounds and methods, but for the
+// baselines without sources; before are the records of the rounds so far.
+func (l *Learner) centre(rec *Epoch, in Round, before []Epoch) error {
 	p := l.problem
 	if p.centres = nil; p.means == nil || isBaseline(in.Method) {
 		return nil
 	}
 	bySource := p.Config.Centring == CentringSource
+	first := slices.IndexFunc(before, func(e Epoch) bool { return !isBaseline(e.Method) })
 	switch {
-	case last != nil:
-		bySource = last.Centring == CentringSource
-	case !bySource:
+	case first >= 0:
+		bySource = before[first].Centring == CentringSource
+	case !bySource && p.apart:
 		follow, err := l.levelsFollow(in)
 		if err != nil {
 			return err
@@ -43,13 +44,19 @@ func (l *Learner) centre(rec *Epoch, in Round, last *Epoch) error {
 //	y_m - x_m'beta  and  y_m - (x_m - c_m)'beta,
 //
 // where y_m and x_m are the means of the labelled rows of source m and c_m is the centre of its pool: it is true where
-// the former is less than half of the latter, in units of the noise and summed over the columns of the target. (The two
-// estimates of a slope are those that Hausman, Econometrica 1978, compares.)
+// the former is at most half of the latter, in units of the noise and summed over the columns of the target, and false
+// where neither is known. (The two estimates of a slope are those that Hausman, Econometrica 1978, compares.)
 func (l *Learner) levelsFollow(in Round) (bool, error) {
 	p := l.problem
+	in.Sources = slices.Clone(in.Sources)
+	for i, m := range stream(p.Config.Seed, "levels", p.TargetName()).Perm(len(in.Sources)) {
+		if i >= levelSources {
+			in.Sources[m] = Labelled{}
+		}
+	}
 	u := newUnits(p.shifted(), append(slices.Clone(p.Sources), p.Target), p.columns, append(slices.Clone(in.Sources), in.Target),
 		p.Config.Scaling)
-	between, within := 0.0, 0.0
+	between, within, known := 0.0, 0.0, false
 	for _, group := range p.columnGroups() {
 		rows, y := p.pooledRows(in.Sources, group, pooledLimit(p.Set.Pools[0].Cols, levelRows))
 		if len(rows) < 2 {
@@ -66,7 +73,7 @@ func (l *Learner) levelsFollow(in Round) (bool, error) {
 			return false, err
 		}
 		free := levels.given(gram, labels, regress.MaxRho).search()
-		between += levels.vary(free)
+		between, known = between+levels.vary(free), known || free.noise > 0
 		at, _ := numbered(rows)
 		for c := range group {
 			beta := slices.Clone(gram.weights(free.beta.RawRowView(c)))
@@ -83,5 +90,5 @@ func (l *Learner) levelsFollow(in Round) (bool, error) {
 		}
 		within += levels.vary(free)
 	}
-	return between < within/2, nil
+	return known && between <= within/2, nil
 }

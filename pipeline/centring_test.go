@@ -30,7 +30,7 @@ func apart(set *dataset.Set, by func(pool int) []float64) *dataset.Set {
 }
 
 // centresPlainly computes poolCentres from lists of rows.
-func centresPlainly(set *dataset.Set, target int, test []int32, scaling string) [][]float64 {
+func centresPlainly(set *dataset.Set, target int, test []int32, scaling string) ([][]float64, bool) {
 	d := set.Pools[0].Cols
 	var means [][]float64
 	var counts []float64
@@ -79,16 +79,13 @@ func centresPlainly(set *dataset.Set, target int, test []int32, scaling string) 
 		}
 		between, rest = between+b/unit, rest+w/unit
 	}
-	r := between / rest
-	if r <= 0 {
-		return nil
-	}
+	r := math.Max(0, between/rest)
 	for m, mean := range means {
 		for j := range mean {
 			mean[j] = mu[j] + counts[m]*r/(1+counts[m]*r)*(mean[j]-mu[j])
 		}
 	}
-	return means
+	return means, r >= leastApart
 }
 
 // poolCentres agrees with a plain computation, for pools of few rows and of many, near each other and far apart, with and without held-out
@@ -119,8 +116,10 @@ func TestPoolCentres(t *testing.T) {
 				test = append(test, int32(i))
 			}
 		}
-		got, want := poolCentres(set, target, test, scaling), centresPlainly(set, target, test, scaling)
-		must.Equal(t, got == nil, want == nil, "turn %d: no centres", turn)
+		set.Tasks[target].Test = test
+		got, apart := poolCentres(set, Source{Pool: target, Tasks: []int{target}}, scaling)
+		want, wantApart := centresPlainly(set, target, test, scaling)
+		must.Equal(t, apart, wantApart, "turn %d: whether pools lie apart", turn)
 		for m := range want {
 			what := fmt.Sprintf("turn %d: the centre of pool %d of %d rows", turn, m, set.Pools[m].Rows)
 			closeVectors(t, what, widened(got[m]), want[m], 1e-6, spread)
@@ -131,7 +130,9 @@ func TestPoolCentres(t *testing.T) {
 // Only a part of many rows is read.
 func TestPoolCentresOfManyRows(t *testing.T) {
 	set := apart(shops(testrand.New(t), 3, 3*centreRows, 2, 1, false), func(m int) []float64 { return []float64{float64(9 * m), 0} })
-	for m, c := range poolCentres(set, 1, []int32{3, 4, 5}, ScalingGlobal) {
+	centres, apart := poolCentres(set, (&Config{}).SourcesIn(set)[1], ScalingGlobal)
+	must.Hold(t, apart, "the pools do not lie apart")
+	for m, c := range centres {
 		must.Hold(t, math.Abs(float64(c[0])-float64(9*m)) < 0.1 && math.Abs(float64(c[1])) < 0.1, "the centre of pool %d is %v", m, c)
 	}
 }
@@ -260,4 +261,67 @@ func TestCentringByLabels(t *testing.T) {
 		same := slices.Equal(u.Tensors(st)[i].Data, u.problem.means[0])
 		must.Equal(t, same, !follow, "turn %d: whether the model has the centre of the target's pool", turn)
 	}
+}
+
+// With more sources than rows to decide by, a part of the sources decides; where no row tells, nothing follows.
+func TestLevelsOfManySources(t *testing.T) {
+	rng := testrand.New(t)
+	const d, pools = 3, 1200
+	set, w := &dataset.Set{Name: "many"}, normals(rng, d)
+	for m := range pools {
+		pool, y, shift := &dataset.Pool{Name: fmt.Sprint("p", m), Rows: 6, Cols: d, Scale: 1}, make([]float32, 6), normals(rng, d)
+		for i := range y {
+			for j := range d {
+				x := rng.NormFloat64() + shift[j]
+				y[i] += float32(w[j] * x)
+				pool.F32 = append(pool.F32, float32(x))
+			}
+			y[i] += float32(0.3 * rng.NormFloat64())
+		}
+		must.Do(t, set.AddNumbers(pool, "y", y, nil))
+	}
+	cfg := defaultConfig(t)
+	cfg.TargetSamples, cfg.Schedule = 6, Schedule{Kind: ScheduleBudget, Epochs: 1, Floor: 1, Budget: 6 * pools}
+	l := must.Get(newLearner(openDevice(t, 1, set), cfg, 0))(t)
+	defer l.Close()
+	in := l.problem.LookUp(must.Get(l.problem.Propose(State{}))(t))
+	must.Hold(t, must.Get(l.levelsFollow(in))(t), "labels follow the levels of 1,200 sources")
+	for m := range in.Sources {
+		in.Sources[m] = Labelled{Rows: in.Sources[m].Rows[:1], Y: in.Sources[m].Y[:1]}
+	}
+	must.Hold(t, !must.Get(l.levelsFollow(in))(t), "one row of each source tells nothing")
+}
+
+// A run that is resumed after any round has the left-out predictions of all methods that it would have had, to the bit.
+func TestCentredRoundsResume(t *testing.T) {
+	rng := testrand.New(t)
+	set := shops(rng, 5, 120, 6, 3, true)
+	for i := range set.Tasks { // the target has no test rows, so that its samples are left out
+		set.Tasks[i].Train, set.Tasks[i].Test = slices.Concat(set.Tasks[i].Train, set.Tasks[i].Test), nil
+	}
+	set = apart(set, func(int) []float64 { return normals(rng, 6) })
+	for i := range set.Tasks {
+		if set.Tasks[i].Pool == 2 {
+			set.Tasks[i].Train = set.Tasks[i].Train[:25]
+		}
+	}
+	cfg := defaultConfig(t)
+	dev := openDevice(t, 1, set)
+	one := must.Get(newLearner(dev, cfg, 2))(t)
+	defer one.Close()
+	var st State
+	for range 3 + 4 {
+		in := one.problem.LookUp(must.Get(one.problem.Propose(st))(t))
+		other := must.Get(newLearner(dev, cfg, 2))(t)
+		again := must.Get(other.Learn(t.Context(), st, in))(t)
+		st = must.Get(one.Learn(t.Context(), st, in))(t)
+		must.EqualSlices(t, again.Head, st.Head, "%s: the head", in.Method)
+		a, _ := one.Measured()
+		b, _ := other.Measured()
+		for c := range a {
+			must.EqualSlices(t, b[c], a[c], "%s: predictions of output %d", in.Method, c)
+		}
+		other.Close()
+	}
+	must.Equal(t, st.Epochs[0].Centring, CentringSource, "the centring")
 }

@@ -108,7 +108,7 @@ func TestConvStepGradient(t *testing.T) {
 			return sum, gap
 		}
 		var all []float32
-		for gap := 0.0; gap < 5e-4; {
+		for gap := 0.0; gap < 5e-4; { // so that no step of h below crosses a kink
 			must.Do(t, n.start(s, counts, rng))
 			all = narrow(download(t, n.b, n.all))
 			for i := range n.theta.Len { // biases too

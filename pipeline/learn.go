@@ -56,6 +56,9 @@ func NewLearner(data *Resident, p *Problem) (*Learner, error) {
 		return nil, err
 	}
 	own := *p
+	if own.Config.Centring != "" {
+		own.means, own.apart = poolCentres(p.Set, p.Target, own.Config.Scaling)
+	}
 	l := &Learner{given: p, problem: &own, data: data, queue: queue, tmp: backend.NewScope(queue)}
 	l.head = l.tmp.Vector(backend.Float32, len(p.Target.Tasks)*(p.Config.headLen(p.Set.Pools[0].Cols)+p.squaredHeadLen()))
 	if err = l.tmp.Err(); err == nil {
@@ -143,7 +146,7 @@ func (l *Learner) learn(ctx context.Context, st State, in Round) (Epoch, error) 
 	l.measured, l.relevance = measured{}, nil
 	last, before := p.before(st, in.Epoch)
 	rec := newEpoch(in, before, p.Costs)
-	if err := l.centre(&rec, in, last); err != nil {
+	if err := l.centre(&rec, in, st.Epochs); err != nil {
 		return rec, err
 	}
 	if last != nil && (p.Config.warmStart() || p.Config.Intercept) { // for a warm start the parameters, else the units among them

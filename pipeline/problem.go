@@ -25,9 +25,10 @@ type Problem struct {
 	Costs   []float64
 
 	draws draws
-	// means holds the centre of each pool, nil for CentringGlobal and where they do not differ. centres is what a Learner, in its copy of the
-	// problem, subtracts from the rows of each pool: means, or nil.
+	// In the copy of the problem that a Learner has, means holds the centre of each pool, nil for CentringGlobal, apart says that the pools
+	// lie apart, and centres is what is subtracted from the rows of each pool: means, or nil.
 	means, centres [][]float32
+	apart          bool
 	plans          []EpochPlan
 	// columns holds for each output of the sources, and then for each output of the target, the index of its column
 	// among all columns of labels.
@@ -79,8 +80,9 @@ func NewProblem(set *dataset.Set, cfg Config, target int) (*Problem, error) {
 	if err := p.checkGroups(); err != nil {
 		return nil, err
 	}
-	if cfg.Centring != "" && set.Model == nil {
-		p.means = poolCentres(set, p.Target.Pool, p.draws.test, cfg.Scaling)
+	if cfg.Centring == CentringSource && set.Model != nil {
+		return nil, fmt.Errorf("centring %s: expected %s, since the data come from a model, whose sources do not lie apart", CentringSource,
+			CentringGlobal)
 	}
 	if set.Model == nil && len(p.draws.test) == 0 && !cfg.leavesOneOut() {
 		return nil, fmt.Errorf("target %s has no test rows: expected some, fewer target samples, or prior %s for the leave-one-out error",

@@ -160,11 +160,7 @@ func (r *Resident) place(queue backend.Queue, centres [][]float32, set backend.S
 			}
 			set.SourcePool[m] = 0
 		}
-		out.rows, err = backend.NewBuffer(queue, backend.Float32, x)
-		if errors.Is(err, backend.ErrOutOfMemory) {
-			out.rows, err = backend.Lend(queue, backend.Float32, x)
-		}
-		if err != nil {
+		if out.rows, err = placeRows(queue, x); err != nil {
 			return out, err
 		}
 		set.Pools = []backend.Pool{{Data: backend.Mat(out.rows, len(set.Rows), d), Scale: 1}}
@@ -173,4 +169,21 @@ func (r *Resident) place(queue backend.Queue, centres [][]float32, set backend.S
 		out.rows.Free()
 	}
 	return out, err
+}
+
+// placeRows lends x to a device without memory of its own, or without room for it, and else copies it there.
+func placeRows(queue backend.Queue, x []float32) (backend.Buffer, error) {
+	if limited, is := queue.(backend.Limited); is {
+		room, err := limited.Room()
+		if err != nil {
+			return nil, err
+		}
+		if bytes := 4 * int64(len(x)); bytes <= room {
+			buf, err := backend.NewBuffer(queue, backend.Float32, x)
+			if !errors.Is(err, backend.ErrOutOfMemory) {
+				return buf, err
+			}
+		}
+	}
+	return backend.Lend(queue, backend.Float32, x)
 }

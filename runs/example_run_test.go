@@ -18,7 +18,7 @@ const width = 6
 // shops returns a set of five shops with 200 rows each, labelled bad, fair or good. The first shop is the target, of which only the first
 // 40 rows have a label. The last two shops use other words than the others, and shoes are noisier than books.
 func shops() *dataset.Set {
-	rng := rand.New(rand.NewPCG(3, 2))
+	rng := rand.New(rand.NewPCG(1, 2))
 	set := &dataset.Set{Name: "shops"}
 	for p, name := range []string{"new", "books", "shoes", "wine", "tools"} {
 		const rows = 200
@@ -82,7 +82,7 @@ func ExampleRun() {
 	check(err)
 	fmt.Println("the new row is", columns[0].Classes[labels[0].Class[0]])
 	// Output:
-	// scaling global: features have one unit: their ranges go from 8.9 to 10
+	// scaling global: features have one unit: their ranges go from 9.3 to 10.1
 	// target_samples 40: all labelled rows of the target; scores leave one out
 	// k 6: the sources have 12 outputs, of rows 6 wide
 	// schedule budget 400: half of what the 800 labelled rows of the sources cost

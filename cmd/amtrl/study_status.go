@@ -71,7 +71,7 @@ func (o *studyStatusOptions) run(ctx context.Context) error {
 	}
 	out += lastRoundText(s, st)
 	switch {
-	case st.Fresh && st.Pending > 0:
+	case st.Fresh && st.Pending > 0 && !st.Outdated:
 		out += "labels came since: amtrl study fit learns from them, or the next ask once no row is pending\n"
 	case st.Fresh:
 		out += "labels came since: the next ask, or amtrl study fit, learns from them\n"

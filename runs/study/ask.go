@@ -73,8 +73,7 @@ func (s *Study) ask(ctx context.Context, r Request, mayLearn bool) (asked *Asked
 		}
 	}
 	waiting := st.pending()
-	replaced := s.Settings.RoundBudget > 0 && len(st.fits) > 0 && st.replaced > st.learnedUpTo()
-	if mayLearn && (replaced || waiting == 0 && s.due(st, labelled && len(without) == 0)) {
+	if mayLearn && (s.outdated(st) || waiting == 0 && s.due(st, labelled && len(without) == 0)) {
 		return nil, true, nil
 	}
 	prop, err := s.propose(st, r.Budget)
@@ -144,6 +143,11 @@ func (s *Study) repeat(e *AskEvent, r Request) (*Asked, error) {
 		err = s.writeAsk(asked)
 	}
 	return asked, err
+}
+
+// outdated reports whether the last round learned from labels that were replaced since, where each ask has a budget of its own.
+func (s *Study) outdated(st *state) bool {
+	return s.Settings.RoundBudget > 0 && len(st.fits) > 0 && st.replaced > st.learnedUpTo()
 }
 
 // due reports whether an ask learns first. Once sources were asked for, it does if labels came since the last round. Before, it does only

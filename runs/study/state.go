@@ -44,7 +44,7 @@ type state struct {
 	fits []*FitEvent
 	// labels is the last line of the journal with labels, 0 for none.
 	labels int
-	// classes is the last line that added classes, and replaced the last one that replaced labels, 0 for none.
+	// classes is the last line that added classes, and replaced the last one that replaced labels that a round had learned from, 0 for none.
 	classes, replaced int
 }
 
@@ -168,10 +168,11 @@ func (st *state) tell(e *Event, group TellRows) error {
 					r.values = slices.Repeat([]float32{float32(math.NaN())}, len(outputs))
 				}
 			}
+			learned := len(st.fits) > 0 && r.told <= st.learnedUpTo() // 0 where the label is in the data
 			if r.told == 0 {
 				r.told = e.N
 			}
-			if was := r.values[c]; was == was && was != v {
+			if was := r.values[c]; learned && was == was && was != v {
 				st.replaced = e.N
 			}
 			r.values[c], r.status, r.checked = v, answered, false

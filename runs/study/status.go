@@ -30,6 +30,8 @@ type Status struct {
 	// Rounds is the number of rounds that were learned. Fresh says that labels came since the last.
 	Rounds int  `json:"rounds"`
 	Fresh  bool `json:"fresh"`
+	// Outdated says that the last round learned from labels that were replaced since, so that the next ask learns first in any case.
+	Outdated bool `json:"outdated,omitempty"`
 	// Far names the numbers among all labels that are so far from the others of their source that they are probably slips.
 	Far []string `json:"far,omitempty"`
 	// Last is what the last round found. Next is what an ask of the study's own budget is expected to bring now; it is absent where nothing
@@ -112,7 +114,7 @@ func (s *Study) Status() (*Status, error) {
 	}
 	s.noteTorn(j)
 	out := &Status{Target: s.Settings.Target, Events: len(j.events), Asks: len(st.asks), Rounds: len(st.fits)}
-	out.Fresh = st.labels > st.learnedUpTo()
+	out.Fresh, out.Outdated = st.labels > st.learnedUpTo(), s.outdated(st)
 	for i, p := range s.data.Set.Pools {
 		line := SourceStatus{Source: p.Name, Target: p.Name == s.Settings.Target, Cost: s.cost(i)}
 		line.Rows, line.Known = s.drawable(i)
