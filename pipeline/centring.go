@@ -59,8 +59,8 @@ func (p *Problem) shifted() shifted { return shifted{p.Set, p.centres} }
 // nothing.
 const leastApart = 0.02
 
-// poolCentres returns the centre of each pool, d numbers, and whether the pools lie apart. The centre of a pool of n rows with mean x is its
-// best linear prediction from x, if the true means of the pools vary around one mean mu:
+// poolCentres returns the centre of each pool, d numbers, and whether the pools lie apart. The centre of a pool of n rows with mean x is
+// its best linear prediction from x, if the true means of the pools vary around one mean mu:
 //
 //	mu + n r/(1 + n r) (x - mu),
 //
