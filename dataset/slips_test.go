@@ -151,7 +151,10 @@ func TestDecimalSlips(t *testing.T) {
 			if i == sloppy && of == nil {
 				missed++ // by chance their spread is unlike that of the others
 			} else if i == sloppy {
-				must.Hold(t, slices.Equal(of, want), "times %g, of %d numbers %v are slips, expected %v", by, n, of, want)
+				left := slices.DeleteFunc(slices.Clone(want), func(i int) bool { return slices.Contains(of, i) })
+				wild := len(of) >= slipSpread && len(left) == 1 // one that no power of ten brings among the others may count as wild
+				must.Hold(t, len(of)+len(left) == len(want) && (len(left) == 0 || wild), "times %g, of %d numbers %v are slips, expected %v", by, n,
+					of, want)
 			} else {
 				must.Hold(t, of == nil, "%v are slips of a source that has none", of)
 			}

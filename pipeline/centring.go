@@ -31,7 +31,7 @@ func (c *Config) canCentre(set *dataset.Set) bool {
 	return named && c.Sources == SourcesPools && c.Representation == ClassLinear && c.Intercept && set.Model == nil
 }
 
-// centreRows is the largest number of rows of a pool that its centre is computed from, at equal distances.
+// centreRows is the largest number of rows of a pool that its centre is computed from.
 const centreRows = 4096
 
 // shifted reads the rows of a set less the centre of their pool. No centres stand for 0.
