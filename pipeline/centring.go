@@ -71,10 +71,11 @@ func poolCentres(set *dataset.Set, target Source, scaling string) (centres [][]f
 	means, counts, within := make([][]float64, pools), make([]float64, pools), make([]float64, d)
 	mu, free, some, inverse := make([]float64, d), 0.0, 0.0, 0.0
 	for m, pool := range set.Pools {
-		rows := centreRowsOf(pool, nil)
+		var test []int32
 		if m == target.Pool {
-			rows = centreRowsOf(pool, target.testRows(set))
+			test = target.testRows(set)
 		}
+		rows := centreRowsOf(pool, test)
 		if counts[m] = float64(len(rows)); len(rows) == 0 {
 			continue
 		}

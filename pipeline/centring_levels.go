@@ -16,6 +16,12 @@ const levelRows, levelSources = 1000, 200
 // baselines without sources; before are the records of the rounds so far.
 func (l *Learner) centre(rec *Epoch, in Round, before []Epoch) error {
 	p := l.problem
+	was := p.centres != nil
+	defer func() {
+		if was != (p.centres != nil) {
+			l.rows, l.folds = nil, nil // of the target's rows as they were read
+		}
+	}()
 	if p.centres = nil; p.means == nil || isBaseline(in.Method) {
 		return nil
 	}

@@ -62,28 +62,35 @@ func (r *Resident) upload(queue backend.Queue) (err error) {
 	return queue.Synchronize() // other queues read the pools
 }
 
-// placePool copies the elements of a pool to the device. It lends them instead, so that they stay where they are, if a
-// device with memory of its own has no room for them, or if a device without can read those of a mapped file in place.
+// placePool places the elements of a pool, which stay where they are if they are of a mapped file that the device can
+// read in place.
 func placePool[E backend.Element](r *Resident, q backend.Queue, p *dataset.Pool, t backend.DType, elements []E) (backend.Buffer, error) {
-	lend, bytes := p.Mapped, int64(len(elements))*int64(t.Size())
-	limited, isLimited := q.(backend.Limited)
-	if isLimited {
+	buf, lent, err := placeElements(q, t, elements, p.Mapped)
+	if _, limited := q.(backend.Limited); limited && lent {
+		r.onHost += int64(len(elements)) * int64(t.Size())
+	}
+	return buf, err
+}
+
+// placeElements copies elements to the device. It lends them instead, so that they stay where they are, if a device with
+// memory of its own has no room for them, or if a device without may read them in place.
+func placeElements[E backend.Element](q backend.Queue, t backend.DType, elements []E, inPlace bool) (buf backend.Buffer, lent bool, err error) {
+	lend := inPlace
+	if limited, is := q.(backend.Limited); is {
 		room, err := limited.Room()
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
-		lend = bytes > room
+		lend = int64(len(elements))*int64(t.Size()) > room
 	}
 	if !lend {
 		buf, err := backend.NewBuffer(q, t, elements)
 		if !errors.Is(err, backend.ErrOutOfMemory) { // another process may have taken the room
-			return buf, err
+			return buf, false, err
 		}
 	}
-	if isLimited {
-		r.onHost += bytes
-	}
-	return backend.Lend(q, t, elements)
+	buf, err = backend.Lend(q, t, elements)
+	return buf, true, err
 }
 
 // Shortage says how much of the data the device has no room for; it returns "" where the device has all.
@@ -160,7 +167,7 @@ func (r *Resident) place(queue backend.Queue, centres [][]float32, set backend.S
 			}
 			set.SourcePool[m] = 0
 		}
-		if out.rows, err = placeRows(queue, x); err != nil {
+		if out.rows, _, err = placeElements(queue, backend.Float32, x, true); err != nil {
 			return out, err
 		}
 		set.Pools = []backend.Pool{{Data: backend.Mat(out.rows, len(set.Rows), d), Scale: 1}}
@@ -169,21 +176,4 @@ func (r *Resident) place(queue backend.Queue, centres [][]float32, set backend.S
 		out.rows.Free()
 	}
 	return out, err
-}
-
-// placeRows lends x to a device without memory of its own, or without room for it, and else copies it there.
-func placeRows(queue backend.Queue, x []float32) (backend.Buffer, error) {
-	if limited, is := queue.(backend.Limited); is {
-		room, err := limited.Room()
-		if err != nil {
-			return nil, err
-		}
-		if bytes := 4 * int64(len(x)); bytes <= room {
-			buf, err := backend.NewBuffer(queue, backend.Float32, x)
-			if !errors.Is(err, backend.ErrOutOfMemory) {
-				return buf, err
-			}
-		}
-	}
-	return backend.Lend(queue, backend.Float32, x)
 }

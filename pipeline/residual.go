@@ -224,13 +224,10 @@ func (h headVector) vector(intercept float64) []float32 {
 
 // targetRows returns rows of the target's pool with their kernel decomposed, and remembers them.
 func (l *Learner) targetRows(rows []int32, u units) *targetRows {
-	centred := l.problem.centres != nil
-	if i := slices.IndexFunc(l.rows, func(t *targetRows) bool {
-		return slices.Equal(t.rows, rows) && slices.Equal(t.each, u.each) && t.centred == centred
-	}); i >= 0 {
+	if i := slices.IndexFunc(l.rows, func(t *targetRows) bool { return slices.Equal(t.rows, rows) && slices.Equal(t.each, u.each) }); i >= 0 {
 		return l.rows[i]
 	}
-	if len(l.rows) == 2*len(l.problem.Target.Tasks) { // the most that one round can have, with and without centres
+	if len(l.rows) == len(l.problem.Target.Tasks) { // the most that one round can have
 		l.rows = l.rows[1:]
 	}
 	t := l.measuredRows(rows, u)
@@ -242,7 +239,7 @@ func (l *Learner) targetRows(rows []int32, u units) *targetRows {
 // measuredRows returns rows of the target's pool without a decomposition of their kernel.
 func (l *Learner) measuredRows(rows []int32, u units) *targetRows {
 	measured := regress.Measure(l.problem.readTarget(rows), u.each, l.problem.hasColumns(u), l.problem.groupsOf(rows))
-	return &targetRows{Rows: measured, rows: slices.Clone(rows), each: u.each, centred: l.problem.centres != nil}
+	return &targetRows{Rows: measured, rows: slices.Clone(rows), each: u.each}
 }
 
 // readTarget returns rows of the target's pool in the units of the data, n by d.
@@ -397,8 +394,6 @@ type targetRows struct {
 	*regress.Rows
 	rows []int32   // in the target's pool
 	each []float32 // the s_j of features, nil where all share one s
-	// centred reports whether the rows are less the centre of their pool.
-	centred bool
 	// alone is the logistic regression of the labels aloneOf on these rows alone, once a classifier has asked for it;
 	// it is nil then, too, if rounding made its systems singular.
 	alone   *regress.LogisticFit

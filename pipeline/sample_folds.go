@@ -14,8 +14,6 @@ import (
 type sampleFolds struct {
 	of   Labelled
 	each []float32 // the s_j of features, nil where all share one s
-	// centred reports whether the rows are less the centre of their pool.
-	centred bool
 	// x holds the rows as [targetRows] has them, n by d, or where n < d rotated to n by n, which leaves their kernel
 	// the same.
 	x     *mat.Dense
@@ -37,8 +35,7 @@ var rotatedUnits = units{scale: 1}
 // But where all classes have equally many samples, these were hardly drawn by chance, and equally many of each are left
 // out (see [regress.Even]). Groups stay whole.
 func (l *Learner) foldsOf(in Labelled, u units) *sampleFolds {
-	centred := l.problem.centres != nil
-	if f := l.folds; f != nil && sameLabelled(f.of, in) && slices.Equal(f.each, u.each) && f.centred == centred {
+	if f := l.folds; f != nil && sameLabelled(f.of, in) && slices.Equal(f.each, u.each) {
 		return f
 	}
 	x := l.measuredRows(in.Rows, u).X
@@ -46,7 +43,7 @@ func (l *Learner) foldsOf(in Labelled, u units) *sampleFolds {
 		_, r := linalg.ThinQR(mat.DenseCopyOf(x.T()))
 		x = mat.DenseCopyOf(r.T())
 	}
-	l.folds = &sampleFolds{of: in, each: u.each, centred: centred, x: x, trace: linalg.MeanSquareNorm(x)}
+	l.folds = &sampleFolds{of: in, each: u.each, x: x, trace: linalg.MeanSquareNorm(x)}
 	fold := l.problem.foldOf(in)
 	for f := range slices.Max(fold) + 1 {
 		out := &foldOut{kept: regress.SamplesWithout(fold, f)}

@@ -84,11 +84,16 @@ func (c *Config) TargetsIn(set *dataset.Set) []string {
 // to it.
 func (c *Config) FindSource(set *dataset.Set, name string) (int, error) {
 	full := c.Complete(set)
-	if full.Sources != SourcesPools {
+	return full.findSource(set, name)
+}
+
+// findSource is FindSource of complete settings.
+func (c *Config) findSource(set *dataset.Set, name string) (int, error) {
+	if c.Sources != SourcesPools {
 		return set.TaskIndex(name)
 	}
 	var names []string
-	for i, s := range full.SourcesIn(set) {
+	for i, s := range c.SourcesIn(set) {
 		if s.Name == name {
 			return i, nil
 		}
@@ -100,7 +105,7 @@ func (c *Config) FindSource(set *dataset.Set, name string) (int, error) {
 // FindTarget is FindSource among the sources that can be the target. [NewProblem] takes the index that it returns.
 func (c *Config) FindTarget(set *dataset.Set, name string) (int, error) {
 	full := c.Complete(set)
-	i, err := full.FindSource(set, name)
+	i, err := full.findSource(set, name)
 	targets := full.TargetsIn(set)
 	switch {
 	case slices.Contains(targets, name) || len(targets) == len(full.SourcesIn(set)):
