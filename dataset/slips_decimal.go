@@ -8,8 +8,8 @@ import (
 // Numbers are also taken for slips where a power of ten, from 10^-slipPowers to 10^slipPowers, brings them among the others of their
 // source: somebody writes decimal points where others write none. They may be up to one in slipSource of the source and one in slipAll of
 // all numbers. The others are of one sign and within a factor slipWithin of each other, but for the outermost hundredth, and are all
-// remaining numbers but one in slipElse, or but a single one beside several slips. Several slips are spread as the others are: numbers that
-// have a place of their own are another mode.
+// remaining numbers but one in slipElse, and beside several slips but one of another sign, which no power of ten brings among them. Several
+// slips are spread as the others are: numbers that have a place of their own are another mode.
 const (
 	slipPowers = 3
 	slipSource = 3
@@ -57,11 +57,11 @@ func decimalSlips(of []float64, centre, half float64) (places []int) {
 			}
 		}
 	}
-	few, rest, most := len(places) < slipSpread && nearest < slipFar, len(of)-len(others)-len(places), len(of)/slipElse
-	if len(places) >= slipSpread {
-		most = max(most, 1)
+	few, rest := len(places) < slipSpread && nearest < slipFar, len(of)-len(others)-len(places)
+	if len(places) >= slipSpread && slices.ContainsFunc(of, func(v float64) bool { return v/centre <= 0 }) {
+		rest--
 	}
-	if few || len(places) > len(of)/slipSource || rest > most || !spreadAs(moved, others) {
+	if few || len(places) > len(of)/slipSource || rest > len(of)/slipElse || !spreadAs(moved, others) {
 		return nil
 	}
 	return places
