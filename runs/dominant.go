@@ -27,10 +27,14 @@ const (
 	dominantPart, dominantOf = 0.5, 10
 )
 
-// dominant returns the sample of the target that dominates the error of e, the last round of the recommended method, or nil where none
-// does. It looks only at a single column of numbers, where the error is over the samples and each is on its own.
-func dominant(p *pipeline.Problem, in pipeline.Labelled, e *pipeline.Epoch) *Dominant {
-	l := e.Losses
+// dominant returns the sample of the target that dominates the error of the recommended method, whose last round is in last, or nil where
+// none does. It looks only at a single column of numbers, where the error is over the samples and each is on its own.
+func (r *Result) dominant(p *pipeline.Problem, in pipeline.Labelled, last []*pipeline.Epoch) *Dominant {
+	of := slices.IndexFunc(last, func(e *pipeline.Epoch) bool { return e.Method == r.Recommended })
+	if of < 0 {
+		return nil
+	}
+	e, l := last[of], last[of].Losses
 	if p.Set.Binary || len(p.Target.Tasks) != 1 || !e.Score.LeaveOneOut || l == nil || l.Groups > 0 {
 		return nil
 	}
@@ -57,15 +61,6 @@ func dominant(p *pipeline.Problem, in pipeline.Labelled, e *pipeline.Epoch) *Dom
 		}
 	}
 	return out
-}
-
-// dominantIn is dominant for the recommended method, whose last round is in last.
-func (r *Result) dominantIn(p *pipeline.Problem, in pipeline.Labelled, last []*pipeline.Epoch) *Dominant {
-	i := slices.IndexFunc(last, func(e *pipeline.Epoch) bool { return e.Method == r.Recommended })
-	if i < 0 {
-		return nil
-	}
-	return dominant(p, in, last[i])
 }
 
 func (d *Dominant) String() string {

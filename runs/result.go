@@ -229,7 +229,7 @@ func summarise(p *pipeline.Problem, data string, in pipeline.Labelled, epochs []
 		res.recommend(p.TooFew(in), criterionOf(p), of, !p.Set.Binary && len(p.Target.Tasks) > 1)
 		res.Contradicted = contradicted(res.Recommended, last)
 		res.Doubt = res.doubt(last, of)
-		res.Dominant = res.dominantIn(p, in, last)
+		res.Dominant = res.dominant(p, in, last)
 	}
 	for i := range epochs {
 		e := &epochs[i]

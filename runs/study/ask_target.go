@@ -73,13 +73,3 @@ func (st *state) moreOfTarget(n int) (AskRows, error) {
 func (st *state) began() bool {
 	return slices.ContainsFunc(st.asks, func(e *AskEvent) bool { return e.TargetRows == 0 })
 }
-
-// askOf returns the ask whose request had the key, or nil. No key is that of no request.
-func (st *state) askOf(key string) *AskEvent {
-	for _, e := range st.asks {
-		if key != "" && e.Request == key {
-			return e
-		}
-	}
-	return nil
-}

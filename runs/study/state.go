@@ -224,6 +224,16 @@ func (s *Study) known(pool int, i int32) []float32 {
 	return k.Values[at*n : (at+1)*n]
 }
 
+// askOf returns the ask whose request had the key, or nil. No key is that of no request.
+func (st *state) askOf(key string) *AskEvent {
+	for _, e := range st.asks {
+		if key != "" && e.Request == key {
+			return e
+		}
+	}
+	return nil
+}
+
 // learnedUpTo returns the last line of the journal whose labels were learned from.
 func (st *state) learnedUpTo() int {
 	if len(st.fits) == 0 {
