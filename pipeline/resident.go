@@ -74,7 +74,8 @@ func placePool[E backend.Element](r *Resident, q backend.Queue, p *dataset.Pool,
 
 // placeElements copies elements to the device. It lends them instead, so that they stay where they are, if a device with
 // memory of its own has no room for them, or if a device without may read them in place.
-func placeElements[E backend.Element](q backend.Queue, t backend.DType, elements []E, inPlace bool) (buf backend.Buffer, lent bool, err error) {
+func placeElements[E backend.Element](q backend.Queue, t backend.DType, elements []E, inPlace bool) (buf backend.Buffer, lent bool,
+	err error) {
 	lend := inPlace
 	if limited, is := q.(backend.Limited); is {
 		room, err := limited.Room()

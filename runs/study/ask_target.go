@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/amtrl/amtrl/internal/lease"
-	"github.com/amtrl/amtrl/internal/text"
 	"github.com/amtrl/amtrl/pipeline"
 )
 
@@ -32,11 +31,8 @@ func (s *Study) askTarget(ctx context.Context, held *lease.Lease, j *journal, st
 	if err != nil {
 		return nil, err
 	}
-	if waiting := st.pending(); len(group.Rows) == 0 && waiting > 0 {
-		return nil, fmt.Errorf("target %s: %w, and %s %s pending", s.Settings.Target, ErrAllAsked, text.Several(waiting, "row"),
-			text.Form(waiting, "is", "are"))
-	} else if len(group.Rows) == 0 {
-		return nil, fmt.Errorf("target %s: %w", s.Settings.Target, ErrAllAsked)
+	if len(group.Rows) == 0 {
+		return nil, fmt.Errorf("target %s: %w", s.Settings.Target, nothing(st.pending(), new(proposal)))
 	}
 	e := &AskEvent{Number: len(st.asks) + 1, Round: len(st.fits) + 1, Request: r.Key, TargetRows: r.TargetRows, Rows: []AskRows{group}}
 	return s.record(ctx, held, j, e, r.Expires)
