@@ -1,7 +1,8 @@
 // Package amtrl is the root of a module about active multi-task representation
 // learning: it learns which data sources are worth sampling. The command is in
 // cmd/amtrl. A Go program imports what the command is made of, and gets the same
-// results:
+// results: to the byte if it begins with blas64.Use(cpu.BLAS{}), as the command does,
+// and else up to rounding, in more time.
 //
 //	dataset    pools of rows, labels and splits: made in memory, or read from files
 //	           (dataset/manifest and dataset/columnar for tables of somebody's own)

@@ -10,9 +10,9 @@ import (
 	"github.com/amtrl/amtrl/cpu/internal/vec"
 )
 
-// BLAS is gonum's BLAS with faster products of float64 matrices, triangular and symmetric ones included. For finite
-// numbers it gives gonum's results to the bit, except for the signs of zeros, as gonum is compiled for amd64 without fused
-// multiply-adds (GOAMD64 below v3). A program makes all of gonum's matrices use it with
+// BLAS is gonum's BLAS with faster products of float64 matrices, triangular and symmetric ones included, by fused
+// multiply-adds on processors with AVX2. Results differ from gonum's by rounding, and are the same with AVX2 and AVX-512. A
+// program makes all of gonum's matrices use it with
 //
 //	blas64.Use(cpu.BLAS{})
 type BLAS struct {
@@ -33,9 +33,6 @@ func (b BLAS) threads() int {
 }
 
 const (
-	// From gonumBlocks blocks of C on, gonum cuts a product into blocks of gonumBlock rows and columns, and the sums of
-	// A B' into pieces of gonumBlock terms along k.
-	gonumBlock, gonumBlocks = 64, 4
 	// productLeast is the number of multiplications from which on packing is worth its time, productShare the number
 	// that is worth a goroutine of its own.
 	productLeast, productShare = 1 << 10, 1 << 18
@@ -44,7 +41,7 @@ const (
 // Dgemm computes C = alpha op(X) op(Y) + beta C, as [gonum.Implementation.Dgemm].
 func (b BLAS) Dgemm(tA, tB blas.Transpose, m, n, k int, alpha float64, x []float64, ldx int, y []float64, ldy int,
 	beta float64, c []float64, ldc int) {
-	dgemm(b.threads(), cut(m, n, k), tA, tB, m, n, k, alpha, x, ldx, y, ldy, beta, c, ldc)
+	dgemm(b.threads(), tA, tB, m, n, k, alpha, x, ldx, y, ldy, beta, c, ldc)
 }
 
 // holds reports whether x has room for a rows by cols matrix of the given stride.
@@ -52,16 +49,8 @@ func holds(x []float64, rows, cols, stride int) bool {
 	return stride >= cols && len(x) >= (rows-1)*stride+cols
 }
 
-// cut returns the number of terms that gonum adds at a time along k in a sum of A B'.
-func cut(m, n, k int) int {
-	if (m+gonumBlock-1)/gonumBlock*((n+gonumBlock-1)/gonumBlock) >= gonumBlocks {
-		return gonumBlock
-	}
-	return k
-}
-
-// dgemm is [BLAS.Dgemm] on at most the given number of goroutines; the sums of A B' have block terms at a time along k.
-func dgemm(threads, block int, tA, tB blas.Transpose, m, n, k int, alpha float64, a []float64, lda int, b []float64, ldb int,
+// dgemm is [BLAS.Dgemm] on at most the given number of goroutines.
+func dgemm(threads int, tA, tB blas.Transpose, m, n, k int, alpha float64, a []float64, lda int, b []float64, ldb int,
 	beta float64, c []float64, ldc int) {
 	transA, transB := tA != blas.NoTrans, tB != blas.NoTrans
 	rowsA, colsA, rowsB, colsB := m, k, k, n
@@ -88,6 +77,10 @@ func dgemm(threads, block int, tA, tB blas.Transpose, m, n, k int, alpha float64
 	const step = 24 // a whole number of tiles, in rows and in columns, at all levels
 	long := max(m, n)
 	shares := max(1, min(threads, m*n*k/productShare, long/step))
+	if shares == 1 {
+		product(transA, transB, m, n, k, alpha, a, lda, b, ldb, c, ldc)
+		return
+	}
 	each := (long/shares + step) / step * step
 	var wg sync.WaitGroup
 	for first := 0; first < long; first += each {
@@ -98,14 +91,14 @@ func dgemm(threads, block int, tA, tB blas.Transpose, m, n, k int, alpha float64
 				if transA {
 					at = first
 				}
-				product(transA, transB, count, n, k, block, alpha, a[at:], lda, b, ldb, c[first*ldc:], ldc)
+				product(transA, transB, count, n, k, alpha, a[at:], lda, b, ldb, c[first*ldc:], ldc)
 				return
 			}
 			at := first
 			if transB {
 				at = first * ldb
 			}
-			product(transA, transB, m, count, k, block, alpha, a, lda, b[at:], ldb, c[first:], ldc)
+			product(transA, transB, m, count, k, alpha, a, lda, b[at:], ldb, c[first:], ldc)
 		}
 		if first+each < long {
 			wg.Go(part)

@@ -1,7 +1,8 @@
 package cpu
 
 import (
-	"gonum.org/v1/gonum/blas"
+	"math"
+
 	"gonum.org/v1/gonum/blas/gonum"
 
 	"github.com/amtrl/amtrl/cpu/internal/vec"
@@ -10,12 +11,15 @@ import (
 // narrowest is the number of rows or columns of C below which tiles would be mostly empty.
 const narrowest = 4
 
+// doubles keeps the memory of products between calls.
+var doubles vec.Buffers[float64]
+
 // narrow is [vec.Dgemm] for a C of few rows or few columns, which it computes by whole rows or columns. It does not
 // compute A'B', with both factors transposed.
-func narrow(transA, transB bool, m, n, k, block int, alpha float64, a []float64, lda int, b []float64, ldb int, c []float64, ldc int) {
+func narrow(transA, transB bool, m, n, k int, alpha float64, a []float64, lda int, b []float64, ldb int, c []float64, ldc int) {
 	switch {
 	case transB:
-		dotProducts(m, n, k, block, alpha, a, lda, b, ldb, c, ldc)
+		dotProducts(m, n, k, alpha, a, lda, b, ldb, c, ldc)
 	case m < n:
 		rowsTimes(transA, m, n, k, alpha, a, lda, b, ldb, c, ldc)
 	case transA:
@@ -26,18 +30,15 @@ func narrow(transA, transB bool, m, n, k, block int, alpha float64, a []float64,
 }
 
 // dotProducts computes C += alpha A B'.
-func dotProducts(m, n, k, block int, alpha float64, a []float64, lda int, b []float64, ldb int, c []float64, ldc int) {
-	for p := 0; p < k; p += block {
-		end := min(p+block, k)
-		if m < n {
-			for i := range m {
-				vec.DotRows(alpha, b[p:], ldb, n, a[i*lda+p:i*lda+end], c[i*ldc:], 1)
-			}
-			continue
+func dotProducts(m, n, k int, alpha float64, a []float64, lda int, b []float64, ldb int, c []float64, ldc int) {
+	if m < n {
+		for i := range m {
+			vec.DotRows(alpha, b, ldb, n, a[i*lda:i*lda+k], c[i*ldc:], 1)
 		}
-		for j := range n {
-			vec.DotRows(alpha, a[p:], lda, m, b[j*ldb+p:j*ldb+end], c[j:], ldc)
-		}
+		return
+	}
+	for j := range n {
+		vec.DotRows(alpha, a, lda, m, b[j*ldb:j*ldb+k], c[j:], ldc)
 	}
 }
 
@@ -47,7 +48,9 @@ func rowsTimes(transA bool, m, n, k int, alpha float64, a []float64, lda int, b 
 	if transA {
 		row, next = 1, lda
 	}
-	scaled := make([]float64, k)
+	buf := doubles.Get(k)
+	defer doubles.Put(buf)
+	scaled := *buf
 	for i := range m {
 		for p := range scaled {
 			scaled[p] = alpha * a[i*row+p*next]
@@ -59,7 +62,9 @@ func rowsTimes(transA bool, m, n, k int, alpha float64, a []float64, lda int, b 
 // timesColumns computes C += alpha A'B for a C of few, long columns. It copies each column out of C, adds to it and
 // copies it back.
 func timesColumns(m, n, k int, alpha float64, a []float64, lda int, b []float64, ldb int, c []float64, ldc int) {
-	column, of := make([]float64, m), make([]float64, k)
+	buf := doubles.Get(m + k)
+	defer doubles.Put(buf)
+	column, of := (*buf)[:m], (*buf)[m:]
 	if alpha != 1 && alpha != -1 { // a sign can be applied to b with the same bits
 		scaled := make([]float64, k*m)
 		for p := range k {
@@ -91,16 +96,23 @@ func chains(m, n, k int, alpha float64, a []float64, lda int, b []float64, ldb i
 			at := j
 			for p, v := range r0 {
 				y := b[at]
-				s0 += float64(float64(alpha*v) * y)
-				s1 += float64(float64(alpha*r1[p]) * y)
-				s2 += float64(float64(alpha*r2[p]) * y)
-				s3 += float64(float64(alpha*r3[p]) * y)
+				s0 = math.FMA(alpha*v, y, s0)
+				s1 = math.FMA(alpha*r1[p], y, s1)
+				s2 = math.FMA(alpha*r2[p], y, s2)
+				s3 = math.FMA(alpha*r3[p], y, s3)
 				at += ldb
 			}
 			c[i*ldc+j], c[(i+1)*ldc+j], c[(i+2)*ldc+j], c[(i+3)*ldc+j] = s0, s1, s2, s3
 		}
 	}
-	if i < m {
-		gonum.Implementation{}.Dgemm(blas.NoTrans, blas.NoTrans, m-i, n, k, alpha, a[i*lda:], lda, b, ldb, 1, c[i*ldc:], ldc)
+	for ; i < m; i++ {
+		row := a[i*lda:][:k]
+		for j := range n {
+			s := c[i*ldc+j]
+			for p, v := range row {
+				s = math.FMA(alpha*v, b[p*ldb+j], s)
+			}
+			c[i*ldc+j] = s
+		}
 	}
 }

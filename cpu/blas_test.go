@@ -3,6 +3,7 @@ package cpu
 import (
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/blas"
@@ -11,7 +12,8 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// Dgemm gives exactly gonum's results for shapes around all block sizes, with padding and any alpha and beta.
+// Dgemm gives gonum's results up to the rounding of each term, for shapes around all block sizes, with padding and any alpha
+// and beta. They do not depend on the number of threads.
 func TestBLAS(t *testing.T) {
 	rng := testrand.New(t)
 	size := func() int {
@@ -41,16 +43,30 @@ func TestBLAS(t *testing.T) {
 		b, ldb := operand(k, n, tB)
 		c, ldc := operand(m, n, blas.NoTrans)
 		alpha, beta := []float64{1, -1, rng.NormFloat64()}[rng.IntN(3)], []float64{0, 1, rng.NormFloat64()}[rng.IntN(3)]
-		want, got := append([]float64(nil), c...), append([]float64(nil), c...)
-		gonum.Implementation{}.Dgemm(tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, want, ldc)
-		threads := rng.IntN(4)
-		BLAS{Threads: func() int { return threads }}.Dgemm(tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, got, ldc)
-		for i := range want {
-			if got[i] != want[i] {
-				t.Fatalf("%c %c, m %d, n %d, k %d, alpha %v, beta %v: element %d is %v, expected %v", tA, tB, m, n, k, alpha, beta, i, got[i], want[i])
+		compute := func(by blas.Float64Level3, alpha, beta float64, a, b, c []float64) []float64 {
+			out := slices.Clone(c)
+			by.Dgemm(tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, out, ldc)
+			return out
+		}
+		want := compute(gonum.Implementation{}, alpha, beta, a, b, c)
+		sizes := compute(gonum.Implementation{}, math.Abs(alpha), math.Abs(beta), absolute(a), absolute(b), absolute(c))
+		one, threads := compute(BLAS{Threads: func() int { return 1 }}, alpha, beta, a, b, c), rng.IntN(4)
+		got := compute(BLAS{Threads: func() int { return threads }}, alpha, beta, a, b, c)
+		for i, v := range want {
+			if padding := i%ldc >= n; !(math.Abs(got[i]-v) <= float64(k+2)*0x1p-52*sizes[i]) || padding && got[i] != v || got[i] != one[i] {
+				t.Fatalf("%c %c, m %d, n %d, k %d, alpha %v, beta %v, %d threads: element %d is %v, with one thread %v, expected %v",
+					tA, tB, m, n, k, alpha, beta, threads, i, got[i], one[i], v)
 			}
 		}
 	}
+}
+
+func absolute(x []float64) []float64 {
+	out := make([]float64, len(x))
+	for i, v := range x {
+		out[i] = math.Abs(v)
+	}
+	return out
 }
 
 func BenchmarkBLAS(b *testing.B) {

@@ -1,17 +1,18 @@
 package cpu
 
 import (
+	"math"
+
 	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/gonum"
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/amtrl/amtrl/cpu/internal/vec"
 )
 
 // gonum's decompositions cut matrices into blocks and compute the triangular blocks among these row by row, which takes
 // most of their time at some hundred rows. Here a triangle is halved until it is small, and the block beside the halves
-// is a matrix product. The terms of each element are added in gonum's order. Dtrmm and Dtrsm do this in the forms that
-// a Cholesky factorisation, the inverse of an upper triangle and the division of rows by an upper triangle need, and
-// Dsyrk for an upper triangle; all other forms are left to gonum.
+// is a matrix product. Dtrmm and Dtrsm do this in the forms that a Cholesky factorisation, the inverse of an upper
+// triangle and divisions by an upper triangle need, and Dsyrk for an upper triangle; all other forms are left to gonum.
 const (
 	smallTriangle = 16 // most rows of a triangle that is not halved
 	smallSquare   = 32 // most rows of a symmetric product of which both triangles are computed
@@ -31,8 +32,8 @@ func (b BLAS) Dsyrk(ul blas.Uplo, tA blas.Transpose, n, k int, alpha float64, a 
 		b.Implementation.Dsyrk(ul, tA, n, k, alpha, a, lda, beta, c, ldc)
 		return
 	}
-	product := func(m, n int, x, y []float64, c []float64, ldc int) { // gonum does not cut these sums along k
-		dgemm(b.threads(), k, tA, tB, m, n, k, alpha, x, lda, y, lda, beta, c, ldc)
+	product := func(m, n int, x, y []float64, c []float64, ldc int) {
+		dgemm(b.threads(), tA, tB, m, n, k, alpha, x, lda, y, lda, beta, c, ldc)
 	}
 	if n > smallSquare {
 		h := half(n)
@@ -41,11 +42,13 @@ func (b BLAS) Dsyrk(ul blas.Uplo, tA blas.Transpose, n, k int, alpha float64, a 
 		b.Dsyrk(ul, tA, n-h, k, alpha, a[h*next:], lda, beta, c[h*ldc+h:], ldc)
 		return
 	}
-	var square [smallSquare * smallSquare]float64
+	buf := doubles.Get(n * n)
+	defer doubles.Put(buf)
+	square := *buf
 	for i := range n {
 		copy(square[i*n+i:(i+1)*n], c[i*ldc+i:])
 	}
-	product(n, n, a, a, square[:], n)
+	product(n, n, a, a, square, n)
 	for i := range n {
 		copy(c[i*ldc+i:i*ldc+n], square[i*n+i:])
 	}
@@ -73,26 +76,86 @@ func (b BLAS) Dtrsm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag, m
 	if s == blas.Right {
 		size = n
 	}
-	if ul != blas.Upper || (s == blas.Left) != (tA == blas.Trans) || s == blas.Left && alpha != 1 && alpha != -1 || alpha == 0 ||
-		min(m, n) < 1 || !holds(a, size, size, lda) || !holds(x, m, n, ldx) || size <= smallTriangle && (s == blas.Left || m < smallTriangle) {
+	if ul != blas.Upper || s == blas.Right && (tA != blas.NoTrans || size <= smallTriangle && m < smallTriangle) || alpha == 0 ||
+		min(m, n) < 1 || !vec.HasDgemm() || !holds(a, size, size, lda) || !holds(x, m, n, ldx) {
 		b.Implementation.Dtrsm(s, ul, tA, d, m, n, alpha, a, lda, x, ldx)
 		return
 	}
 	if size <= smallTriangle {
-		solveColumns(d, m, n, alpha, a, lda, x, ldx)
+		switch {
+		case s == blas.Right:
+			solveColumns(d, m, n, alpha, a, lda, x, ldx)
+		case tA == blas.NoTrans:
+			solveRowsUp(d, m, n, alpha, a, lda, x, ldx)
+		default:
+			solveRows(d, m, n, alpha, a, lda, x, ldx)
+		}
 		return
 	}
 	h, rest := half(size), size-half(size)
-	last := a[h*lda+h:]
-	if s == blas.Left {
+	beside, last := a[h:], a[h*lda+h:]
+	switch {
+	case s == blas.Right:
+		b.Dtrsm(s, ul, tA, d, m, h, alpha, a, lda, x, ldx)
+		b.Dgemm(blas.NoTrans, blas.NoTrans, m, rest, h, -1, x, ldx, beside, lda, alpha, x[h:], ldx)
+		b.Dtrsm(s, ul, tA, d, m, rest, 1, last, lda, x[h:], ldx)
+	case tA == blas.NoTrans:
+		b.Dtrsm(s, ul, tA, d, rest, n, alpha, last, lda, x[h*ldx:], ldx)
+		b.Dgemm(blas.NoTrans, blas.NoTrans, h, n, rest, -1, beside, lda, x[h*ldx:], ldx, alpha, x, ldx)
+		b.Dtrsm(s, ul, tA, d, h, n, 1, a, lda, x, ldx)
+	default:
 		b.Dtrsm(s, ul, tA, d, h, n, alpha, a, lda, x, ldx)
-		b.Dgemm(blas.Trans, blas.NoTrans, rest, n, h, -1, a[h:], lda, x, ldx, alpha, x[h*ldx:], ldx)
+		b.Dgemm(blas.Trans, blas.NoTrans, rest, n, h, -1, beside, lda, x, ldx, alpha, x[h*ldx:], ldx)
 		b.Dtrsm(s, ul, tA, d, rest, n, 1, last, lda, x[h*ldx:], ldx)
+	}
+}
+
+// solveRows is Dtrsm for A'X = alpha B with an A of at most smallTriangle rows. It subtracts from each row of X all rows
+// before it at once.
+func solveRows(d blas.Diag, m, n int, alpha float64, a []float64, lda int, x []float64, ldx int) {
+	var of [smallTriangle]float64
+	for i := range m {
+		row := x[i*ldx : i*ldx+n]
+		scaleRow(alpha, row)
+		for k := range i {
+			of[k] = -a[k*lda+i]
+		}
+		vec.AddRows(of[:i], x, ldx, row)
+		divideRow(d, a[i*lda+i], row)
+	}
+}
+
+// solveRowsUp is solveRows for A X = alpha B, where each row depends on those behind it.
+func solveRowsUp(d blas.Diag, m, n int, alpha float64, a []float64, lda int, x []float64, ldx int) {
+	var of [smallTriangle]float64
+	for i := m - 1; i >= 0; i-- {
+		row := x[i*ldx : i*ldx+n]
+		scaleRow(alpha, row)
+		behind := of[:m-1-i]
+		for k := range behind {
+			behind[k] = -a[i*lda+i+1+k]
+		}
+		if len(behind) > 0 {
+			vec.AddRows(behind, x[(i+1)*ldx:], ldx, row)
+		}
+		divideRow(d, a[i*lda+i], row)
+	}
+}
+
+// divideRow divides a row by an element of the diagonal. A zero stays zero whatever it is divided by, as in gonum.
+func divideRow(d blas.Diag, by float64, row []float64) {
+	if d == blas.Unit {
 		return
 	}
-	b.Dtrsm(s, ul, tA, d, m, h, alpha, a, lda, x, ldx)
-	b.Dgemm(blas.NoTrans, blas.NoTrans, m, rest, h, -1, x, ldx, a[h:], lda, alpha, x[h:], ldx)
-	b.Dtrsm(s, ul, tA, d, m, rest, 1, last, lda, x[h:], ldx)
+	if inverse := 1 / by; !math.IsInf(inverse, 0) {
+		floats.Scale(inverse, row)
+		return
+	}
+	for i, v := range row {
+		if v != 0 {
+			row[i] = v / by
+		}
+	}
 }
 
 // solvedTogether is the number of rows that solveColumns takes at a time, so that they stay in the first-level cache.
@@ -101,33 +164,32 @@ const solvedTogether = 128
 // solveColumns is Dtrsm for X A = alpha B with an upper triangular A of at most smallTriangle columns. It goes through
 // the columns, which are long, where gonum goes through the rows.
 func solveColumns(d blas.Diag, m, n int, alpha float64, a []float64, lda int, x []float64, ldx int) {
-	var columns [smallTriangle][solvedTogether]float64
+	buf := doubles.Get(n * solvedTogether)
+	defer doubles.Put(buf)
+	columns := *buf
 	for ; m > 0; m -= solvedTogether {
 		rows := min(m, solvedTogether)
-		for i := range rows {
-			for j, v := range x[i*ldx : i*ldx+n] {
-				columns[j][i] = alpha * v
-			}
-		}
-		for k := range n {
-			column := columns[k][:rows]
-			if d == blas.NonUnit {
-				for i, v := range column {
-					if v != 0 { // gonum skips zeros, whatever they would be divided by
-						column[i] = v / a[k*lda+k]
-					}
-				}
-			}
-			for j := k + 1; j < n; j++ {
-				gonum.Implementation{}.Daxpy(rows, -a[k*lda+j], column, 1, columns[j][:rows], 1)
-			}
-		}
-		for i := range rows {
-			row := x[i*ldx : i*ldx+n]
-			for j := range row {
-				row[j] = columns[j][i]
-			}
-		}
+		transpose(columns, solvedTogether, x, ldx, rows, n)
+		solveRows(d, n, rows, alpha, a, lda, columns, solvedTogether) // A'X' = alpha B'
+		transpose(x, ldx, columns, solvedTogether, n, rows)
 		x = x[min(rows*ldx, len(x)):]
+	}
+}
+
+// transpose copies the transpose of a rows by cols matrix to dst.
+func transpose(dst []float64, ldDst int, src []float64, ld, rows, cols int) {
+	const together = 4
+	i := 0
+	for ; i+together <= rows; i += together {
+		s0, s1, s2, s3 := src[i*ld:][:cols], src[(i+1)*ld:][:cols], src[(i+2)*ld:][:cols], src[(i+3)*ld:][:cols]
+		for j, v := range s0 {
+			to := dst[j*ldDst+i:][:together]
+			to[0], to[1], to[2], to[3] = v, s1[j], s2[j], s3[j]
+		}
+	}
+	for ; i < rows; i++ {
+		for j, v := range src[i*ld:][:cols] {
+			dst[j*ldDst+i] = v
+		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/blas/gonum"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
 
@@ -17,8 +18,8 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// Dtrsm, Dtrmm and Dsyrk give exactly gonum's results in all forms, and leave the other triangle and the padding as
-// they are.
+// Dtrsm, Dtrmm and Dsyrk give gonum's results up to rounding in all forms, and leave the other triangle and the padding
+// as they are.
 func TestTriangles(t *testing.T) {
 	rng := testrand.New(t)
 	size := func() int { return 1 + []int{rng.IntN(20), rng.IntN(70), rng.IntN(260)}[rng.IntN(3)] }
@@ -92,8 +93,12 @@ func TestTriangles(t *testing.T) {
 			},
 		} {
 			want, got := compute(gonum.Implementation{}), compute(BLAS{})
+			finite := slices.DeleteFunc(slices.Clone(want), func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) })
+			within := 1e-14 * float64(max(m, n)) * floats.Norm(finite, math.Inf(1))
 			for i, v := range want {
-				if got[i] != v && !(math.IsNaN(v) || math.IsInf(v, 0)) {
+				kept := name == "Dsyrk" && (i%ldc >= n || uplo == blas.Upper && i%ldc < i/ldc || uplo == blas.Lower && i%ldc > i/ldc) ||
+					name != "Dsyrk" && i%ldx >= n
+				if !(math.Abs(got[i]-v) <= within) && !(math.IsNaN(v) || math.IsInf(v, 0)) || kept && got[i] != v {
 					t.Fatalf("%s %c %c %c %c, m %d, n %d, alpha %v, beta %v: element %d is %v, expected %v",
 						name, side, uplo, trans, diag, m, n, alpha, beta, i, got[i], v)
 				}

@@ -66,7 +66,7 @@ func gemmTile64(transA, transB bool, i, j, m, n, k int, alpha float64, a, b dens
 	}
 	for l := 0; l < k; l += gonumInner {
 		inner := min(gonumInner, k-l)
-		dgemm(1, inner, flag(transA), flag(transB), m, n, inner, alpha,
+		dgemm(1, flag(transA), flag(transB), m, n, inner, alpha,
 			a.data[a.at(transA, i, l):], a.stride,
 			b.data[b.at(transB, l, j):], b.stride,
 			beta, c.data[i*c.stride+j:], c.stride)

@@ -26,7 +26,7 @@ import (
 )
 
 func main() {
-	blas64.Use(cpu.BLAS{Threads: func() int { return int(productThreads.Load()) }}) // the same bytes as gonum's BLAS, but faster
+	blas64.Use(cpu.BLAS{Threads: func() int { return int(productThreads.Load()) }}) // several times as fast as gonum's BLAS
 	os.Exit(execute(os.Args))
 }
 

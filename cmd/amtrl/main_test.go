@@ -8,13 +8,19 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/amtrl/amtrl/cpu"
 	"github.com/amtrl/amtrl/internal/amtrltest"
 )
 
 // binary is the program under test, built once.
 var binary string
 
-func TestMain(m *testing.M) { os.Exit(amtrltest.Main(".", &binary, m.Run)) }
+func TestMain(m *testing.M) {
+	blas64.Use(cpu.BLAS{}) // as the program does, so that what tests compute here has its bytes
+	os.Exit(amtrltest.Main(".", &binary, m.Run))
+}
 
 // command returns the program's command in a folder, without settings from the environment.
 func command(dir string, args ...string) *exec.Cmd {

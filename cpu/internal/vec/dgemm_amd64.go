@@ -4,52 +4,34 @@
 
 package vec
 
-// axpyTileAVX2 computes C += A B over the first m <= 6 rows and n <= 4 columns of a
+// plusTileAVX2 computes C += A B over the first m <= 6 rows and n <= 4 columns of a
 // tile. Element (i, p) of A is at a[i*rs+p*cs] and all 6 rows are read; row p of B is
 // the 4 elements from b[p*bs] on, all of them read. Every element is a chain of
-// products and sums in the order of p, each rounded.
+// fused multiply-adds in the order of p.
 //
 //go:noescape
-func axpyTileAVX2(k int, a *float64, rs int, cs int, b *float64, bs int, c *float64, cStride int, m int, n int)
+func plusTileAVX2(k int, a *float64, rs int, cs int, b *float64, bs int, c *float64, cStride int, m int, n int)
 
 // minusTileAVX2 computes C -= A B over the first m <= 6 rows and n <= 4 columns of a
 // tile. Element (i, p) of A is at a[i*rs+p*cs] and all 6 rows are read; row p of B is
 // the 4 elements from b[p*bs] on, all of them read. Every element is a chain of
-// products and sums in the order of p, each rounded.
+// fused multiply-adds in the order of p.
 //
 //go:noescape
 func minusTileAVX2(k int, a *float64, rs int, cs int, b *float64, bs int, c *float64, cStride int, m int, n int)
 
-// dotTileAVX2 computes C += alpha A B over the first m <= 3 rows and n <= 4 columns of
-// a tile. Element (i, p) of A is at a[i*rs+p*cs] and all 3 rows are read; B is
-// packed, 4 elements per row, all of them read. Every element is alpha times
-// ((s1 + s3) + (s0 + s2)), where sq are the sums over p = q mod 4 below the last
-// multiple of 4, and s0 has the rest, in the order of p, each step rounded.
-//
-//go:noescape
-func dotTileAVX2(k int, a *float64, rs int, cs int, b *float64, c *float64, cStride int, m int, n int, alpha float64)
-
-// axpyTileAVX512 computes C += A B over the first m <= 12 rows and n <= 8 columns of a
+// plusTileAVX512 computes C += A B over the first m <= 12 rows and n <= 8 columns of a
 // tile. Element (i, p) of A is at a[i*rs+p*cs] and all 12 rows are read; row p of B is
 // the 8 elements from b[p*bs] on, all of them read. Every element is a chain of
-// products and sums in the order of p, each rounded.
+// fused multiply-adds in the order of p.
 //
 //go:noescape
-func axpyTileAVX512(k int, a *float64, rs int, cs int, b *float64, bs int, c *float64, cStride int, m int, n int)
+func plusTileAVX512(k int, a *float64, rs int, cs int, b *float64, bs int, c *float64, cStride int, m int, n int)
 
 // minusTileAVX512 computes C -= A B over the first m <= 12 rows and n <= 8 columns of a
 // tile. Element (i, p) of A is at a[i*rs+p*cs] and all 12 rows are read; row p of B is
 // the 8 elements from b[p*bs] on, all of them read. Every element is a chain of
-// products and sums in the order of p, each rounded.
+// fused multiply-adds in the order of p.
 //
 //go:noescape
 func minusTileAVX512(k int, a *float64, rs int, cs int, b *float64, bs int, c *float64, cStride int, m int, n int)
-
-// dotTileAVX512 computes C += alpha A B over the first m <= 6 rows and n <= 8 columns of
-// a tile. Element (i, p) of A is at a[i*rs+p*cs] and all 6 rows are read; B is
-// packed, 8 elements per row, all of them read. Every element is alpha times
-// ((s1 + s3) + (s0 + s2)), where sq are the sums over p = q mod 4 below the last
-// multiple of 4, and s0 has the rest, in the order of p, each step rounded.
-//
-//go:noescape
-func dotTileAVX512(k int, a *float64, rs int, cs int, b *float64, c *float64, cStride int, m int, n int, alpha float64)

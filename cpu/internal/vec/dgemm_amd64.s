@@ -4,9 +4,9 @@
 
 #include "textflag.h"
 
-// func axpyTileAVX2(k int, a *float64, rs int, cs int, b *float64, bs int, c *float64, cStride int, m int, n int)
-// Requires: AVX, AVX2
-TEXT ·axpyTileAVX2(SB), $0-80
+// func plusTileAVX2(k int, a *float64, rs int, cs int, b *float64, bs int, c *float64, cStride int, m int, n int)
+// Requires: AVX, AVX2, FMA3
+TEXT ·plusTileAVX2(SB), $0-80
 	VXORPS       Y0, Y0, Y0
 	VXORPS       Y1, Y1, Y1
 	VXORPS       Y2, Y2, Y2
@@ -14,7 +14,7 @@ TEXT ·axpyTileAVX2(SB), $0-80
 	VXORPS       Y4, Y4, Y4
 	VXORPS       Y5, Y5, Y5
 	VPBROADCASTQ n+72(FP), Y6
-	VMOVDQU      axpyTileLanes<>+0(SB), Y0
+	VMOVDQU      plusTileLanes<>+0(SB), Y0
 	VPCMPGTQ     Y0, Y6, Y6
 	MOVQ         k+0(FP), AX
 	MOVQ         b+32(FP), CX
@@ -58,23 +58,17 @@ rows1:
 loop2:
 	VMOVUPD      (CX), Y7
 	VBROADCASTSD (SI), Y8
-	VMULPD       Y7, Y8, Y8
-	VADDPD       Y8, Y0, Y0
+	VFMADD231PD  Y7, Y8, Y0
 	VBROADCASTSD (SI)(DX*1), Y8
-	VMULPD       Y7, Y8, Y8
-	VADDPD       Y8, Y1, Y1
+	VFMADD231PD  Y7, Y8, Y1
 	VBROADCASTSD (SI)(DX*2), Y8
-	VMULPD       Y7, Y8, Y8
-	VADDPD       Y8, Y2, Y2
+	VFMADD231PD  Y7, Y8, Y2
 	VBROADCASTSD (DI), Y8
-	VMULPD       Y7, Y8, Y8
-	VADDPD       Y8, Y3, Y3
+	VFMADD231PD  Y7, Y8, Y3
 	VBROADCASTSD (DI)(DX*1), Y8
-	VMULPD       Y7, Y8, Y8
-	VADDPD       Y8, Y4, Y4
+	VFMADD231PD  Y7, Y8, Y4
 	VBROADCASTSD (DI)(DX*2), Y8
-	VMULPD       Y7, Y8, Y8
-	VADDPD       Y8, Y5, Y5
+	VFMADD231PD  Y7, Y8, Y5
 	ADDQ         BX, SI
 	ADDQ         BX, DI
 	ADDQ         R9, CX
@@ -108,14 +102,14 @@ rows3:
 	VZEROUPPER
 	RET
 
-DATA axpyTileLanes<>+0(SB)/8, $0x0000000000000000
-DATA axpyTileLanes<>+8(SB)/8, $0x0000000000000001
-DATA axpyTileLanes<>+16(SB)/8, $0x0000000000000002
-DATA axpyTileLanes<>+24(SB)/8, $0x0000000000000003
-GLOBL axpyTileLanes<>(SB), RODATA|NOPTR, $32
+DATA plusTileLanes<>+0(SB)/8, $0x0000000000000000
+DATA plusTileLanes<>+8(SB)/8, $0x0000000000000001
+DATA plusTileLanes<>+16(SB)/8, $0x0000000000000002
+DATA plusTileLanes<>+24(SB)/8, $0x0000000000000003
+GLOBL plusTileLanes<>(SB), RODATA|NOPTR, $32
 
 // func minusTileAVX2(k int, a *float64, rs int, cs int, b *float64, bs int, c *float64, cStride int, m int, n int)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, FMA3
 TEXT ·minusTileAVX2(SB), $0-80
 	VXORPS       Y0, Y0, Y0
 	VXORPS       Y1, Y1, Y1
@@ -168,23 +162,17 @@ rows1:
 loop2:
 	VMOVUPD      (CX), Y7
 	VBROADCASTSD (SI), Y8
-	VMULPD       Y7, Y8, Y8
-	VSUBPD       Y8, Y0, Y0
+	VFNMADD231PD Y7, Y8, Y0
 	VBROADCASTSD (SI)(DX*1), Y8
-	VMULPD       Y7, Y8, Y8
-	VSUBPD       Y8, Y1, Y1
+	VFNMADD231PD Y7, Y8, Y1
 	VBROADCASTSD (SI)(DX*2), Y8
-	VMULPD       Y7, Y8, Y8
-	VSUBPD       Y8, Y2, Y2
+	VFNMADD231PD Y7, Y8, Y2
 	VBROADCASTSD (DI), Y8
-	VMULPD       Y7, Y8, Y8
-	VSUBPD       Y8, Y3, Y3
+	VFNMADD231PD Y7, Y8, Y3
 	VBROADCASTSD (DI)(DX*1), Y8
-	VMULPD       Y7, Y8, Y8
-	VSUBPD       Y8, Y4, Y4
+	VFNMADD231PD Y7, Y8, Y4
 	VBROADCASTSD (DI)(DX*2), Y8
-	VMULPD       Y7, Y8, Y8
-	VSUBPD       Y8, Y5, Y5
+	VFNMADD231PD Y7, Y8, Y5
 	ADDQ         BX, SI
 	ADDQ         BX, DI
 	ADDQ         R9, CX
@@ -224,153 +212,9 @@ DATA minusTileLanes<>+16(SB)/8, $0x0000000000000002
 DATA minusTileLanes<>+24(SB)/8, $0x0000000000000003
 GLOBL minusTileLanes<>(SB), RODATA|NOPTR, $32
 
-// func dotTileAVX2(k int, a *float64, rs int, cs int, b *float64, c *float64, cStride int, m int, n int, alpha float64)
-// Requires: AVX, AVX2
-TEXT ·dotTileAVX2(SB), $0-80
-	VXORPS       Y0, Y0, Y0
-	VXORPS       Y1, Y1, Y1
-	VXORPS       Y2, Y2, Y2
-	VXORPS       Y3, Y3, Y3
-	VXORPS       Y4, Y4, Y4
-	VXORPS       Y5, Y5, Y5
-	VXORPS       Y6, Y6, Y6
-	VXORPS       Y7, Y7, Y7
-	VXORPS       Y8, Y8, Y8
-	VXORPS       Y9, Y9, Y9
-	VXORPS       Y10, Y10, Y10
-	VXORPS       Y11, Y11, Y11
-	VPBROADCASTQ n+64(FP), Y12
-	VMOVDQU      dotLanes<>+0(SB), Y13
-	VPCMPGTQ     Y13, Y12, Y12
-	MOVQ         k+0(FP), AX
-	MOVQ         b+32(FP), CX
-	MOVQ         rs+16(FP), DX
-	MOVQ         cs+24(FP), BX
-	SHLQ         $0x03, DX
-	SHLQ         $0x03, BX
-	MOVQ         a+8(FP), SI
-	SUBQ         $0x04, AX
-	JLT          rest2
-
-four1:
-	VMOVUPD      (CX), Y13
-	VBROADCASTSD (SI), Y14
-	VMULPD       Y13, Y14, Y14
-	VADDPD       Y14, Y0, Y0
-	VBROADCASTSD (SI)(DX*1), Y14
-	VMULPD       Y13, Y14, Y14
-	VADDPD       Y14, Y1, Y1
-	VBROADCASTSD (SI)(DX*2), Y14
-	VMULPD       Y13, Y14, Y14
-	VADDPD       Y14, Y2, Y2
-	ADDQ         BX, SI
-	ADDQ         $+32, CX
-	VMOVUPD      (CX), Y13
-	VBROADCASTSD (SI), Y14
-	VMULPD       Y13, Y14, Y14
-	VADDPD       Y14, Y3, Y3
-	VBROADCASTSD (SI)(DX*1), Y14
-	VMULPD       Y13, Y14, Y14
-	VADDPD       Y14, Y4, Y4
-	VBROADCASTSD (SI)(DX*2), Y14
-	VMULPD       Y13, Y14, Y14
-	VADDPD       Y14, Y5, Y5
-	ADDQ         BX, SI
-	ADDQ         $+32, CX
-	VMOVUPD      (CX), Y13
-	VBROADCASTSD (SI), Y14
-	VMULPD       Y13, Y14, Y14
-	VADDPD       Y14, Y6, Y6
-	VBROADCASTSD (SI)(DX*1), Y14
-	VMULPD       Y13, Y14, Y14
-	VADDPD       Y14, Y7, Y7
-	VBROADCASTSD (SI)(DX*2), Y14
-	VMULPD       Y13, Y14, Y14
-	VADDPD       Y14, Y8, Y8
-	ADDQ         BX, SI
-	ADDQ         $+32, CX
-	VMOVUPD      (CX), Y13
-	VBROADCASTSD (SI), Y14
-	VMULPD       Y13, Y14, Y14
-	VADDPD       Y14, Y9, Y9
-	VBROADCASTSD (SI)(DX*1), Y14
-	VMULPD       Y13, Y14, Y14
-	VADDPD       Y14, Y10, Y10
-	VBROADCASTSD (SI)(DX*2), Y14
-	VMULPD       Y13, Y14, Y14
-	VADDPD       Y14, Y11, Y11
-	ADDQ         BX, SI
-	ADDQ         $+32, CX
-	SUBQ         $0x04, AX
-	JGE          four1
-
-rest2:
-	ADDQ $0x04, AX
-	JE   end3
-
-one4:
-	VMOVUPD      (CX), Y13
-	VBROADCASTSD (SI), Y14
-	VMULPD       Y13, Y14, Y14
-	VADDPD       Y14, Y0, Y0
-	VBROADCASTSD (SI)(DX*1), Y14
-	VMULPD       Y13, Y14, Y14
-	VADDPD       Y14, Y1, Y1
-	VBROADCASTSD (SI)(DX*2), Y14
-	VMULPD       Y13, Y14, Y14
-	VADDPD       Y14, Y2, Y2
-	ADDQ         BX, SI
-	ADDQ         $+32, CX
-	DECQ         AX
-	JNE          one4
-
-end3:
-	VBROADCASTSD alpha+72(FP), Y13
-	MOVQ         cStride+48(FP), AX
-	SHLQ         $0x03, AX
-	MOVQ         c+40(FP), CX
-	MOVQ         m+56(FP), DX
-	VADDPD       Y6, Y0, Y0
-	VADDPD       Y9, Y3, Y3
-	VADDPD       Y3, Y0, Y0
-	VMULPD       Y13, Y0, Y0
-	VMASKMOVPD   (CX), Y12, Y14
-	VADDPD       Y14, Y0, Y0
-	VMASKMOVPD   Y0, Y12, (CX)
-	DECQ         DX
-	JE           rows5
-	ADDQ         AX, CX
-	VADDPD       Y7, Y1, Y1
-	VADDPD       Y10, Y4, Y4
-	VADDPD       Y4, Y1, Y1
-	VMULPD       Y13, Y1, Y1
-	VMASKMOVPD   (CX), Y12, Y14
-	VADDPD       Y14, Y1, Y1
-	VMASKMOVPD   Y1, Y12, (CX)
-	DECQ         DX
-	JE           rows5
-	ADDQ         AX, CX
-	VADDPD       Y8, Y2, Y2
-	VADDPD       Y11, Y5, Y5
-	VADDPD       Y5, Y2, Y2
-	VMULPD       Y13, Y2, Y2
-	VMASKMOVPD   (CX), Y12, Y14
-	VADDPD       Y14, Y2, Y2
-	VMASKMOVPD   Y2, Y12, (CX)
-
-rows5:
-	VZEROUPPER
-	RET
-
-DATA dotLanes<>+0(SB)/8, $0x0000000000000000
-DATA dotLanes<>+8(SB)/8, $0x0000000000000001
-DATA dotLanes<>+16(SB)/8, $0x0000000000000002
-DATA dotLanes<>+24(SB)/8, $0x0000000000000003
-GLOBL dotLanes<>(SB), RODATA|NOPTR, $32
-
-// func axpyTileAVX512(k int, a *float64, rs int, cs int, b *float64, bs int, c *float64, cStride int, m int, n int)
+// func plusTileAVX512(k int, a *float64, rs int, cs int, b *float64, bs int, c *float64, cStride int, m int, n int)
 // Requires: AVX, AVX512F, BMI2
-TEXT ·axpyTileAVX512(SB), $0-80
+TEXT ·plusTileAVX512(SB), $0-80
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
 	VPXORD    Z2, Z2, Z2
@@ -457,41 +301,29 @@ rows1:
 loop2:
 	VMOVUPD      (CX), Z12
 	VBROADCASTSD (SI), Z13
-	VMULPD       Z12, Z13, Z13
-	VADDPD       Z13, Z0, Z0
+	VFMADD231PD  Z12, Z13, Z0
 	VBROADCASTSD (SI)(DX*1), Z13
-	VMULPD       Z12, Z13, Z13
-	VADDPD       Z13, Z1, Z1
+	VFMADD231PD  Z12, Z13, Z1
 	VBROADCASTSD (SI)(DX*2), Z13
-	VMULPD       Z12, Z13, Z13
-	VADDPD       Z13, Z2, Z2
+	VFMADD231PD  Z12, Z13, Z2
 	VBROADCASTSD (DI), Z13
-	VMULPD       Z12, Z13, Z13
-	VADDPD       Z13, Z3, Z3
+	VFMADD231PD  Z12, Z13, Z3
 	VBROADCASTSD (DI)(DX*1), Z13
-	VMULPD       Z12, Z13, Z13
-	VADDPD       Z13, Z4, Z4
+	VFMADD231PD  Z12, Z13, Z4
 	VBROADCASTSD (DI)(DX*2), Z13
-	VMULPD       Z12, Z13, Z13
-	VADDPD       Z13, Z5, Z5
+	VFMADD231PD  Z12, Z13, Z5
 	VBROADCASTSD (R8), Z13
-	VMULPD       Z12, Z13, Z13
-	VADDPD       Z13, Z6, Z6
+	VFMADD231PD  Z12, Z13, Z6
 	VBROADCASTSD (R8)(DX*1), Z13
-	VMULPD       Z12, Z13, Z13
-	VADDPD       Z13, Z7, Z7
+	VFMADD231PD  Z12, Z13, Z7
 	VBROADCASTSD (R8)(DX*2), Z13
-	VMULPD       Z12, Z13, Z13
-	VADDPD       Z13, Z8, Z8
+	VFMADD231PD  Z12, Z13, Z8
 	VBROADCASTSD (R9), Z13
-	VMULPD       Z12, Z13, Z13
-	VADDPD       Z13, Z9, Z9
+	VFMADD231PD  Z12, Z13, Z9
 	VBROADCASTSD (R9)(DX*1), Z13
-	VMULPD       Z12, Z13, Z13
-	VADDPD       Z13, Z10, Z10
+	VFMADD231PD  Z12, Z13, Z10
 	VBROADCASTSD (R9)(DX*2), Z13
-	VMULPD       Z12, Z13, Z13
-	VADDPD       Z13, Z11, Z11
+	VFMADD231PD  Z12, Z13, Z11
 	ADDQ         BX, SI
 	ADDQ         BX, DI
 	ADDQ         BX, R8
@@ -640,41 +472,29 @@ rows1:
 loop2:
 	VMOVUPD      (CX), Z12
 	VBROADCASTSD (SI), Z13
-	VMULPD       Z12, Z13, Z13
-	VSUBPD       Z13, Z0, Z0
+	VFNMADD231PD Z12, Z13, Z0
 	VBROADCASTSD (SI)(DX*1), Z13
-	VMULPD       Z12, Z13, Z13
-	VSUBPD       Z13, Z1, Z1
+	VFNMADD231PD Z12, Z13, Z1
 	VBROADCASTSD (SI)(DX*2), Z13
-	VMULPD       Z12, Z13, Z13
-	VSUBPD       Z13, Z2, Z2
+	VFNMADD231PD Z12, Z13, Z2
 	VBROADCASTSD (DI), Z13
-	VMULPD       Z12, Z13, Z13
-	VSUBPD       Z13, Z3, Z3
+	VFNMADD231PD Z12, Z13, Z3
 	VBROADCASTSD (DI)(DX*1), Z13
-	VMULPD       Z12, Z13, Z13
-	VSUBPD       Z13, Z4, Z4
+	VFNMADD231PD Z12, Z13, Z4
 	VBROADCASTSD (DI)(DX*2), Z13
-	VMULPD       Z12, Z13, Z13
-	VSUBPD       Z13, Z5, Z5
+	VFNMADD231PD Z12, Z13, Z5
 	VBROADCASTSD (R8), Z13
-	VMULPD       Z12, Z13, Z13
-	VSUBPD       Z13, Z6, Z6
+	VFNMADD231PD Z12, Z13, Z6
 	VBROADCASTSD (R8)(DX*1), Z13
-	VMULPD       Z12, Z13, Z13
-	VSUBPD       Z13, Z7, Z7
+	VFNMADD231PD Z12, Z13, Z7
 	VBROADCASTSD (R8)(DX*2), Z13
-	VMULPD       Z12, Z13, Z13
-	VSUBPD       Z13, Z8, Z8
+	VFNMADD231PD Z12, Z13, Z8
 	VBROADCASTSD (R9), Z13
-	VMULPD       Z12, Z13, Z13
-	VSUBPD       Z13, Z9, Z9
+	VFNMADD231PD Z12, Z13, Z9
 	VBROADCASTSD (R9)(DX*1), Z13
-	VMULPD       Z12, Z13, Z13
-	VSUBPD       Z13, Z10, Z10
+	VFNMADD231PD Z12, Z13, Z10
 	VBROADCASTSD (R9)(DX*2), Z13
-	VMULPD       Z12, Z13, Z13
-	VSUBPD       Z13, Z11, Z11
+	VFNMADD231PD Z12, Z13, Z11
 	ADDQ         BX, SI
 	ADDQ         BX, DI
 	ADDQ         BX, R8
@@ -731,238 +551,5 @@ loop2:
 	VMOVUPD      Z11, K1, (AX)
 
 rows3:
-	VZEROUPPER
-	RET
-
-// func dotTileAVX512(k int, a *float64, rs int, cs int, b *float64, c *float64, cStride int, m int, n int, alpha float64)
-// Requires: AVX, AVX512F, BMI2
-TEXT ·dotTileAVX512(SB), $0-80
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	VPXORD Z4, Z4, Z4
-	VPXORD Z5, Z5, Z5
-	VPXORD Z6, Z6, Z6
-	VPXORD Z7, Z7, Z7
-	VPXORD Z8, Z8, Z8
-	VPXORD Z9, Z9, Z9
-	VPXORD Z10, Z10, Z10
-	VPXORD Z11, Z11, Z11
-	VPXORD Z12, Z12, Z12
-	VPXORD Z13, Z13, Z13
-	VPXORD Z14, Z14, Z14
-	VPXORD Z15, Z15, Z15
-	VPXORD Z16, Z16, Z16
-	VPXORD Z17, Z17, Z17
-	VPXORD Z18, Z18, Z18
-	VPXORD Z19, Z19, Z19
-	VPXORD Z20, Z20, Z20
-	VPXORD Z21, Z21, Z21
-	VPXORD Z22, Z22, Z22
-	VPXORD Z23, Z23, Z23
-	MOVQ   $-1, AX
-	MOVQ   n+64(FP), CX
-	BZHIQ  CX, AX, AX
-	KMOVW  AX, K1
-	MOVQ   k+0(FP), AX
-	MOVQ   b+32(FP), CX
-	MOVQ   rs+16(FP), DX
-	MOVQ   cs+24(FP), BX
-	SHLQ   $0x03, DX
-	SHLQ   $0x03, BX
-	MOVQ   a+8(FP), SI
-	LEAQ   (SI)(DX*2), DI
-	ADDQ   DX, DI
-	SUBQ   $0x04, AX
-	JLT    rest2
-
-four1:
-	VMOVUPD      (CX), Z24
-	VBROADCASTSD (SI), Z25
-	VMULPD       Z24, Z25, Z25
-	VADDPD       Z25, Z0, Z0
-	VBROADCASTSD (SI)(DX*1), Z25
-	VMULPD       Z24, Z25, Z25
-	VADDPD       Z25, Z1, Z1
-	VBROADCASTSD (SI)(DX*2), Z25
-	VMULPD       Z24, Z25, Z25
-	VADDPD       Z25, Z2, Z2
-	VBROADCASTSD (DI), Z25
-	VMULPD       Z24, Z25, Z25
-	VADDPD       Z25, Z3, Z3
-	VBROADCASTSD (DI)(DX*1), Z25
-	VMULPD       Z24, Z25, Z25
-	VADDPD       Z25, Z4, Z4
-	VBROADCASTSD (DI)(DX*2), Z25
-	VMULPD       Z24, Z25, Z25
-	VADDPD       Z25, Z5, Z5
-	ADDQ         BX, SI
-	ADDQ         BX, DI
-	ADDQ         $+64, CX
-	VMOVUPD      (CX), Z24
-	VBROADCASTSD (SI), Z25
-	VMULPD       Z24, Z25, Z25
-	VADDPD       Z25, Z6, Z6
-	VBROADCASTSD (SI)(DX*1), Z25
-	VMULPD       Z24, Z25, Z25
-	VADDPD       Z25, Z7, Z7
-	VBROADCASTSD (SI)(DX*2), Z25
-	VMULPD       Z24, Z25, Z25
-	VADDPD       Z25, Z8, Z8
-	VBROADCASTSD (DI), Z25
-	VMULPD       Z24, Z25, Z25
-	VADDPD       Z25, Z9, Z9
-	VBROADCASTSD (DI)(DX*1), Z25
-	VMULPD       Z24, Z25, Z25
-	VADDPD       Z25, Z10, Z10
-	VBROADCASTSD (DI)(DX*2), Z25
-	VMULPD       Z24, Z25, Z25
-	VADDPD       Z25, Z11, Z11
-	ADDQ         BX, SI
-	ADDQ         BX, DI
-	ADDQ         $+64, CX
-	VMOVUPD      (CX), Z24
-	VBROADCASTSD (SI), Z25
-	VMULPD       Z24, Z25, Z25
-	VADDPD       Z25, Z12, Z12
-	VBROADCASTSD (SI)(DX*1), Z25
-	VMULPD       Z24, Z25, Z25
-	VADDPD       Z25, Z13, Z13
-	VBROADCASTSD (SI)(DX*2), Z25
-	VMULPD       Z24, Z25, Z25
-	VADDPD       Z25, Z14, Z14
-	VBROADCASTSD (DI), Z25
-	VMULPD       Z24, Z25, Z25
-	VADDPD       Z25, Z15, Z15
-	VBROADCASTSD (DI)(DX*1), Z25
-	VMULPD       Z24, Z25, Z25
-	VADDPD       Z25, Z16, Z16
-	VBROADCASTSD (DI)(DX*2), Z25
-	VMULPD       Z24, Z25, Z25
-	VADDPD       Z25, Z17, Z17
-	ADDQ         BX, SI
-	ADDQ         BX, DI
-	ADDQ         $+64, CX
-	VMOVUPD      (CX), Z24
-	VBROADCASTSD (SI), Z25
-	VMULPD       Z24, Z25, Z25
-	VADDPD       Z25, Z18, Z18
-	VBROADCASTSD (SI)(DX*1), Z25
-	VMULPD       Z24, Z25, Z25
-	VADDPD       Z25, Z19, Z19
-	VBROADCASTSD (SI)(DX*2), Z25
-	VMULPD       Z24, Z25, Z25
-	VADDPD       Z25, Z20, Z20
-	VBROADCASTSD (DI), Z25
-	VMULPD       Z24, Z25, Z25
-	VADDPD       Z25, Z21, Z21
-	VBROADCASTSD (DI)(DX*1), Z25
-	VMULPD       Z24, Z25, Z25
-	VADDPD       Z25, Z22, Z22
-	VBROADCASTSD (DI)(DX*2), Z25
-	VMULPD       Z24, Z25, Z25
-	VADDPD       Z25, Z23, Z23
-	ADDQ         BX, SI
-	ADDQ         BX, DI
-	ADDQ         $+64, CX
-	SUBQ         $0x04, AX
-	JGE          four1
-
-rest2:
-	ADDQ $0x04, AX
-	JE   end3
-
-one4:
-	VMOVUPD      (CX), Z24
-	VBROADCASTSD (SI), Z25
-	VMULPD       Z24, Z25, Z25
-	VADDPD       Z25, Z0, Z0
-	VBROADCASTSD (SI)(DX*1), Z25
-	VMULPD       Z24, Z25, Z25
-	VADDPD       Z25, Z1, Z1
-	VBROADCASTSD (SI)(DX*2), Z25
-	VMULPD       Z24, Z25, Z25
-	VADDPD       Z25, Z2, Z2
-	VBROADCASTSD (DI), Z25
-	VMULPD       Z24, Z25, Z25
-	VADDPD       Z25, Z3, Z3
-	VBROADCASTSD (DI)(DX*1), Z25
-	VMULPD       Z24, Z25, Z25
-	VADDPD       Z25, Z4, Z4
-	VBROADCASTSD (DI)(DX*2), Z25
-	VMULPD       Z24, Z25, Z25
-	VADDPD       Z25, Z5, Z5
-	ADDQ         BX, SI
-	ADDQ         BX, DI
-	ADDQ         $+64, CX
-	DECQ         AX
-	JNE          one4
-
-end3:
-	VBROADCASTSD alpha+72(FP), Z24
-	MOVQ         cStride+48(FP), AX
-	SHLQ         $0x03, AX
-	MOVQ         c+40(FP), CX
-	MOVQ         m+56(FP), DX
-	VADDPD       Z12, Z0, Z0
-	VADDPD       Z18, Z6, Z6
-	VADDPD       Z6, Z0, Z0
-	VMULPD       Z24, Z0, Z0
-	VMOVUPD.Z    (CX), K1, Z25
-	VADDPD       Z25, Z0, Z0
-	VMOVUPD      Z0, K1, (CX)
-	DECQ         DX
-	JE           rows5
-	ADDQ         AX, CX
-	VADDPD       Z13, Z1, Z1
-	VADDPD       Z19, Z7, Z7
-	VADDPD       Z7, Z1, Z1
-	VMULPD       Z24, Z1, Z1
-	VMOVUPD.Z    (CX), K1, Z25
-	VADDPD       Z25, Z1, Z1
-	VMOVUPD      Z1, K1, (CX)
-	DECQ         DX
-	JE           rows5
-	ADDQ         AX, CX
-	VADDPD       Z14, Z2, Z2
-	VADDPD       Z20, Z8, Z8
-	VADDPD       Z8, Z2, Z2
-	VMULPD       Z24, Z2, Z2
-	VMOVUPD.Z    (CX), K1, Z25
-	VADDPD       Z25, Z2, Z2
-	VMOVUPD      Z2, K1, (CX)
-	DECQ         DX
-	JE           rows5
-	ADDQ         AX, CX
-	VADDPD       Z15, Z3, Z3
-	VADDPD       Z21, Z9, Z9
-	VADDPD       Z9, Z3, Z3
-	VMULPD       Z24, Z3, Z3
-	VMOVUPD.Z    (CX), K1, Z25
-	VADDPD       Z25, Z3, Z3
-	VMOVUPD      Z3, K1, (CX)
-	DECQ         DX
-	JE           rows5
-	ADDQ         AX, CX
-	VADDPD       Z16, Z4, Z4
-	VADDPD       Z22, Z10, Z10
-	VADDPD       Z10, Z4, Z4
-	VMULPD       Z24, Z4, Z4
-	VMOVUPD.Z    (CX), K1, Z25
-	VADDPD       Z25, Z4, Z4
-	VMOVUPD      Z4, K1, (CX)
-	DECQ         DX
-	JE           rows5
-	ADDQ         AX, CX
-	VADDPD       Z17, Z5, Z5
-	VADDPD       Z23, Z11, Z11
-	VADDPD       Z11, Z5, Z5
-	VMULPD       Z24, Z5, Z5
-	VMOVUPD.Z    (CX), K1, Z25
-	VADDPD       Z25, Z5, Z5
-	VMOVUPD      Z5, K1, (CX)
-
-rows5:
 	VZEROUPPER
 	RET

@@ -97,6 +97,12 @@ func packB[E float32 | float64](dst, b []E, stride int, trans bool, p, kb, j, nb
 // rows n to width-1 of dst as they are.
 func packRows[E float32 | float64](dst []E, width int, src []E, rs, cs, n, k int) {
 	dst = dst[:k*width]
+	if rs == 1 && n == width {
+		for p := range k {
+			copy(dst[p*width:][:width], src[p*cs:])
+		}
+		return
+	}
 	i := 0
 	for ; i <= n-4; i += 4 {
 		s0, s1, s2, s3 := src[i*rs:], src[(i+1)*rs:], src[(i+2)*rs:], src[(i+3)*rs:]

@@ -2,7 +2,10 @@
 
 package vec
 
-import "unsafe"
+import (
+	"math"
+	"unsafe"
+)
 
 // addedRows and dottedRows are the numbers of rows that one call of the assembly takes; the number of elements must be
 // a multiple of quarter.
@@ -11,27 +14,25 @@ const (
 	quarter               = 4
 )
 
-// addRowsWith returns an AddRows that calls the given assembly.
-func addRowsWith(kernel func(x, a *float64, stride int, y *float64, n int)) func(x, a []float64, stride int, y []float64) {
+// addRowsWith returns an AddRows that calls the given assembly, for addedRows rows or one.
+func addRowsWith(several, one func(x, a *float64, stride int, y *float64, n int)) func(x, a []float64, stride int, y []float64) {
 	const columnsPerCall = callElements / addedRows / quarter * quarter
 	return func(x, a []float64, stride int, y []float64) {
-		n, p := len(y)/quarter*quarter, 0
-		for ; n > 0 && p+addedRows <= len(x); p += addedRows {
+		n := len(y) / quarter * quarter
+		for p := 0; n > 0 && p < len(x); {
+			kernel, rows := several, addedRows
+			if p+rows > len(x) {
+				kernel, rows = one, 1
+			}
 			for j := 0; j < n; j += columnsPerCall {
 				kernel(unsafe.SliceData(x[p:]), unsafe.SliceData(a[p*stride+j:]), stride, unsafe.SliceData(y[j:]), min(columnsPerCall, n-j))
 			}
+			p += rows
 		}
-		add := func(i, from, to int) {
-			v, row := x[i], a[i*stride:]
-			for j := from; j < to; j++ {
-				y[j] += float64(v * row[j])
+		for j := n; j < len(y); j++ {
+			for i, v := range x {
+				y[j] = math.FMA(v, a[i*stride+j], y[j])
 			}
-		}
-		for i := range x {
-			if i >= p {
-				add(i, 0, n)
-			}
-			add(i, n, len(y))
 		}
 	}
 }
@@ -46,7 +47,7 @@ func dotRowsWith(kernel func(a *float64, stride int, x *float64, n int, out *flo
 		sums, n, i := *buf, len(x)/quarter*quarter, 0
 		finish := func(i int, s []float64) {
 			for p := n; p < len(x); p++ {
-				s[0] += float64(a[i*stride+p] * x[p])
+				s[0] = math.FMA(a[i*stride+p], x[p], s[0])
 			}
 			y[i*yStride] += float64(alpha * ((s[1] + s[3]) + (s[0] + s[2])))
 		}
@@ -65,7 +66,7 @@ func dotRowsWith(kernel func(a *float64, stride int, x *float64, n int, out *flo
 			for p := 0; p < n; p += quarter {
 				row, v := a[i*stride+p:][:quarter], x[p:][:quarter]
 				for q := range quarter {
-					s[q] += float64(row[q] * v[q])
+					s[q] = math.FMA(row[q], v[q], s[q])
 				}
 			}
 			finish(i, s)

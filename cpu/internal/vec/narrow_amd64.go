@@ -4,20 +4,32 @@
 
 package vec
 
-// addRowsAVX2 computes y_j += x_i a_ij for each of the 6 rows of A in turn, each step rounded,
+// addRowsAVX2 computes y_j += x_i a_ij for each of the 6 rows of A in turn, in fused multiply-adds,
 // over n columns, a multiple of 4.
 //
 //go:noescape
 func addRowsAVX2(x *float64, a *float64, stride int, y *float64, n int)
 
+// addRowAVX2 computes y_j += x_i a_ij for one row of A in turn, in fused multiply-adds,
+// over n columns, a multiple of 4.
+//
+//go:noescape
+func addRowAVX2(x *float64, a *float64, stride int, y *float64, n int)
+
 // dotRowsAVX2 adds to out, for each of 12 rows of A, the sums of a_ip x_p over p = q mod 4 for q = 0 to 3,
-// in the order of p, each step rounded, of n > 0 elements, a multiple of 4.
+// in fused multiply-adds in the order of p, of n > 0 elements, a multiple of 4.
 //
 //go:noescape
 func dotRowsAVX2(a *float64, stride int, x *float64, n int, out *float64)
 
-// addRowsAVX512 computes y_j += x_i a_ij for each of the 6 rows of A in turn, each step rounded,
+// addRowsAVX512 computes y_j += x_i a_ij for each of the 6 rows of A in turn, in fused multiply-adds,
 // over n columns, a multiple of 4.
 //
 //go:noescape
 func addRowsAVX512(x *float64, a *float64, stride int, y *float64, n int)
+
+// addRowAVX512 computes y_j += x_i a_ij for one row of A in turn, in fused multiply-adds,
+// over n columns, a multiple of 4.
+//
+//go:noescape
+func addRowAVX512(x *float64, a *float64, stride int, y *float64, n int)

@@ -1,6 +1,7 @@
 package vec
 
 import (
+	"math"
 	"math/rand/v2"
 	"testing"
 )
@@ -23,7 +24,7 @@ func TestNarrow(t *testing.T) {
 			want := dup(a, y)
 			for i, v := range x {
 				for j := range want {
-					want[j] += float64(v * matrix[i*stride+j])
+					want[j] = math.FMA(v, matrix[i*stride+j], want[j])
 				}
 			}
 			AddRows(x, matrix, stride, y)
@@ -42,7 +43,7 @@ func TestNarrow(t *testing.T) {
 					if p >= n/4*4 {
 						q = 0
 					}
-					s[q] += float64(matrix[i*stride+p] * v)
+					s[q] = math.FMA(matrix[i*stride+p], v, s[q])
 				}
 				want[i*apart] += float64(alpha * ((s[1] + s[3]) + (s[0] + s[2])))
 			}

@@ -1,6 +1,7 @@
 package regress
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -26,7 +27,8 @@ func someMultinomial(rng *rand.Rand, n, d, c int) *Multinomial {
 	return NewMultinomial(of, z, class, Groups{}, NewThinRoot(dense(rng, n, d)), someRecalibration(rng, c))
 }
 
-// Searches that run side by side find the same points, bit for bit, as each search alone.
+// Searches that run side by side find the same points as each search alone: bit for bit with gonum's products, and points of the same
+// value with [cpu.BLAS], which adds up the elements of small products in another order than those of large ones.
 func TestSearchesSideBySide(t *testing.T) {
 	for _, impl := range []struct {
 		name string
@@ -50,6 +52,16 @@ func TestSearchesSideBySide(t *testing.T) {
 				together := must.Get(w.search(t.Context(), from, folds...))(t)
 				for fold := range folds {
 					alone := must.Get(w.search(t.Context(), from, fold))(t)[0]
+					if impl.name == "cpu" {
+						value := func(at []float64) float64 {
+							of := &trial{without: fold, at: at, slope: make([]float64, len(at))}
+							w.evaluate([]*trial{of})
+							return of.value
+						}
+						a, b := value(together[fold]), value(alone)
+						must.Hold(t, math.Abs(a-b) < 1e-4*(1+math.Abs(b)), "%d samples by %d, %d classes, fold %d: %g, not %g", n, d, c, fold, a, b)
+						continue
+					}
 					must.Hold(t, slices.Equal(together[fold], alone), "%d samples by %d, %d classes, fold %d", n, d, c, fold)
 				}
 			}

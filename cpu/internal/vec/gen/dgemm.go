@@ -8,24 +8,19 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// partials is the number of partial sums in gonum's dot product.
-const partials = 4
-
-// dgemmTiles writes the float64 tiles of this level, one vector wide. No product is fused with a sum, so that the
-// results are gonum's.
+// dgemmTiles writes the float64 tiles of this level, one vector wide.
 func dgemmTiles(a *asm) {
-	axpy, dots := 6, 3
+	rows := 6
 	if a.level == avx512 {
-		axpy, dots = 12, 6
+		rows = 12
 	}
-	axpyTile(a, axpy, false)
-	axpyTile(a, axpy, true)
-	dotTile(a, dots)
+	doublesTile(a, rows, false)
+	doublesTile(a, rows, true)
 }
 
-// axpyTile writes C += A B over a tile of C, or C -= A B, a row of B at a time.
-func axpyTile(a *asm, rows int, minus bool) {
-	name, sign := "axpyTile", "+"
+// doublesTile writes C += A B over a tile of C, or C -= A B, a row of B at a time.
+func doublesTile(a *asm, rows int, minus bool) {
+	name, sign := "plusTile", "+"
 	if minus {
 		name, sign = "minusTile", "-"
 	}
@@ -33,7 +28,7 @@ func axpyTile(a *asm, rows int, minus bool) {
 		fmt.Sprintf("computes C %s= A B over the first m <= %d rows and n <= %d columns of a", sign, rows, a.width/2),
 		fmt.Sprintf("tile. Element (i, p) of A is at a[i*rs+p*cs] and all %d rows are read; row p of B is", rows),
 		fmt.Sprintf("the %d elements from b[p*bs] on, all of them read. Every element is a chain of", a.width/2),
-		"products and sums in the order of p, each rounded.")
+		"fused multiply-adds in the order of p.")
 	acc := a.vecs(rows)
 	a.zero(acc...)
 	load, store := a.maskedDoubles(name + "Lanes")
@@ -49,11 +44,10 @@ func axpyTile(a *asm, rows int, minus bool) {
 	a.VMOVUPD(Mem{Base: b}, bv)
 	for i, v := range acc {
 		a.VBROADCASTSD(ofRow(bases, rs, i), t)
-		a.VMULPD(bv, t, t)
 		if minus {
-			a.VSUBPD(t, v, v)
+			a.VFNMADD231PD(bv, t, v)
 		} else {
-			a.VADDPD(t, v, v)
+			a.VFMADD231PD(bv, t, v)
 		}
 	}
 	for _, p := range bases {
@@ -63,67 +57,6 @@ func axpyTile(a *asm, rows int, minus bool) {
 	a.DECQ(k)
 	a.JNE(LabelRef(loop))
 	a.eachTileRow(rows, cStride, func(i int, c Mem) { store(acc[i], c) })
-	a.end()
-}
-
-// dotTile writes C += alpha A B over a tile of C, each element a dot product of four partial sums.
-func dotTile(a *asm, rows int) {
-	a.function("dotTile", "(k int, a *float64, rs, cs int, b, c *float64, cStride, m, n int, alpha float64)",
-		fmt.Sprintf("computes C += alpha A B over the first m <= %d rows and n <= %d columns of", rows, a.width/2),
-		fmt.Sprintf("a tile. Element (i, p) of A is at a[i*rs+p*cs] and all %d rows are read; B is", rows),
-		fmt.Sprintf("packed, %d elements per row, all of them read. Every element is alpha times", a.width/2),
-		"((s1 + s3) + (s0 + s2)), where sq are the sums over p = q mod 4 below the last",
-		"multiple of 4, and s0 has the rest, in the order of p, each step rounded.")
-	acc := make([][]reg.VecVirtual, partials)
-	for q := range acc {
-		acc[q] = a.vecs(rows)
-		a.zero(acc[q]...)
-	}
-	load, store := a.maskedDoubles("dotLanes")
-	k, b, bases, rs, cs := a.tileOperands(rows, 3)
-	bv, t := a.vec(), a.vec()
-	step := func(q int) {
-		a.VMOVUPD(Mem{Base: b}, bv)
-		for i, v := range acc[q] {
-			a.VBROADCASTSD(ofRow(bases, rs, i), t)
-			a.VMULPD(bv, t, t)
-			a.VADDPD(t, v, v)
-		}
-		a.advance(bases, cs, b, 1)
-	}
-	four, rest, end := a.label("four"), a.label("rest"), a.label("end")
-	a.SUBQ(Imm(partials), k)
-	a.JLT(LabelRef(rest))
-	a.Label(four)
-	for q := range partials {
-		step(q)
-	}
-	a.SUBQ(Imm(partials), k)
-	a.JGE(LabelRef(four))
-	a.Label(rest)
-	a.ADDQ(Imm(partials), k)
-	a.JE(LabelRef(end))
-	one := a.label("one")
-	a.Label(one)
-	step(0)
-	a.DECQ(k)
-	a.JNE(LabelRef(one))
-	a.Label(end)
-
-	alpha := a.vec()
-	a.VBROADCASTSD(a.addr("alpha"), alpha)
-	cStride := a.param("cStride")
-	a.SHLQ(Imm(3), cStride)
-	a.eachTileRow(rows, cStride, func(i int, c Mem) {
-		s := acc[0][i]
-		a.VADDPD(acc[2][i], s, s)
-		a.VADDPD(acc[3][i], acc[1][i], acc[1][i])
-		a.VADDPD(acc[1][i], s, s)
-		a.VMULPD(alpha, s, s)
-		load(c, t)
-		a.VADDPD(t, s, s)
-		store(s, c)
-	})
 	a.end()
 }
 

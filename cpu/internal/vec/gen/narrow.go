@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
@@ -12,9 +14,10 @@ const (
 	quarter    = 4 // float64 of a YMM register
 )
 
-// narrow writes the float64 products of a matrix with a vector. No product is fused with a sum, as in dgemmTiles.
+// narrow writes the float64 products of a matrix with a vector.
 func narrow(a *asm) {
-	addRows(a)
+	addRows(a, addedRows)
+	addRows(a, 1)
 	if a.level == avx2 { // four sums fill no wider register
 		dotRows(a)
 	}
@@ -24,7 +27,7 @@ func narrow(a *asm) {
 func (a *asm) rowBases(rows int) (bases []reg.GPVirtual, stride reg.GPVirtual) {
 	stride = a.param("stride")
 	a.SHLQ(Imm(3), stride)
-	bases = make([]reg.GPVirtual, rows/rowsPerBase)
+	bases = make([]reg.GPVirtual, max(1, rows/rowsPerBase))
 	bases[0] = a.param("a")
 	for i := 1; i < len(bases); i++ {
 		bases[i] = a.GP64()
@@ -34,14 +37,18 @@ func (a *asm) rowBases(rows int) (bases []reg.GPVirtual, stride reg.GPVirtual) {
 	return bases, stride
 }
 
-// addRows writes y += x'A for addedRows rows of A.
-func addRows(a *asm) {
-	a.function("addRows", "(x, a *float64, stride int, y *float64, n int)",
-		"computes y_j += x_i a_ij for each of the 6 rows of A in turn, each step rounded,",
+// addRows writes y += x'A for a number of rows of A.
+func addRows(a *asm, rows int) {
+	name, which := "addRows", fmt.Sprintf("each of the %d rows", rows)
+	if rows == 1 {
+		name, which = "addRow", "one row"
+	}
+	a.function(name, "(x, a *float64, stride int, y *float64, n int)",
+		fmt.Sprintf("computes y_j += x_i a_ij for %s of A in turn, in fused multiply-adds,", which),
 		"over n columns, a multiple of 4.")
-	bases, stride := a.rowBases(addedRows)
+	bases, stride := a.rowBases(rows)
 	x, y, n := a.param("x"), a.param("y"), a.param("n")
-	coef := a.vecs(addedRows)
+	coef := a.vecs(rows)
 	for i, c := range coef {
 		a.VBROADCASTSD(Mem{Base: x, Disp: 8 * i}, c)
 	}
@@ -57,10 +64,9 @@ func addRows(a *asm) {
 		}
 		for i := range coef {
 			for u := range acc {
-				m, t := ofRow(bases, stride, i), vec()
+				m := ofRow(bases, stride, i)
 				m.Disp = u * bytes
-				a.VMULPD(m, as(coef[i]), t)
-				a.VADDPD(t, acc[u], acc[u])
+				a.VFMADD231PD(m, as(coef[i]), acc[u])
 			}
 		}
 		for u := range acc {
@@ -82,7 +88,7 @@ func addRows(a *asm) {
 func dotRows(a *asm) {
 	a.function("dotRows", "(a *float64, stride int, x *float64, n int, out *float64)",
 		"adds to out, for each of 12 rows of A, the sums of a_ip x_p over p = q mod 4 for q = 0 to 3,",
-		"in the order of p, each step rounded, of n > 0 elements, a multiple of 4.")
+		"in fused multiply-adds in the order of p, of n > 0 elements, a multiple of 4.")
 	bases, stride := a.rowBases(dottedRows)
 	x, n := a.param("x"), a.param("n")
 	acc := make([]reg.VecVirtual, dottedRows)
@@ -93,11 +99,10 @@ func dotRows(a *asm) {
 	}
 	top := a.label("loop")
 	a.Label(top)
-	v, t := a.YMM(), a.YMM()
+	v := a.YMM()
 	a.VMOVUPD(Mem{Base: x}, v)
 	for i := range acc {
-		a.VMULPD(ofRow(bases, stride, i), v, t)
-		a.VADDPD(t, acc[i], acc[i])
+		a.VFMADD231PD(ofRow(bases, stride, i), v, acc[i])
 	}
 	for _, p := range append(bases, x) {
 		a.ADDQ(Imm(8*quarter), p)
