@@ -44,8 +44,12 @@ func Orthonormalize(q *mat.Dense) error {
 
 var ErrBasis = errors.New("the decomposition of the target's features did not converge")
 
-// SolveTriangle overwrites v with R^-1 v, or with R'^-1 v if transposed. For an upper R of a few hundred rows it takes less than
-// half the time of gonum's Trsv, whose loops are not vectorised.
+// solvedTogether is the number of rows of a triangle that SolveTriangle takes at a time; what lies beside their own triangle is a
+// product with a vector.
+const solvedTogether = 24
+
+// SolveTriangle overwrites v with R^-1 v, or with R'^-1 v if transposed. For an upper R of a few hundred rows it takes a fraction of
+// the time of gonum's Trsv, whose loops are not vectorised.
 func SolveTriangle(transposed blas.Transpose, r blas64.Triangular, v []float64) {
 	vector := func(x []float64) blas64.Vector { return blas64.Vector{N: len(x), Data: x, Inc: 1} }
 	if r.Uplo != blas.Upper || r.Diag != blas.NonUnit {
@@ -53,18 +57,35 @@ func SolveTriangle(transposed blas.Transpose, r blas64.Triangular, v []float64) 
 		return
 	}
 	n := len(v)
-	row := func(i int) []float64 { return r.Data[i*r.Stride+i : i*r.Stride+n] }
+	beside := func(lo, hi int) blas64.General {
+		return blas64.General{Rows: hi - lo, Cols: n - hi, Stride: r.Stride, Data: r.Data[lo*r.Stride+hi:]}
+	}
 	if transposed == blas.NoTrans {
-		for i := n - 1; i >= 0; i-- {
-			of := row(i)
-			v[i] = (v[i] - blas64.Dot(vector(of[1:]), vector(v[i+1:]))) / of[0]
+		for hi := n; hi > 0; {
+			lo := max(0, hi-solvedTogether)
+			if hi < n {
+				blas64.Gemv(blas.NoTrans, -1, beside(lo, hi), vector(v[hi:]), 1, vector(v[lo:hi]))
+			}
+			for i := hi - 1; i >= lo; i-- {
+				row := r.Data[i*r.Stride:][:hi]
+				v[i] = (v[i] - Dot(row[i+1:], v[i+1:hi])) / row[i]
+			}
+			hi = lo
 		}
 		return
 	}
-	for i := range n {
-		of := row(i)
-		v[i] /= of[0]
-		blas64.Axpy(-v[i], vector(of[1:]), vector(v[i+1:]))
+	for lo := 0; lo < n; lo += solvedTogether {
+		hi := min(lo+solvedTogether, n)
+		for i := lo; i < hi; i++ {
+			row := r.Data[i*r.Stride:][:hi]
+			v[i] /= row[i]
+			for j := i + 1; j < hi; j++ {
+				v[j] -= v[i] * row[j]
+			}
+		}
+		if hi < n {
+			blas64.Gemv(blas.Trans, -1, beside(lo, hi), vector(v[lo:hi]), 1, vector(v[hi:]))
+		}
 	}
 }
 

@@ -34,6 +34,10 @@ type Multinomial struct {
 	slope  float64       // that of eta
 	Fold   []int         // the fold of each sample
 	inner  *mat.SymDense // L'L, once it is needed
+
+	// Memory that the regressions at all weights share.
+	onto      *mat.Dense
+	curvature mat.SymDense
 }
 
 // Recalibration holds the prior variances of the intercepts b of a [Multinomial], and of its slope eta, which is 1 where that is 0.

@@ -36,16 +36,17 @@ type weightedMultinomial struct {
 	tilt      float64    // (eta - 1) / e, 0 where eta is 1
 }
 
-// at returns the regression at a weight, or nil where rounding makes R singular.
+// at returns the regression at a weight, which is valid until the next call, or nil where rounding makes R singular.
 func (m *Multinomial) at(weight float64) *weightedMultinomial {
 	n, r := m.Root.Dims()
 	if m.inner == nil {
-		m.inner = mat.NewSymDense(r, nil)
+		m.inner, m.onto = mat.NewSymDense(r, nil), mat.NewDense(n, r, nil)
 		m.inner.SymOuterK(1, m.Root.T())
 	}
 	alike := 1 / (float64(len(m.spread)) + m.logits.Rest)
-	w := &weightedMultinomial{Multinomial: m, weight: weight, h: alike * (1 - alike) / 4, onto: mat.DenseCopyOf(m.Root.Dense)}
-	curvature := mat.NewSymDense(r, nil)
+	w := &weightedMultinomial{Multinomial: m, weight: weight, h: alike * (1 - alike) / 4, onto: m.onto}
+	w.onto.Copy(m.Root)
+	curvature := &m.curvature
 	curvature.ScaleSym(w.h*weight, m.inner)
 	for j := range r {
 		curvature.SetSym(j, j, curvature.At(j, j)+1)
@@ -125,7 +126,7 @@ type trial struct {
 // cache when the gradient needs them.
 const rowsTogether = 48
 
-// columnsTogether is the largest number of columns with which a product adds up its elements as it does for a single column: gonum
+// columnsTogether is the largest number of columns with which gonum adds up the elements of a product as it does for a single column: it
 // cuts larger products into blocks.
 const columnsTogether = 192
 
@@ -134,13 +135,13 @@ func (w *weightedMultinomial) evaluate(trials []*trial) {
 	n, classes := w.z.Dims()
 	all, rows := classes*len(trials), min(n, rowsTogether)
 	t, onT := mat.NewDense(all, w.r.N, nil), mat.NewDense(all, w.r.N, nil)
-	b, onB := mat.NewDense(len(trials), classes, nil), mat.NewDense(len(trials), classes, nil)
+	b, onB := make([]float64, all), make([]float64, all)
 	tilt, onTilt := make([]float64, len(trials)), make([]float64, len(trials)) // eta - 1
 	for s, of := range trials {
 		own, a, e := w.parts(of.at)
 		tilt[s] = w.tilt * e[0]
 		t.Slice(s*classes, (s+1)*classes, 0, w.r.N).(*mat.Dense).Copy(own)
-		floats.MulTo(b.RawRowView(s), w.scale, a)
+		floats.MulTo(b[s*classes:][:classes], w.scale, a)
 		of.value = 0
 	}
 	f, z := mat.NewDense(rows, all, nil), make([]float64, rows*all)
@@ -150,24 +151,33 @@ func (w *weightedMultinomial) evaluate(trials []*trial) {
 		own.Rows = hi - lo
 		blas64.Gemm(blas.NoTrans, blas.Trans, 1, onto, t.RawMatrix(), 0, own)
 		for i := range hi - lo {
+			known, apart := w.z.RawRowView(lo+i), w.apart.RawRowView(lo+i)
 			for s, of := range trials {
 				at := i*all + s*classes
-				row, f := z[at:at+classes], own.Data[at:at+classes]
-				floats.AddTo(row, f, w.z.RawRowView(lo+i))
-				floats.Add(row, b.RawRowView(s))
+				row, f, shift := z[at:at+classes], own.Data[at:at+classes], b[s*classes:][:classes]
+				for c, v := range known {
+					row[c] = f[c] + v + shift[c] // floats.Add and the like take longer than so few additions
+				}
 				if w.tilt > 0 {
-					floats.AddScaled(row, tilt[s], w.apart.RawRowView(lo+i))
+					for c, v := range apart {
+						row[c] += tilt[s] * v
+					}
 				}
 				class := w.class[lo+i]
 				if w.Fold[lo+i] == of.without {
 					class = NoLabel
 				}
 				of.value += w.logits.Loss(row, class) - w.h*linalg.Dot(f, f)/2
-				floats.Add(onB.RawRowView(s), row)
-				if w.tilt > 0 {
-					onTilt[s] += linalg.Dot(row, w.apart.RawRowView(lo+i))
+				sum := onB[s*classes:][:classes]
+				for c, v := range row {
+					sum[c] += v
 				}
-				floats.AddScaled(row, -w.h, f)
+				if w.tilt > 0 {
+					onTilt[s] += linalg.Dot(row, apart)
+				}
+				for c, v := range f {
+					row[c] += -w.h * v
+				}
 			}
 		}
 		slopes := blas64.General{Rows: hi - lo, Cols: all, Stride: all, Data: z[:(hi-lo)*all]}
@@ -182,7 +192,7 @@ func (w *weightedMultinomial) evaluate(trials []*trial) {
 		for c, scale := range w.scale {
 			b := scale / w.spread[c] * a[c]
 			of.value += b * b / 2
-			onA[c] = scale*onB.At(s, c) + scale/w.spread[c]*b
+			onA[c] = scale*onB[s*classes+c] + scale/w.spread[c]*b
 		}
 		onE[0] = 0
 		if w.tilt > 0 {
