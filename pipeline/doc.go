@@ -60,7 +60,7 @@
 //	transfer.go     how well each source's heads predict the target's labels
 //	match.go        how well the target's predictor predicts each source's labels; match_chance.go estimates how well it does by chance,
 //	                with the distribution of chance.go and the refits of relabel.go
-//	source_parts.go batches of rows of many sources, for what is computed for each of them
+//	source_parts.go batches of rows of many sources, for what is computed for each of them; host_copy.go copies it to the host
 //	allocation_parts.go  what a share is due to
 //	uncertainty.go  intervals over other samples; transfer_again.go and explore_again.go repeat nu and the match for them
 //

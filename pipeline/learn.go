@@ -292,7 +292,7 @@ func (l *Learner) finalHead(ctx context.Context, rec *Epoch, in Round, fit *head
 	if !l.nests(in) {
 		return nil
 	}
-	phi, err := l.phi(poolRows{p.Target.Pool, in.Target.Rows})
+	phi, err := l.phi(new(hostCopy), poolRows{p.Target.Pool, in.Target.Rows})
 	if err != nil {
 		return err
 	}

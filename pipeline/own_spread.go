@@ -114,7 +114,7 @@ func (p *Problem) scatter(in []Labelled, group []int, each []float32) *mat.SymDe
 		if at.class == regress.NoClass {
 			continue
 		}
-		x := mat.NewDense(len(of[at]), d, p.centred(nil, of[at], p.meanRow(of[at]), each))
+		x := mat.NewDense(len(of[at]), d, p.centred(of[at], p.meanRow(of[at]), each))
 		blas64.Syrk(blas.Trans, 1, x.RawMatrix(), 1, out.RawSymmetric())
 	}
 	return out

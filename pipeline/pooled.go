@@ -191,19 +191,26 @@ func (p *Problem) columnGroups() [][]int {
 	return groups
 }
 
-// centred returns rows less the centre, n by d, divided by the s_j where each feature has its own. It uses the memory of out where that is
-// large enough.
-func (p *Problem) centred(out []float64, rows []poolRow, centre []float64, each []float32) []float64 {
+// centred returns rows less the centre, n by d, divided by the s_j where each feature has its own.
+func (p *Problem) centred(rows []poolRow, centre []float64, each []float32) []float64 {
+	return lessCentre[float64](p, nil, rows, centre, each)
+}
+
+// lessCentre is [Problem.centred] in either precision. It uses the memory of out where that is large enough.
+func lessCentre[E float32 | float64](p *Problem, out []E, rows []poolRow, centre []float64, each []float32) []E {
 	d := len(centre)
 	out, x := slices.Grow(out[:0], len(rows)*d)[:len(rows)*d], make([]float32, d)
 	for i, r := range rows {
 		p.readRow(r.pool, r.row, x)
-		to := out[i*d : (i+1)*d]
-		for j, v := range x {
-			to[j] = float64(v) - centre[j]
+		to, centre := out[i*d:][:len(x)], centre[:len(x)]
+		if each == nil {
+			for j, v := range x {
+				to[j] = E(float64(v) - centre[j])
+			}
+			continue
 		}
 		for j, s := range each {
-			to[j] /= float64(s)
+			to[j] = E((float64(x[j]) - centre[j]) / float64(s))
 		}
 	}
 	return out

@@ -183,8 +183,8 @@ func (l *Learner) putRows(r *pooledLogistic, rows []poolRow, each []float32) (po
 		r.gram = g.squares
 		return g, backend.Put(l.queue, r.x.Buf, 0, toFloat32(mat.DenseCopyOf(g.root).RawMatrix().Data))
 	}
-	err := l.centredBlocks(g, rows, each, func(lo, _ int, block []float64) error {
-		return backend.Put(l.queue, r.x.Buf, lo*r.x.Cols, toFloat32(block))
+	err := centredBlocks(l.problem, g, rows, each, func(lo, _ int, block []float32) error {
+		return backend.Put(l.queue, r.x.Buf, lo*r.x.Cols, block)
 	})
 	if err == nil {
 		err = r.square()

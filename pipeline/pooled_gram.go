@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
 
@@ -101,7 +102,7 @@ func (l *Learner) computeGram(rows, samples []poolRow, each []float32, y *mat.De
 	if err := tmp.Err(); err != nil {
 		return g, err
 	}
-	err := l.centredBlocks(g, rows, each, func(lo, n int, block []float64) error {
+	err := centredBlocks(l.problem, g, rows, each, func(lo, n int, block []float64) error {
 		xs.Rows = n
 		if err := backend.Put(l.queue, xs.Buf, 0, block); err != nil {
 			return err
@@ -123,17 +124,19 @@ func (p *Problem) meanRow(rows []poolRow) []float64 {
 	mean, x := make([]float64, p.Set.Pools[0].Cols), make([]float32, p.Set.Pools[0].Cols)
 	for _, r := range rows {
 		p.readRow(r.pool, r.row, x)
+		mean := mean[:len(x)]
 		for f, v := range x {
-			mean[f] += float64(v) / float64(len(rows))
+			mean[f] += float64(v)
 		}
 	}
+	floats.Scale(1/float64(max(1, len(rows))), mean)
 	return mean
 }
 
 // pooledRoot sets the fields of g where the regression uses R; y may be nil.
 func (l *Learner) pooledRoot(g *pooledGram, rows, samples []poolRow, each []float32, y *mat.Dense) error {
 	n := len(rows) + len(samples)
-	g.wide = mat.NewDense(n, len(g.centre), l.problem.centred(nil, slices.Concat(rows, samples), g.centre, each))
+	g.wide = mat.NewDense(n, len(g.centre), l.problem.centred(slices.Concat(rows, samples), g.centre, each))
 	tmp := backend.NewScope(l.queue)
 	defer tmp.Close()
 	x := backend.Upload(tmp, backend.Float64, g.wide.RawMatrix().Data)
@@ -171,11 +174,12 @@ func (l *Learner) pooledRoot(g *pooledGram, rows, samples []poolRow, each []floa
 }
 
 // centredBlocks passes rows less the centre to fn in blocks, n rows from row lo on.
-func (l *Learner) centredBlocks(g pooledGram, rows []poolRow, each []float32, fn func(lo, n int, block []float64) error) error {
-	var host []float64
+func centredBlocks[E float32 | float64](p *Problem, g pooledGram, rows []poolRow, each []float32,
+	fn func(lo, n int, block []E) error) error {
+	var host []E
 	for lo := 0; lo < len(rows); lo += pooledBlock {
 		hi := min(lo+pooledBlock, len(rows))
-		host = l.problem.centred(host, rows[lo:hi], g.centre, each)
+		host = lessCentre(p, host, rows[lo:hi], g.centre, each)
 		if err := fn(lo, hi-lo, host); err != nil {
 			return err
 		}

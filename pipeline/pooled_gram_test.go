@@ -32,7 +32,7 @@ func TestPooledWide(t *testing.T) {
 		some[1] = some[0]
 		y, lambda := mat.NewDense(rows, 2, normals(rng, 2*rows)), 0.1
 		plain := pooledGram{centre: l.problem.meanRow(some)}
-		of := mat.NewDense(rows, d, l.problem.centred(nil, some, plain.centre, each))
+		of := mat.NewDense(rows, d, l.problem.centred(some, plain.centre, each))
 		plain.squares, plain.products = mat.NewSymDense(d, nil), new(mat.Dense)
 		plain.squares.SymOuterK(1, of.T())
 		plain.products.Mul(of.T(), y)
@@ -40,7 +40,7 @@ func TestPooledWide(t *testing.T) {
 		samples := l.problem.targetPoolRows([]int32{3, 1, 4, 59}[:rng.IntN(5)])
 		must.Do(t, l.pooledRoot(&wide, some, samples, each, y))
 		if len(samples) > 0 { // their covariance given the rows, also outside the span of the rows
-			x := mat.NewDense(len(samples), d, l.problem.centred(nil, samples, plain.centre, each))
+			x := mat.NewDense(len(samples), d, l.problem.centred(samples, plain.centre, each))
 			penalized := func(g pooledGram) *mat.SymDense { return pooledSystem{squares: g.squares, unit: 1}.penalized(lambda) }
 			want := plain.added(x, penalized(plain)).covariance()
 			var off mat.Dense

@@ -37,6 +37,7 @@ type pooledLogistic struct {
 	source       []int         // source of each row, from 0
 	rows         []float64     // number of rows of each source
 	gram         *mat.SymDense // X'X
+	system       mat.SymDense  // what curved returned last
 	failed       error
 	// Copies of f, residuals and on in host memory.
 	hostF, hostResiduals, hostOn []float32
@@ -193,14 +194,15 @@ type pooledUnits struct {
 	u blas64.Triangular
 }
 
+// unitsAt returns the units at lambda, which are valid until the next call.
 func (r *pooledLogistic) unitsAt(lambda float64) pooledUnits {
 	factor, _ := lapack64.Potrf(r.curved(pooledCurvature, lambda).RawSymmetric()) // the added diagonal makes it positive definite
 	return pooledUnits{r, factor}
 }
 
-// curved returns c X'X + lambda I, with lambda at least a millionth of the trace of c X'X.
+// curved returns c X'X + lambda I, with lambda at least a millionth of the trace of c X'X. The next call overwrites it.
 func (r *pooledLogistic) curved(c, lambda float64) *mat.SymDense {
-	out := new(mat.SymDense)
+	out := &r.system
 	out.ScaleSym(c, r.gram)
 	floor := math.Max(regress.LeastCurvature, 1e-6*mat.Trace(out)) // less is rounding
 	for j := range out.SymmetricDim() {

@@ -52,7 +52,7 @@ func (l *Learner) penaltyOfRows(ctx context.Context, rows []poolRow, y []float64
 			return 0, err
 		}
 		r.logits.Rest = rest
-		x := mat.NewDense(len(left), len(gram.centre), l.problem.centred(nil, left, gram.centre, each))
+		x := mat.NewDense(len(left), len(gram.centre), l.problem.centred(left, gram.centre, each))
 		parts = append(parts, part{r, gram, x, regress.ClassesOf(leftY, c), r.empty()})
 	}
 	loss := func(lambda float64) (sum float64, err error) {

@@ -41,7 +41,7 @@ func TestPenaltyOfRows(t *testing.T) {
 		must.Do(t, err)
 		start := first * gram.unit()
 		found := must.Get(l.penaltyOfRows(t.Context(), rows, y, group, nil, 0, start, 6))(t)
-		x := mat.NewDense(len(others), len(gram.centre), p.centred(nil, others, gram.centre, nil))
+		x := mat.NewDense(len(others), len(gram.centre), p.centred(others, gram.centre, nil))
 		class := regress.ClassesOf(labels, len(group))
 		loss := func(lambda float64) float64 {
 			fit := must.Get(r.fit(t.Context(), lambda, r.empty()))(t)

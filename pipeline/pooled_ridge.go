@@ -62,7 +62,7 @@ func (l *Learner) regressSquared(in Round, group []int, u units, most int) (*poo
 
 // samplesOf returns rows of the target less a centre, n by d, divided by the s_j where each feature has its own.
 func (p *Problem) samplesOf(rows []int32, centre []float64, each []float32) *mat.Dense {
-	return mat.NewDense(len(rows), len(centre), p.centred(nil, p.targetPoolRows(rows), centre, each))
+	return mat.NewDense(len(rows), len(centre), p.centred(p.targetPoolRows(rows), centre, each))
 }
 
 func (p *Problem) targetPoolRows(rows []int32) []poolRow {
@@ -149,7 +149,7 @@ func (l *Learner) levels(gram pooledGram, rows []poolRow, each []float32, y *mat
 		return out, nil
 	}
 	d := len(gram.centre)
-	return out, l.centredBlocks(gram, rows, each, func(lo, n int, block []float64) error {
+	return out, centredBlocks(l.problem, gram, rows, each, func(lo, n int, block []float64) error {
 		for i := range n {
 			add(lo+i, block[i*d:(i+1)*d])
 		}

@@ -25,7 +25,7 @@ func TestSayIsOfPhiAndOfRows(t *testing.T) {
 		must.Get(l.Learn(t.Context(), State{}, round))(t)
 		u := must.Get(l.model.units())(t)
 		of := poolRows{p.Sources[2].Pool, round.Sources[2].Rows}
-		phi := must.Get(l.phi(of))(t)
+		phi := must.Get(l.phi(new(hostCopy), of))(t)
 		_, k := phi.Dims()
 		const count = 3
 		random := func(rows int) *mat.Dense {
@@ -51,7 +51,7 @@ func TestSayIsOfPhiAndOfRows(t *testing.T) {
 					}
 				}
 			}
-			got := must.Get(l.say(with, of))(t)
+			got := must.Get(l.say(new(hostCopy), with, of))(t)
 			linalg.Centre(got)
 			linalg.Centre(want)
 			var off mat.Dense

@@ -55,21 +55,22 @@ func (p headPrior) means(in labelGroup) []float64 {
 	return slices.Repeat([]float64{p.intercept}, len(in.outputs))
 }
 
-// phi returns phi of rows of pools on the host, n by K+1, the last column being the constant 1.
-func (l *Learner) phi(of ...poolRows) (*mat.Dense, error) {
+// phi returns phi of rows of pools on the host, n by K+1, the last column being the constant 1, in the memory of to.
+func (l *Learner) phi(to *hostCopy, of ...poolRows) (*mat.Dense, error) {
 	tmp := backend.NewScope(l.queue)
 	defer tmp.Close()
 	z, err := l.features(tmp, of...)
 	if err != nil {
 		return nil, err
 	}
-	phi, err := download64(l.queue, z)
+	phi, err := to.get(l.queue, z, 1)
 	if err != nil {
 		return nil, err
 	}
-	wide := new(mat.Dense)
-	wide.Augment(phi, mat.NewDense(z.Rows, 1, slices.Repeat([]float64{1}, z.Rows)))
-	return wide, nil
+	for i := range z.Rows {
+		phi.Set(i, z.Cols, 1)
+	}
+	return phi, nil
 }
 
 // residualHead returns a function that fits the target's heads under prior residual: the prediction for a row z is
@@ -253,22 +254,6 @@ func (p *Problem) readTarget(rows []int32) *mat.Dense {
 		}
 	}
 	return x
-}
-
-// download64 copies a matrix from the device to the host, in float64.
-func download64(b backend.Queue, m backend.Matrix) (*mat.Dense, error) {
-	host := make([]float32, (m.Rows-1)*m.Stride+m.Cols)
-	if err := backend.Get(b, host, m.Buf, m.Off); err != nil {
-		return nil, err
-	}
-	out := mat.NewDense(m.Rows, m.Cols, nil)
-	for i := range m.Rows {
-		row := out.RawRowView(i)
-		for j, v := range host[i*m.Stride:][:len(row)] {
-			row[j] = float64(v)
-		}
-	}
-	return out, nil
 }
 
 // interceptPrior regresses the intercepts b of the sources' outputs on their heads (T by K), weighted by their numbers

@@ -14,18 +14,19 @@ type sourcePart struct {
 const mostTogether = 1 << 20
 
 // eachPart calls do for each part of the sources with least rows or more, passing it what of computes for these rows, n
-// by columns. To save calls to the device, of is called for the rows of many parts at a time; it may compute their phi
-// too.
-func (l *Learner) eachPart(in []Labelled, least, columns int, of func(...poolRows) (*mat.Dense, error),
+// by columns, in memory that the next parts overwrite. To save calls to the device, of is called for the rows of many parts
+// at a time; it may compute their phi too.
+func (l *Learner) eachPart(in []Labelled, least, columns int, of func(*hostCopy, ...poolRows) (*mat.Dense, error),
 	do func(sourcePart, *mat.Dense)) error {
 	var parts []sourcePart
 	var rows []poolRows
+	var to hostCopy
 	count, width := 0, max(columns, l.problem.Config.K+1)
 	flush := func() error {
 		if len(parts) == 0 {
 			return nil
 		}
-		all, err := of(rows...)
+		all, err := of(&to, rows...)
 		if err != nil {
 			return err
 		}

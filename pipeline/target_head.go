@@ -41,7 +41,7 @@ func (l *Learner) fitHead(target Labelled) (headFit, error) {
 		}
 		fit, err := l.fitParts(target, func(in labelGroup) ([]headFit, error) {
 			rows := l.targetRows(in.Rows, u)
-			phi, err := l.phi(poolRows{l.problem.Target.Pool, in.Rows})
+			phi, err := l.phi(new(hostCopy), poolRows{l.problem.Target.Pool, in.Rows})
 			if err != nil {
 				return nil, err
 			}

@@ -32,7 +32,7 @@ type transfer struct {
 
 func (l *Learner) newTransfer(target Labelled) (*transfer, error) {
 	p := l.problem
-	phi, err := l.phi(poolRows{p.Target.Pool, target.Rows})
+	phi, err := l.phi(new(hostCopy), poolRows{p.Target.Pool, target.Rows})
 	if err != nil {
 		return nil, err
 	}

@@ -34,7 +34,7 @@ func TestTransfer(t *testing.T) {
 	for _, classes := range []bool{true, false} {
 		set := shops(rng, 5, 300, 6, 3, classes)
 		l, round, e := transferRound(t, set, defaultConfig(t))
-		heads, phi := must.Get(download64(l.queue, l.model.heads()))(t), must.Get(l.phi(poolRows{1, round.Target.Rows}))(t)
+		heads, phi := must.Get(download64(l.queue, l.model.heads()))(t), must.Get(l.phi(new(hostCopy), poolRows{1, round.Target.Rows}))(t)
 		for m, got := range e.Nu {
 			want, differ := 0.0, 0.0
 			for c := range 3 {

@@ -238,7 +238,7 @@ func (l *Learner) resampledParts(rows []int32, prior headPrior, fitted []fittedP
 				at = append(at, i)
 			}
 		}
-		phi, err := l.phi(poolRows{l.problem.Target.Pool, f.Rows})
+		phi, err := l.phi(new(hostCopy), poolRows{l.problem.Target.Pool, f.Rows})
 		if err != nil {
 			return nil, err
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/x448/float16"
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/amtrl/amtrl/backend"
 	"github.com/amtrl/amtrl/dataset"
@@ -56,18 +57,17 @@ func (u units) labelOf(column int) float64 {
 // scaling says, which must not be ScalingAuto. Rows less the centres of their pools have mu 0.
 func newUnits(set shifted, sources []Source, columns []int, in []Labelled, scaling string) units {
 	d := set.set.Pools[0].Cols
-	sum, square, n := make([]float64, d), 0.0, 0
+	sum, squares, n := make([]float64, d), make([]float64, d), 0
 	for row := range rowsOf(set, sources, in) {
+		sum, squares := sum[:len(row)], squares[:len(row)]
 		for j, v := range row {
 			sum[j] += float64(v)
-			square += float64(v) * float64(v)
+			squares[j] += float64(v) * float64(v)
 		}
 		n++
 	}
 	u := units{centre: make([]float32, d), scale: 1, label: slices.Repeat([]float64{1}, slices.Max(columns)+1)}
-	if n > 0 {
-		square /= float64(n)
-	}
+	square := floats.Sum(squares) / float64(max(1, n))
 	if n > 0 && set.centres == nil {
 		for j, v := range sum {
 			mean := v / float64(n)
