@@ -11,8 +11,8 @@ import (
 )
 
 // BLAS is gonum's BLAS with faster products of float64 matrices, triangular and symmetric ones included, by fused
-// multiply-adds on processors with AVX2. Results differ from gonum's by rounding, and are the same with AVX2 and AVX-512. A
-// program makes all of gonum's matrices use it with
+// multiply-adds on processors with AVX2. For finite numbers results differ from gonum's by rounding; they are the same with
+// AVX2 and AVX-512. A program makes all of gonum's matrices use it with
 //
 //	blas64.Use(cpu.BLAS{})
 type BLAS struct {

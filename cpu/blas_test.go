@@ -42,14 +42,18 @@ func TestBLAS(t *testing.T) {
 		a, lda := operand(m, k, tA)
 		b, ldb := operand(k, n, tB)
 		c, ldc := operand(m, n, blas.NoTrans)
+		finite := c
 		alpha, beta := []float64{1, -1, rng.NormFloat64()}[rng.IntN(3)], []float64{0, 1, rng.NormFloat64()}[rng.IntN(3)]
 		compute := func(by blas.Float64Level3, alpha, beta float64, a, b, c []float64) []float64 {
 			out := slices.Clone(c)
 			by.Dgemm(tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, out, ldc)
 			return out
 		}
+		if beta == 0 { // C is not read then
+			c = spoiled(c, func(at int) bool { return at%ldc < n })
+		}
 		want := compute(gonum.Implementation{}, alpha, beta, a, b, c)
-		sizes := compute(gonum.Implementation{}, math.Abs(alpha), math.Abs(beta), absolute(a), absolute(b), absolute(c))
+		sizes := compute(gonum.Implementation{}, math.Abs(alpha), math.Abs(beta), absolute(a), absolute(b), absolute(finite))
 		one, threads := compute(BLAS{Threads: func() int { return 1 }}, alpha, beta, a, b, c), rng.IntN(4)
 		got := compute(BLAS{Threads: func() int { return threads }}, alpha, beta, a, b, c)
 		for i, v := range want {
@@ -59,6 +63,17 @@ func TestBLAS(t *testing.T) {
 			}
 		}
 	}
+}
+
+// spoiled returns x with NaN in some places.
+func spoiled(x []float64, where func(at int) bool) []float64 {
+	out := slices.Clone(x)
+	for at := range out {
+		if where(at) {
+			out[at] = math.NaN()
+		}
+	}
+	return out
 }
 
 func absolute(x []float64) []float64 {

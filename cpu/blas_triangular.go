@@ -142,7 +142,8 @@ func solveRowsUp(d blas.Diag, m, n int, alpha float64, a []float64, lda int, x [
 	}
 }
 
-// divideRow divides a row by an element of the diagonal. A zero stays zero whatever it is divided by, as in gonum.
+// divideRow divides a row by an element of the diagonal. A zero stays zero whatever it is divided by, as where gonum
+// divides from the right.
 func divideRow(d blas.Diag, by float64, row []float64) {
 	if d == blas.Unit {
 		return

@@ -8,8 +8,8 @@ import (
 	"github.com/amtrl/amtrl/cpu/internal/vec"
 )
 
-// tile computes the m by n block of a product from element (i, j) on, on one goroutine. No element of the product
-// depends on how the product is cut.
+// tile computes the m by n block of a product from element (i, j) on, on one goroutine. How a product is cut depends on
+// its size alone.
 type tile func(i, j, m, n int)
 
 func (q *queue) Gemm(transA, transB bool, alpha float64, a, b backend.Matrix, beta float64, cm backend.Matrix) error {

@@ -6,7 +6,6 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
 
@@ -129,7 +128,9 @@ func (p *Problem) meanRow(rows []poolRow) []float64 {
 			mean[f] += float64(v)
 		}
 	}
-	floats.Scale(1/float64(max(1, len(rows))), mean)
+	for f := range mean {
+		mean[f] /= float64(max(1, len(rows)))
+	}
 	return mean
 }
 

@@ -194,7 +194,7 @@ type pooledUnits struct {
 	u blas64.Triangular
 }
 
-// unitsAt returns the units at lambda, which are valid until the next call.
+// unitsAt returns the units at lambda, which are valid until the next call of unitsAt or curved.
 func (r *pooledLogistic) unitsAt(lambda float64) pooledUnits {
 	factor, _ := lapack64.Potrf(r.curved(pooledCurvature, lambda).RawSymmetric()) // the added diagonal makes it positive definite
 	return pooledUnits{r, factor}

@@ -144,11 +144,11 @@ func LogOfLabel(f, y float64) float64 {
 // for both, since it is called for each row in each step.
 func logistic01(f, y float64) (loss, slope float64) {
 	e := math.Exp(-math.Abs(f))
-	loss, slope = math.Log1p(e)-y*f, 1/(1+e)
+	loss, slope = math.Log1p(e), 1/(1+e)
 	if f < 0 {
-		slope *= e
+		loss, slope = loss-y*f, slope*e
 	} else {
-		loss += f
+		loss += (1 - y) * f
 	}
 	return loss, slope - y
 }

@@ -126,8 +126,8 @@ type trial struct {
 // cache when the gradient needs them.
 const rowsTogether = 48
 
-// columnsTogether is the largest number of columns with which gonum adds up the elements of a product as it does for a single column: it
-// cuts larger products into blocks.
+// columnsTogether bounds the columns of one product. Up to it gonum adds up each element as it does for a single column; it cuts larger
+// products into blocks.
 const columnsTogether = 192
 
 // evaluate computes the objective and gradient of all trials in one pass over B.
@@ -248,6 +248,8 @@ func (w *weightedMultinomial) search(ctx context.Context, from []float64, folds 
 		if len(waiting) < max(1, active) {
 			continue
 		}
+		// The order in which the searches come here is chance, and a trial's products may depend on its place among the others.
+		slices.SortFunc(waiting, func(a, b *trial) int { return a.without - b.without })
 		w.evaluateAll(waiting)
 		for _, step := range waiting {
 			close(step.done)

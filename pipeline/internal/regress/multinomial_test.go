@@ -69,6 +69,21 @@ func TestSearchesSideBySide(t *testing.T) {
 	}
 }
 
+// A fit of more classes and folds than one product holds is the same each time, in whatever order its searches come to evaluate.
+func TestFitIsRepeatable(t *testing.T) {
+	blas64.Use(cpu.BLAS{})
+	defer blas64.Use(gonum.Implementation{})
+	rng := testrand.New(t)
+	for _, shape := range [][3]int{{49, 8, 25}, {97, 15, 40}} {
+		m := someMultinomial(rng, shape[0], shape[1], shape[2])
+		first := must.Get(m.Fit(t.Context(), m.Origin(), 30))(t)
+		for range 4 {
+			again := must.Get(m.Fit(t.Context(), m.Origin(), 30))(t)
+			must.Hold(t, mat.Equal(first.Left, again.Left) && mat.Equal(first.U, again.U), "%v: another fit of the same samples differs", shape)
+		}
+	}
+}
+
 // The objective of each of several trials evaluated together agrees with its definition, and the gradient with central differences of that.
 func TestMultinomialObjective(t *testing.T) {
 	rng := testrand.New(t)
