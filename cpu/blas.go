@@ -23,6 +23,9 @@ type BLAS struct {
 	Threads func() int
 }
 
+// doubles keeps the memory of products between calls.
+var doubles vec.Buffers[float64]
+
 func (b BLAS) threads() int {
 	if b.Threads != nil {
 		if n := b.Threads(); n > 0 {

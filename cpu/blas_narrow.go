@@ -11,9 +11,6 @@ import (
 // narrowest is the number of rows or columns of C below which tiles would be mostly empty.
 const narrowest = 4
 
-// doubles keeps the memory of products between calls.
-var doubles vec.Buffers[float64]
-
 // narrow is [vec.Dgemm] for a C of few rows or few columns, which it computes by whole rows or columns, and of A B' by
 // [vec.DotRows]. It does not compute A'B', with both factors transposed.
 func narrow(transA, transB bool, m, n, k int, alpha float64, a []float64, lda int, b []float64, ldb int, c []float64, ldc int) {

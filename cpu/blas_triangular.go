@@ -170,27 +170,9 @@ func solveColumns(d blas.Diag, m, n int, alpha float64, a []float64, lda int, x 
 	columns := *buf
 	for ; m > 0; m -= solvedTogether {
 		rows := min(m, solvedTogether)
-		transpose(columns, solvedTogether, x, ldx, rows, n)
+		vec.Transpose(columns, solvedTogether, x, ldx, rows, n)
 		solveRows(d, n, rows, alpha, a, lda, columns, solvedTogether) // A'X' = alpha B'
-		transpose(x, ldx, columns, solvedTogether, n, rows)
+		vec.Transpose(x, ldx, columns, solvedTogether, n, rows)
 		x = x[min(rows*ldx, len(x)):]
-	}
-}
-
-// transpose copies the transpose of a rows by cols matrix to dst.
-func transpose(dst []float64, ldDst int, src []float64, ld, rows, cols int) {
-	const together = 4
-	i := 0
-	for ; i+together <= rows; i += together {
-		s0, s1, s2, s3 := src[i*ld:][:cols], src[(i+1)*ld:][:cols], src[(i+2)*ld:][:cols], src[(i+3)*ld:][:cols]
-		for j, v := range s0 {
-			to := dst[j*ldDst+i:][:together]
-			to[0], to[1], to[2], to[3] = v, s1[j], s2[j], s3[j]
-		}
-	}
-	for ; i < rows; i++ {
-		for j, v := range src[i*ld:][:cols] {
-			dst[j*ldDst+i] = v
-		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	lapackgonum "gonum.org/v1/gonum/lapack/gonum"
 
 	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/cpu/internal/vec"
 )
 
 func (q *queue) Pinv(a backend.Matrix, rcond float64, dst backend.Matrix) (int, error) {
@@ -61,11 +62,7 @@ func wide(a dense[float64]) dense[float64] {
 		copyRows(t, a)
 		return t
 	}
-	for i := range a.rows {
-		for j, v := range a.row(i) {
-			t.data[j*t.cols+i] = v
-		}
-	}
+	vec.Transpose(t.data, t.stride, a.data, a.stride, a.rows, a.cols)
 	return t
 }
 

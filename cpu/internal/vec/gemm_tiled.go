@@ -93,29 +93,14 @@ func packB[E float32 | float64](dst, b []E, stride int, trans bool, p, kb, j, nb
 	}
 }
 
-// packRows copies k elements of each of n rows of src, element (i, p) at i*rs + p*cs, to p*width + i of dst. It leaves
-// rows n to width-1 of dst as they are.
+// packRows copies k elements of each of n rows of src, element (i, p) at i*rs + p*cs where rs or cs is 1, to
+// p*width + i of dst. It leaves rows n to width-1 of dst as they are.
 func packRows[E float32 | float64](dst []E, width int, src []E, rs, cs, n, k int) {
-	dst = dst[:k*width]
-	if rs == 1 && n == width {
-		for p := range k {
-			copy(dst[p*width:][:width], src[p*cs:])
-		}
+	if cs == 1 {
+		Transpose(dst, width, src, rs, n, k)
 		return
 	}
-	i := 0
-	for ; i <= n-4; i += 4 {
-		s0, s1, s2, s3 := src[i*rs:], src[(i+1)*rs:], src[(i+2)*rs:], src[(i+3)*rs:]
-		for p := range k {
-			at := p * cs
-			d := dst[p*width+i:][:4]
-			d[0], d[1], d[2], d[3] = s0[at], s1[at], s2[at], s3[at]
-		}
-	}
-	for ; i < n; i++ {
-		s := src[i*rs:]
-		for p := range k {
-			dst[p*width+i] = s[p*cs]
-		}
+	for p := range k {
+		copy(dst[p*width:][:n], src[p*cs:])
 	}
 }
