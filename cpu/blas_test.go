@@ -65,25 +65,6 @@ func TestBLAS(t *testing.T) {
 	}
 }
 
-// spoiled returns x with NaN in some places.
-func spoiled(x []float64, where func(at int) bool) []float64 {
-	out := slices.Clone(x)
-	for at := range out {
-		if where(at) {
-			out[at] = math.NaN()
-		}
-	}
-	return out
-}
-
-func absolute(x []float64) []float64 {
-	out := make([]float64, len(x))
-	for i, v := range x {
-		out[i] = math.Abs(v)
-	}
-	return out
-}
-
 func BenchmarkBLAS(b *testing.B) {
 	for _, impl := range []struct {
 		name string

@@ -25,11 +25,7 @@ func TestTriangles(t *testing.T) {
 	size := func() int { return 1 + []int{rng.IntN(20), rng.IntN(70), rng.IntN(260)}[rng.IntN(3)] }
 	operand := func(rows, cols int) ([]float64, int) {
 		stride := cols + rng.IntN(2)*rng.IntN(9)
-		x := make([]float64, (rows-1)*stride+cols)
-		for i := range x {
-			x[i] = rng.NormFloat64() * math.Exp(rng.NormFloat64()) * float64(rng.IntN(4))
-		}
-		return x, stride
+		return numbers(rng, (rows-1)*stride+cols), stride
 	}
 	panics := func(call func()) (is bool) {
 		defer func() { is = recover() != nil }()

@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"testing"
@@ -8,27 +9,19 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/gonum"
 
-	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
 // Dgemv and Dger give gonum's results up to the rounding of each term, and leave the padding as it is.
 func TestVectors(t *testing.T) {
 	rng := testrand.New(t)
-	numbers := func(n int) []float64 {
-		x := make([]float64, n)
-		for i := range x {
-			x[i] = rng.NormFloat64() * math.Exp(rng.NormFloat64()) * float64(rng.IntN(4))
-		}
-		return x
-	}
 	plain := gonum.Implementation{}
 	for range 300 {
 		m, n := 1+[]int{rng.IntN(20), rng.IntN(150)}[rng.IntN(2)], 1+[]int{rng.IntN(20), rng.IntN(150)}[rng.IntN(2)]
 		trans := []blas.Transpose{blas.NoTrans, blas.Trans}[rng.IntN(2)]
 		alpha, beta := []float64{1, -1, 0, rng.NormFloat64()}[rng.IntN(4)], []float64{0, 1, rng.NormFloat64()}[rng.IntN(3)]
 		incX, incY, lda := 1+rng.IntN(3), 1+rng.IntN(3), n+rng.IntN(3)
-		a, x, y := numbers(m*lda), numbers(max(m, n)*incX), numbers(max(m, n)*incY)
+		a, x, y := numbers(rng, m*lda), numbers(rng, max(m, n)*incX), numbers(rng, max(m, n)*incY)
 		finite := y
 		if beta == 0 { // y is not read then
 			y = spoiled(y, func(at int) bool { return at%incY == 0 })
@@ -43,16 +36,10 @@ func TestVectors(t *testing.T) {
 			by.Dger(m, n, alpha, x, incX, y, incY, out, lda)
 			return out
 		}
-		compare := func(op string, terms int, got, want, sizes []float64, kept func(at int) bool) {
-			for i, v := range want {
-				must.Hold(t, math.IsNaN(v) && math.IsNaN(got[i]) || math.Abs(got[i]-v) <= float64(terms)*0x1p-52*sizes[i] && (!kept(i) || got[i] == v),
-					"%s of %d by %d, %c, alpha %g, beta %g, strides %d and %d: element %d is %g, expected %g", op, m, n, trans, alpha, beta, incX, incY,
-					i, got[i], v)
-			}
-		}
-		compare("Dgemv", max(m, n)+3, gemv(BLAS{}, alpha, beta, a, x, y), gemv(plain, alpha, beta, a, x, y),
+		what := fmt.Sprintf("%d by %d, %c, alpha %g, beta %g, strides %d and %d", m, n, trans, alpha, beta, incX, incY)
+		compare(t, "Dgemv, "+what, max(m, n)+3, gemv(BLAS{}, alpha, beta, a, x, y), gemv(plain, alpha, beta, a, x, y),
 			gemv(plain, math.Abs(alpha), math.Abs(beta), absolute(a), absolute(x), absolute(finite)), func(at int) bool { return at%incY > 0 })
-		compare("Dger", 3, ger(BLAS{}, alpha, a, x, finite), ger(plain, alpha, a, x, finite),
+		compare(t, "Dger, "+what, 3, ger(BLAS{}, alpha, a, x, finite), ger(plain, alpha, a, x, finite),
 			ger(plain, math.Abs(alpha), absolute(a), absolute(x), absolute(finite)), func(at int) bool { return at%lda >= n })
 	}
 }
