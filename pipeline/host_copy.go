@@ -14,7 +14,7 @@ type hostCopy struct {
 	wide   []float64
 }
 
-// get copies m. The result has more columns than m, which may hold anything.
+// get copies m. The result has a number of columns beside those of m, which may hold anything.
 func (d *hostCopy) get(b backend.Queue, m backend.Matrix, more int) (*mat.Dense, error) {
 	n, cols := (m.Rows-1)*m.Stride+m.Cols, m.Cols+more
 	d.narrow = slices.Grow(d.narrow[:0], n)[:n]
