@@ -146,13 +146,20 @@ func (r *records) skip(n int64) (passed int64, err error) {
 
 // fault adds the file and the line to an error of a row, which has this number of cells.
 func (r *records) fault(err error, cells int) error {
-	if e, ok := errors.AsType[*csv.ParseError](err); ok {
-		if errors.Is(e.Err, csv.ErrFieldCount) {
-			return fmt.Errorf("%s: line %d: expected %s, found %d", r.path, r.before+e.StartLine, text.Several(r.FieldsPerRecord, "column"), cells)
-		}
-		return fmt.Errorf("%s: line %d: %w", r.path, r.before+e.Line, e.Err)
+	e, ok := errors.AsType[*csv.ParseError](err)
+	if !ok {
+		return fmt.Errorf("%s: %w", r.path, err)
 	}
-	return fmt.Errorf("%s: %w", r.path, err)
+	expected, found := `a cell that begins with " to end with one, and each within to be doubled`, "text after the one that ends it"
+	switch {
+	case errors.Is(err, csv.ErrFieldCount):
+		expected, found = text.Several(r.FieldsPerRecord, "column"), strconv.Itoa(cells)
+	case errors.Is(err, csv.ErrBareQuote):
+		expected, found = `a cell with a " in it to begin and end with one, and that within to be doubled`, "a cell that does not begin with one"
+	case e.Line > e.StartLine:
+		found = fmt.Sprintf("a cell that goes on to line %d", r.before+e.Line)
+	}
+	return fmt.Errorf("%s: line %d: expected %s, found %s", r.path, r.before+e.StartLine, expected, found)
 }
 
 func (t *csvTable) Scan(q Query, f func(*Batch) error) error {

@@ -91,14 +91,23 @@ func TestSeparatorOfExcel(t *testing.T) {
 	must.Equal(t, other.Columns()[0].Name, "sep=", "a column of that name")
 }
 
-// A row with another number of columns is refused with this number.
-func TestRowOfAnotherLength(t *testing.T) {
+// A row that cannot be read is refused by the line on which it begins. A quote without its pair takes all lines up to the next for a cell.
+func TestRowsThatAreRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "rows.csv")
-	must.Do(t, os.WriteFile(path, []byte("id,x,y\n1,2,3\n1,2\n"), 0o644))
-	tab := must.Get(Open(path, CSV))(t)
-	defer tab.Close()
-	err := tab.Scan(Query{Scalars: []string{"id"}}, func(*Batch) error { return nil })
-	must.Fail(t, "a short row", err, "rows.csv: line 3: expected 3 columns, found 2")
+	for row, want := range map[string]string{
+		"1,2":           "expected 3 columns, found 2",
+		"1,\"2,3":       `expected a cell that begins with " to end with one, and each within to be doubled, found a cell that goes on to line 5`,
+		"1,\"2\"a,3":    `expected a cell that begins with " to end with one, and each within to be doubled, found text after the one that ends it`,
+		"1,\"2\n2\"a,3": "found a cell that goes on to line 4",
+		"1,2\"a\",3": `expected a cell with a " in it to begin and end with one, and that within to be doubled, found a cell that does not ` +
+			"begin with one",
+	} {
+		must.Do(t, os.WriteFile(path, []byte("id,x,y\n1,2,3\n"+row+"\n1,2,3\n4,5,6\n"), 0o644))
+		tab := must.Get(Open(path, CSV))(t)
+		err := tab.Scan(Query{Scalars: []string{"id"}}, func(*Batch) error { return nil })
+		must.Fail(t, row, err, "rows.csv: line 3: ", want)
+		must.Do(t, tab.Close())
+	}
 }
 
 func TestHasDecimalComma(t *testing.T) {
