@@ -35,6 +35,17 @@ const (
 	MetricExcess = "excess_risk"
 )
 
+// MetricTitle returns what a metric is called in a sentence or a column.
+func MetricTitle(metric string) string {
+	switch metric {
+	case MetricMSE:
+		return "mean squared error"
+	case MetricExcess:
+		return "excess risk"
+	}
+	return metric
+}
+
 // leavesOneOut reports whether every head has leave-one-out residuals.
 func (c *Config) leavesOneOut() bool { return c.Head.Prior == PriorResidual }
 

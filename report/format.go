@@ -17,17 +17,6 @@ func Score(metric string, value float64) string {
 	return text.Digits(value)
 }
 
-// metricTitle returns the name of a metric for a column or an axis.
-func metricTitle(metric string) string {
-	switch metric {
-	case pipeline.MetricMSE:
-		return "mean squared error"
-	case pipeline.MetricExcess:
-		return "excess risk"
-	}
-	return metric
-}
-
 // difference formats a difference of two scores with its sign, errors in points.
 func difference(metric string, value float64) string {
 	if metric == pipeline.MetricError {

@@ -252,7 +252,8 @@ func methodColor(m string) int {
 
 // scoreAxis returns an axis of scores.
 func scoreAxis(metric, of string) chart.Axis {
-	a := chart.Axis{Name: of + metricTitle(metric), Text: func(v float64) string { return signed(strconv.FormatFloat(v, 'g', 3, 64)) }}
+	a := chart.Axis{Name: of + pipeline.MetricTitle(metric)}
+	a.Text = func(v float64) string { return signed(strconv.FormatFloat(v, 'g', 3, 64)) }
 	if metric == pipeline.MetricError {
 		a.Name += " (%)"
 		a.Text = func(v float64) string { return signed(strconv.FormatFloat(roundTo(100*v), 'f', -1, 64)) }

@@ -46,7 +46,8 @@ func (r *runPage) headline(m *runs.MethodResult) Sentence {
 
 // stated returns the error of the saved model, and what it was measured on.
 func (r *runPage) stated(m *runs.MethodResult) Sentence {
-	line := say("The model that is saved is that of ", m.Method, ". Its ", metricTitle(r.metric), " is ", score(r.metric, m.Score.Value))
+	line := say("The model that is saved is that of ", m.Method, ". Its ",
+		pipeline.MetricTitle(r.metric), " is ", score(r.metric, m.Score.Value))
 	if m.Interval != nil {
 		line = append(line, say(" (95 % interval ", span(m.Interval, func(v float64) string { return Score(r.metric, v) }), ")")...)
 	}

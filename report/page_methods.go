@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/amtrl/amtrl/internal/text"
+	"github.com/amtrl/amtrl/pipeline"
 	"github.com/amtrl/amtrl/runs"
 )
 
@@ -50,7 +51,7 @@ func (r *runPage) choice(m *runs.MethodResult) Sentence {
 
 func (r *runPage) methods() Part {
 	write := func(v float64) string { return Score(r.metric, v) }
-	sheet := Sheet{ID: "methods-table", Title: "all methods", Open: true, Columns: []string{"method", metricTitle(r.metric),
+	sheet := Sheet{ID: "methods-table", Title: "all methods", Open: true, Columns: []string{"method", pipeline.MetricTitle(r.metric),
 		"95 % interval: from", "to", "source samples", "cost", "rounds", "iterations", "leave-one-out loss"}}
 	likely := slices.ContainsFunc(r.Result.Methods, func(m runs.MethodResult) bool { return m.LogLoss > 0 })
 	if likely {

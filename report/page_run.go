@@ -108,7 +108,7 @@ func (r *runPage) spend() Figure {
 	if r.costs() {
 		axis = "cost of source samples"
 	}
-	sheet := Sheet{ID: "spend-table", Columns: []string{"method", "round", axis, metricTitle(r.metric), "interval: from", "to"}}
+	sheet := Sheet{ID: "spend-table", Columns: []string{"method", "round", axis, pipeline.MetricTitle(r.metric), "interval: from", "to"}}
 	add := func(method string, round Cell, x float64, levels bool, y float64, i *[2]float64) {
 		cells := []Cell{plain(method), round, count(x), score(r.metric, y), {}, {}}
 		if levels {
@@ -141,7 +141,7 @@ func (r *runPage) spend() Figure {
 		}
 	}
 	lines, above := withoutFar(lines)
-	desc := fmt.Sprintf("%s of each method against %s; the table below has the numbers.", metricTitle(r.metric), axis)
+	desc := fmt.Sprintf("%s of each method against %s; the table below has the numbers.", pipeline.MetricTitle(r.metric), axis)
 	for _, l := range above {
 		sheet.Note += fmt.Sprintf("%s lies far above the others and is not drawn. ", l.Name)
 	}
@@ -149,7 +149,7 @@ func (r *runPage) spend() Figure {
 		sheet.Note += "The dashed line is no measurement: it continues the straight line through the rounds, in logarithms, to twice the spend."
 	}
 	return Figure{ID: "spend", Sheet: sheet, Wide: false,
-		Chart: chart.Lines(upper(metricTitle(r.metric))+" against spend", desc, countAxis(axis), scoreAxis(r.metric, ""), lines)}
+		Chart: chart.Lines(upper(pipeline.MetricTitle(r.metric))+" against spend", desc, countAxis(axis), scoreAxis(r.metric, ""), lines)}
 }
 
 // upper returns a title with its first letter in upper case.

@@ -85,7 +85,7 @@ func (d *sweepData) answer() Answer {
 	}
 	if len(a.Verdicts) == 0 {
 		m := d.summary.Methods[slices.IndexFunc(d.summary.Methods, func(m runs.MethodSummary) bool { return m.Budget == d.budget })]
-		a.Headline = say("The mean ", metricTitle(metric), " of ", methodWords(m.Method), " is ", score(metric, m.Value), d.atBudget())
+		a.Headline = say("The mean ", pipeline.MetricTitle(metric), " of ", methodWords(m.Method), " is ", score(metric, m.Value), d.atBudget())
 		return a
 	}
 	over := say(" on average over targets")
@@ -105,7 +105,7 @@ func (d *sweepData) answer() Answer {
 		}
 		a.Headline = say(who, " whether ", methodWords(first.A), " is better", than)
 	}
-	line := say("Mean ", metricTitle(metric), ": ")
+	line := say("Mean ", pipeline.MetricTitle(metric), ": ")
 	for i, m := range d.summary.Methods {
 		if m.Budget == d.budget {
 			if i > 0 && len(line) > 3 {
@@ -127,7 +127,7 @@ func (d *sweepData) answer() Answer {
 // differenceAxis returns an axis of differences of scores.
 func differenceAxis(metric string) chart.Axis {
 	a := scoreAxis(metric, "")
-	a.Name = "difference of " + metricTitle(metric)
+	a.Name = "difference of " + pipeline.MetricTitle(metric)
 	write := a.Text
 	a.Text = func(v float64) string { return plus(write(v)) }
 	if metric == pipeline.MetricError {
@@ -141,7 +141,8 @@ func (d *sweepData) differences() Part {
 	a, b := d.methods[0], d.methods[1]
 	metric := d.summary.Metric
 	title := fmt.Sprintf("%s over %s by target", upper(a), b)
-	desc := fmt.Sprintf("The difference of the %s of %s and %s for each target; blue where %s is better.", metricTitle(metric), b, a, a)
+	desc := fmt.Sprintf("The difference of the %s of %s and %s for each target; blue where %s is better.",
+		pipeline.MetricTitle(metric), b, a, a)
 	sheet := Sheet{ID: "map-table", Columns: []string{"target", a, b, "difference"}}
 	var names []string
 	var gains []float64
@@ -199,7 +200,7 @@ func (d *sweepData) histogram() Part {
 		all = append(all, t.values[0], t.values[1])
 	}
 	edges := chart.Bins(all, 16)
-	sheet := Sheet{ID: "scores-table", Columns: []string{metricTitle(metric) + " from", "below", d.methods[0], d.methods[1]}}
+	sheet := Sheet{ID: "scores-table", Columns: []string{pipeline.MetricTitle(metric) + " from", "below", d.methods[0], d.methods[1]}}
 	series := []chart.Counts{{Name: d.methods[0]}, {Name: d.methods[1]}}
 	for k := range series {
 		series[k].Counts = make([]int, len(edges)-1)
@@ -214,8 +215,9 @@ func (d *sweepData) histogram() Part {
 	return Part{ID: "histogram", Title: "How the targets fare",
 		Text: []Sentence{say("Further left is better. Each target counts once, with its mean over seeds", d.atBudget(), ".")},
 		Figures: []Figure{{ID: "scores", Sheet: sheet, Chart: chart.Histogram(
-			fmt.Sprintf("Targets by their %s", metricTitle(metric)),
-			fmt.Sprintf("Two histograms of the targets by %s: %s filled, %s as an outline.", metricTitle(metric), d.methods[0], d.methods[1]),
+			fmt.Sprintf("Targets by their %s", pipeline.MetricTitle(metric)),
+			fmt.Sprintf("Two histograms of the targets by %s: %s filled, %s as an outline.",
+				pipeline.MetricTitle(metric), d.methods[0], d.methods[1]),
 			scoreAxis(metric, ""), countAxis("number of targets"), edges, series)}}}
 }
 
@@ -230,7 +232,7 @@ func binOf(edges []float64, v float64) int {
 // curves returns the part with the mean score of each method over the budgets.
 func (d *sweepData) curves() Part {
 	metric := d.summary.Metric
-	sheet := Sheet{ID: "curves-table", Columns: []string{"method", "budget", "source samples", "mean " + metricTitle(metric), "runs"}}
+	sheet := Sheet{ID: "curves-table", Columns: []string{"method", "budget", "source samples", "mean " + pipeline.MetricTitle(metric), "runs"}}
 	var lines []chart.Line
 	for _, m := range d.summary.Methods {
 		i := slices.IndexFunc(lines, func(l chart.Line) bool { return l.Name == m.Method })
@@ -256,8 +258,9 @@ func (d *sweepData) curves() Part {
 	x.Log = most > 4*least
 	return Part{ID: "budgets", Title: "What more samples bring",
 		Text: []Sentence{say("Means over targets and seeds. What is certain about the differences is below, by pairs.")},
-		Figures: []Figure{{ID: "curves", Sheet: sheet, Chart: chart.Lines("Mean "+metricTitle(metric)+" over budgets",
-			fmt.Sprintf("A line for each method through its mean %s at each budget.", metricTitle(metric)), x, scoreAxis(metric, "mean "), lines)}}}
+		Figures: []Figure{{ID: "curves", Sheet: sheet, Chart: chart.Lines("Mean "+pipeline.MetricTitle(metric)+" over budgets",
+			fmt.Sprintf("A line for each method through its mean %s at each budget.", pipeline.MetricTitle(metric)),
+			x, scoreAxis(metric, "mean "), lines)}}}
 }
 
 // comparisons returns the part with all pairs of methods that were compared, and their intervals.

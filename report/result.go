@@ -117,7 +117,8 @@ func methodTable(r *runs.Result) Table {
 	metric := metricOf(r)
 	costs := slices.ContainsFunc(r.Methods, func(m runs.MethodResult) bool { return m.Cost != float64(m.Samples) })
 	sure := slices.ContainsFunc(r.Methods, func(m runs.MethodResult) bool { return m.Interval != nil })
-	t := Table{Title: fmt.Sprintf("target %s of %s, seed %d", r.Target, r.Data, r.Seed), Header: []string{"method", metricTitle(metric)}}
+	t := Table{Title: fmt.Sprintf("target %s of %s, seed %d", r.Target, r.Data, r.Seed),
+		Header: []string{"method", pipeline.MetricTitle(metric)}}
 	if sure {
 		t.Header = append(t.Header, "95 % interval")
 	}

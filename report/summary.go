@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/amtrl/amtrl/pipeline"
 	"github.com/amtrl/amtrl/runs"
 )
 
@@ -14,7 +15,7 @@ func Summary(s *runs.Summary, f Format) string {
 	budgets := slices.ContainsFunc(s.Methods, func(m runs.MethodSummary) bool { return m.Budget > 0 })
 	methods := Table{
 		Title:  fmt.Sprintf("%s, means over targets and seeds", s.Data),
-		Header: []string{"method", metricTitle(s.Metric), "source samples", "runs"},
+		Header: []string{"method", pipeline.MetricTitle(s.Metric), "source samples", "runs"},
 		Right:  []int{1, 2, 3},
 	}
 	comparisons := Table{
@@ -59,7 +60,7 @@ func (t *Table) lead(i int, name, cell string) {
 // Needed renders a table of the source samples that each method needs for a mean score.
 func Needed(metric string, value float64, needed []runs.Needed, f Format) string {
 	t := Table{
-		Title:  fmt.Sprintf("source samples needed for a mean %s of %s", metricTitle(metric), Score(metric, value)),
+		Title:  fmt.Sprintf("source samples needed for a mean %s of %s", pipeline.MetricTitle(metric), Score(metric, value)),
 		Header: []string{"method", "samples"},
 		Right:  []int{1},
 	}

@@ -204,7 +204,7 @@ func (p *runProgress) step(s pipeline.Step) {
 			helped = ", with the help of " + help
 		}
 		p.meter.line("%s: %s %s, %s %s, %s%s", name, report.Count(float64(r.Samples)), text.Form(r.Samples, "sample", "samples"),
-			r.Score.Metric, report.Score(r.Score.Metric, r.Score.Value), text.Several(r.Fit.Iterations, "iteration"), helped)
+			pipeline.MetricTitle(r.Score.Metric), report.Score(r.Score.Metric, r.Score.Value), text.Several(r.Fit.Iterations, "iteration"), helped)
 	}
 }
 

@@ -77,7 +77,8 @@ func (o *studyStatusOptions) run(ctx context.Context) error {
 		out += "labels came since: the next ask, or amtrl study fit, learns from them\n"
 	}
 	if st.Next != nil {
-		out += fmt.Sprintf("the next round is expected to lower the error of %s by %s\n", pipeline.Active, st.Next)
+		out += fmt.Sprintf("the next round is expected to lower the %s of %s by %s\n",
+			pipeline.MetricTitle(st.Next.Metric), pipeline.Active, st.Next)
 	}
 	return o.emitEither(st, out)
 }
@@ -177,8 +178,8 @@ func (o *studyPlanOptions) run(ctx context.Context) error {
 	if p.Gain == nil {
 		out += "what it would bring is known after two rounds\n"
 	} else {
-		out += fmt.Sprintf("expected to lower the error of %s on the target's samples, each left out, by %s, from %s\n", pipeline.Active, p.Gain,
-			text.Several(p.Gain.Rounds, "round"))
+		out += fmt.Sprintf("expected to lower the %s of %s on the target's samples, each left out, by %s, from %s\n",
+			pipeline.MetricTitle(p.Gain.Metric), pipeline.Active, p.Gain, text.Several(p.Gain.Rounds, "round"))
 		more := "twice the labels"
 		if p.Double.To < 2*p.Double.From {
 			more = "all rows that are left"

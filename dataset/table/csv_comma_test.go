@@ -96,11 +96,11 @@ func TestRowsThatAreRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "rows.csv")
 	for row, want := range map[string]string{
 		"1,2":           "expected 3 columns, found 2",
-		"1,\"2,3":       `expected a cell that begins with " to end with one, and each within to be doubled, found a cell that goes on to line 5`,
-		"1,\"2\"a,3":    `expected a cell that begins with " to end with one, and each within to be doubled, found text after the one that ends it`,
+		"1,\"2,3":       "found a cell that goes on to line 5",
+		"1,\"2\"a,3":    `expected a cell that begins with " to end with one, and each within to be doubled, found text after the one`,
 		"1,\"2\n2\"a,3": "found a cell that goes on to line 4",
-		"1,2\"a\",3": `expected a cell with a " in it to begin and end with one, and that within to be doubled, found a cell that does not ` +
-			"begin with one",
+		"1,2\"a\",3": `expected a cell with a " in it to begin and end with one, and that within to be doubled, found a cell ` +
+			"that does not begin with one",
 	} {
 		must.Do(t, os.WriteFile(path, []byte("id,x,y\n1,2,3\n"+row+"\n1,2,3\n4,5,6\n"), 0o644))
 		tab := must.Get(Open(path, CSV))(t)

@@ -73,7 +73,7 @@ type Stop struct {
 
 func (e *Stop) Error() string {
 	return fmt.Sprintf("stop: the next round is expected to lower the %s of %s by %s, which is below %s; nothing was asked",
-		e.Gain.Metric, pipeline.Active, e.Gain, e.Gain.amount(e.Below))
+		pipeline.MetricTitle(e.Gain.Metric), pipeline.Active, e.Gain, e.Gain.amount(e.Below))
 }
 
 func (r Request) check() error {
