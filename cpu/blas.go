@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"fmt"
 	"runtime"
 	"sync"
 
@@ -10,9 +11,10 @@ import (
 	"github.com/amtrl/amtrl/cpu/internal/vec"
 )
 
-// BLAS is gonum's BLAS with faster products of float64 matrices, triangular and symmetric ones included, by fused
-// multiply-adds on processors with AVX2. For finite numbers results differ from gonum's by rounding; they are the same with
-// AVX2 and AVX-512. A program makes all of gonum's matrices use it with
+// BLAS is gonum's BLAS with faster operations on float64 matrices, by fused multiply-adds on processors with AVX2: Dgemm, Dgemv, Dger, and,
+// in the forms that decompositions need, Dsyrk, Dtrsm and Dtrmm with upper triangles and Dsymv and Dsyr2k with lower ones. All else is
+// gonum's own. For finite numbers results differ from gonum's by rounding; they are the same with AVX2 and AVX-512. A program makes all of
+// gonum's matrices use it with
 //
 //	blas64.Use(cpu.BLAS{})
 type BLAS struct {
@@ -25,6 +27,14 @@ type BLAS struct {
 
 // doubles keeps the memory of products between calls.
 var doubles vec.Buffers[float64]
+
+// String returns the name of what computes: gonum's own products have the same bytes as those of processors without AVX2.
+func (b BLAS) String() string {
+	if vec.HasDgemm() {
+		return "cpu.BLAS"
+	}
+	return fmt.Sprintf("%T", b.Implementation)
+}
 
 func (b BLAS) threads() int {
 	if b.Threads != nil {
@@ -47,6 +57,11 @@ func (b BLAS) Dgemm(tA, tB blas.Transpose, m, n, k int, alpha float64, x []float
 	dgemm(b.threads(), tA, tB, m, n, k, alpha, x, ldx, y, ldy, beta, c, ldc)
 }
 
+// isTranspose reports whether t is one of the values that gonum accepts.
+func isTranspose(t blas.Transpose) bool {
+	return t == blas.NoTrans || t == blas.Trans || t == blas.ConjTrans
+}
+
 // holds reports whether x has room for a rows by cols matrix of the given stride.
 func holds(x []float64, rows, cols, stride int) bool {
 	return stride >= cols && len(x) >= (rows-1)*stride+cols
@@ -64,7 +79,7 @@ func dgemm(threads int, tA, tB blas.Transpose, m, n, k int, alpha float64, a []f
 		rowsB, colsB = n, k
 	}
 	// Products that are small and arguments that are wrong are left to gonum.
-	if min(m, n, k) < 1 || m*n*k < productLeast || alpha == 0 || !vec.HasDgemm() ||
+	if min(m, n, k) < 1 || m*n*k < productLeast || alpha == 0 || !vec.HasDgemm() || !isTranspose(tA) || !isTranspose(tB) ||
 		!holds(a, rowsA, colsA, lda) || !holds(b, rowsB, colsB, ldb) || !holds(c, m, n, ldc) {
 		gonum.Implementation{}.Dgemm(tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
 		return

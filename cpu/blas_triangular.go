@@ -27,7 +27,7 @@ func (b BLAS) Dsyrk(ul blas.Uplo, tA blas.Transpose, n, k int, alpha float64, a 
 	if tA == blas.NoTrans {
 		rows, cols, next, tB = n, k, lda, blas.Trans
 	}
-	if ul != blas.Upper || n <= smallTriangle || k < 1 || tA == blas.NoTrans && k < smallTriangle || alpha == 0 ||
+	if ul != blas.Upper || !isTranspose(tA) || n <= smallTriangle || k < 1 || tA == blas.NoTrans && k < smallTriangle || alpha == 0 ||
 		!vec.HasDgemm() || !holds(a, rows, cols, lda) || !holds(c, n, n, ldc) {
 		b.Implementation.Dsyrk(ul, tA, n, k, alpha, a, lda, beta, c, ldc)
 		return
@@ -76,7 +76,8 @@ func (b BLAS) Dtrsm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag, m
 	if s == blas.Right {
 		size = n
 	}
-	if ul != blas.Upper || s == blas.Right && (tA != blas.NoTrans || size <= smallTriangle && m < smallTriangle) || alpha == 0 ||
+	if s != blas.Left && s != blas.Right || ul != blas.Upper || !isTranspose(tA) || d != blas.Unit && d != blas.NonUnit ||
+		s == blas.Right && (tA != blas.NoTrans || size <= smallTriangle && m < smallTriangle) || alpha == 0 ||
 		min(m, n) < 1 || !vec.HasDgemm() || !holds(a, size, size, lda) || !holds(x, m, n, ldx) {
 		b.Implementation.Dtrsm(s, ul, tA, d, m, n, alpha, a, lda, x, ldx)
 		return

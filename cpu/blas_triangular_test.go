@@ -46,6 +46,21 @@ func TestTriangles(t *testing.T) {
 	} {
 		must.Hold(t, !panics(func() { compute(gonum.Implementation{}) }) && !panics(func() { compute(BLAS{}) }), "%s of nothing", name)
 	}
+	for name, wrong := range map[string]func(){
+		"Dgemm":       func() { BLAS{}.Dgemm('x', blas.NoTrans, 40, 40, 40, 1, square, 40, square, 40, 0, square, 40) },
+		"Dgemm, B":    func() { BLAS{}.Dgemm(blas.NoTrans, 'x', 40, 40, 40, 1, square, 40, square, 40, 0, square, 40) },
+		"Dgemv":       func() { BLAS{}.Dgemv('x', 40, 40, 1, square, 40, square, 1, 0, square, 1) },
+		"Dgemv, wide": func() { BLAS{}.Dgemv('x', 20, 80, 1, square, 80, square, 1, 0, square, 1) },
+		"Dsyrk":       func() { BLAS{}.Dsyrk(blas.Upper, 'x', 40, 40, 1, square, 40, 0, square, 40) },
+		"Dtrsm, side": func() { BLAS{}.Dtrsm('x', blas.Upper, blas.NoTrans, blas.NonUnit, 40, 40, 1, square, 40, square, 40) },
+		"Dtrsm, op":   func() { BLAS{}.Dtrsm(blas.Left, blas.Upper, 'x', blas.NonUnit, 40, 40, 1, square, 40, square, 40) },
+		"Dtrsm, diag": func() { BLAS{}.Dtrsm(blas.Left, blas.Upper, blas.Trans, 'x', 40, 40, 1, square, 40, square, 40) },
+		"Dtrmm, diag": func() { BLAS{}.Dtrmm(blas.Left, blas.Upper, blas.NoTrans, 'x', 40, 40, 1, square, 40, square, 40) },
+		"Dsymv":       func() { BLAS{}.Dsymv('x', 40, 1, square, 40, square, 1, 0, square, 1) },
+		"Dsyr2k":      func() { BLAS{}.Dsyr2k(blas.Lower, 'x', 40, 40, 1, square, 40, square, 40, 0, square, 40) },
+	} {
+		must.Hold(t, panics(wrong), "%s with a flag that it does not know passes", name)
+	}
 	negative := func() { BLAS{}.Dgemm(blas.NoTrans, blas.NoTrans, -40, -40, 1, 1, nil, 1, nil, 1, 0, nil, 1) }
 	must.Hold(t, panics(negative), "a negative size passes")
 	for range 200 {
