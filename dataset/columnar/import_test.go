@@ -9,10 +9,12 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"unsafe"
 
 	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/dataset/manifest"
@@ -265,6 +267,15 @@ func TestImportAgain(t *testing.T) {
 	if after := must.Get(os.Stat(filepath.Join(out, headerFile)))(t); !os.SameFile(before, after) {
 		t.Error("it is written again")
 	}
+	// The features of an import that is opened again are in the same memory, those of another import in its place are not.
+	first, again := must.Get(Open(out))(t), must.Get(Open(out))(t)
+	at := func(set *dataset.Set) *float32 { return unsafe.SliceData(set.Pools[1].F32) }
+	must.Hold(t, runtime.GOOS == "windows" || at(first) == at(again), "an import that is opened twice is mapped twice")
+	must.Do(t, os.RemoveAll(out))
+	fewer := slices.Clone(records[:400])
+	writeCSV(t, dir, fewer, 2)
+	must.Do(t, Import(t.Context(), parse(t, dir, made), out, nil))
+	must.Hold(t, at(must.Get(Open(out))(t)) != at(first) && first.Pools[1].F32[0] == again.Pools[1].F32[0], "another import has the memory of the first")
 	other := parse(t, dir, strings.Replace(made, "s2: 7", "s2: 8", 1))
 	must.Fail(t, "another manifest", Import(t.Context(), other, out, nil), out, "expected no folder or one of the same import")
 	ctx, cancel := context.WithCancel(t.Context())
