@@ -13,6 +13,7 @@ import (
 	"slices"
 
 	"golang.org/x/sync/errgroup"
+	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/amtrl/amtrl/backend"
 	"github.com/amtrl/amtrl/dataset"
@@ -53,10 +54,22 @@ type DataIdentity struct {
 	Columns string `json:"columns,omitempty"`
 }
 
-// BackendChoice describes the device and why it was chosen.
+// BackendChoice describes what computes, and why this device was chosen.
 type BackendChoice struct {
 	backend.Info
+	// BLAS is the result of [HostBLAS].
+	BLAS   string `json:"blas"`
 	Reason string `json:"reason"`
+}
+
+// HostBLAS returns the name of the BLAS that computes float64 products on the host, on all devices: the one given to [blas64.Use], such as
+// cpu.BLAS, or else gonum's. Their results differ by rounding.
+func HostBLAS() string {
+	by := blas64.Implementation()
+	if named, ok := by.(fmt.Stringer); ok {
+		return named.String()
+	}
+	return fmt.Sprintf("%T", by)
 }
 
 // NewIdentity describes work on a set with a chosen backend. It completes cfg, brings it into canonical form, and takes
@@ -69,15 +82,21 @@ func NewIdentity(version string, set *dataset.Set, choice backend.Choice, cfg pi
 	return Identity{
 		Version: version,
 		Data:    DescribeData(set),
-		Backend: BackendChoice{Info: device, Reason: choice.Reason},
+		Backend: BackendChoice{device, HostBLAS(), choice.Reason},
 		Config:  cfg.Complete(set).Canonical(),
 		Seeds:   []uint64{cfg.Seed},
 		set:     set,
 	}
 }
 
-// checkData returns an error where the data on a device differ from those of the identity in more than their name.
-func (i Identity) checkData(data *pipeline.Resident) error {
+// checkResident returns an error where the data on a device differ from those of the identity in more than their name, and for a device, or a
+// BLAS, other than those of the identity, whose results would have other bytes.
+func (i Identity) checkResident(data *pipeline.Resident) error {
+	here := i
+	here.Backend.Info, here.Backend.BLAS = data.Device.Info(), HostBLAS()
+	if difference, err := i.Difference(here); err != nil || difference != "" {
+		return cmp.Or(err, fmt.Errorf("the device that holds the data: %s: expected that of the identity", difference))
+	}
 	if i.set == data.Set {
 		return nil
 	}

@@ -3,12 +3,17 @@ package runs
 import (
 	"encoding/json"
 	"fmt"
+	"os"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/blas/gonum"
+
 	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/cpu"
 	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/internal/jsonfile"
 	"github.com/amtrl/amtrl/internal/must"
@@ -203,4 +208,37 @@ func TestIdentityOfNothing(t *testing.T) {
 	cfg := must.Get(pipeline.NewConfig(pipeline.PresetDefault))(t)
 	set := &dataset.Set{Name: "nothing"}
 	must.Fail(t, "a set without pools", NewIdentity("v", set, backend.Choice{}, cfg).Check(set))
+}
+
+// A run, or a sweep, on another device than that of its identity is refused, and so is one with another BLAS than the folder's: its bytes
+// would differ.
+func TestIdentityOfWhatComputes(t *testing.T) {
+	set := smallSet(31, 4, 200, 5, true)
+	dev, cfg, dir := openDevice(t, 1, set), smallConfig(), t.TempDir()
+	id := identityOf(dev, cfg, []string{set.Tasks[0].Name}, 0)
+	other := id
+	other.Backend.Device = "NVIDIA H100"
+	must.Fail(t, "another device", must.Err(Run(t.Context(), dev, other, dir, nil)), "the device that holds the data: backend.device is",
+		"NVIDIA H100")
+	must.Fail(t, "another device of a sweep", must.Err(Sweep(t.Context(), dev, other, dir, 1, nil)), "NVIDIA H100")
+	other = NewIdentity("v0.0.0-test", set, backend.Choice{}, cfg)
+	other.Targets = id.Targets
+	must.Fail(t, "no device", must.Err(Run(t.Context(), dev, other, dir, nil)), "the device that holds the data: backend.backend is")
+	must.Equal(t, len(must.Get(os.ReadDir(dir))(t)), 0, "files of runs that were refused")
+
+	mustRun(t, dev, id, dir)
+	before := blas64.Implementation()
+	defer blas64.Use(before)
+	blas64.Use(struct{ gonum.Implementation }{})
+	must.Fail(t, "another BLAS than that of the identity", must.Err(Run(t.Context(), dev, id, dir, nil)), "backend.blas is")
+	id = identityOf(dev, cfg, id.Targets, 0)
+	must.Fail(t, "another BLAS than the folder's", must.Err(Run(t.Context(), dev, id, dir, nil)), "config.json: backend.blas is",
+		"expected the same settings to resume")
+	blas64.Use(gonum.Implementation{})
+	must.Equal(t, HostBLAS(), "gonum.Implementation", "the name of a BLAS")
+	blas64.Use(cpu.BLAS{})
+	one := HostBLAS()
+	must.Hold(t, one == "cpu.BLAS" || one == "gonum.Implementation", "the name of a BLAS is %s", one) // the latter without AVX2
+	blas64.Use(cpu.BLAS{Threads: func() int { return 2 }})
+	must.Equal(t, HostBLAS(), one, "the name of a BLAS with threads")
 }

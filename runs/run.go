@@ -25,7 +25,7 @@ func Run(ctx context.Context, data *pipeline.Resident, id Identity, dir string, 
 	if err := id.validate(data.Set); err != nil {
 		return nil, err
 	}
-	if err := id.checkData(data); err != nil {
+	if err := id.checkResident(data); err != nil {
 		return nil, err
 	}
 	units := id.Units()

@@ -56,7 +56,7 @@ func SweepAcross(ctx context.Context, devices []*pipeline.Resident, id Identity,
 		return nil, errors.New("expected a device at least, found none")
 	}
 	for _, data := range devices {
-		if err := id.checkData(data); err != nil {
+		if err := id.checkResident(data); err != nil {
 			return nil, err
 		}
 	}

@@ -28,6 +28,9 @@ func (s *Study) Ask(ctx context.Context, r Request) (*Asked, error) {
 	if err := r.check(); err != nil {
 		return nil, err
 	}
+	if s.data == nil {
+		return nil, errDetached
+	}
 	const tries = 3 // other processes may tell labels all the time
 	for i := 0; ; i++ {
 		asked, due, err := s.ask(ctx, r, r.Learn != nil && i < tries)

@@ -36,6 +36,17 @@ func TestAttachThatRefuses(t *testing.T) {
 	must.Is(t, must.Err(bare.Status()), errDetached, "a study that has refused the first data")
 }
 
+// A study that was not opened is an error too, and leaves nothing behind.
+func TestNotOpened(t *testing.T) {
+	f := newFixture(t, testrand.New(t))
+	before := foldertest.Read(t, f.Dir)
+	s := &Study{Dir: f.Dir, Settings: f.Settings}
+	must.Is(t, must.Err(s.Ask(t.Context(), Request{})), errDetached, "Ask")
+	must.Is(t, must.Err(s.Tell(t.Context(), "none.csv", TellOptions{})), errDetached, "Tell")
+	must.Is(t, must.Err(s.Learn(t.Context(), openCPU)), errDetached, "Learn")
+	foldertest.Equal(t, "not opened", foldertest.Read(t, f.Dir), before)
+}
+
 // Each method that needs data says so in one line before Attach, and changes no file.
 func TestBeforeAttach(t *testing.T) {
 	f := newFixture(t, testrand.New(t))

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strconv"
 
+	"gonum.org/v1/gonum/blas/blas64"
+
 	"github.com/amtrl/amtrl/backend"
 	"github.com/amtrl/amtrl/cpu"
 	"github.com/amtrl/amtrl/dataset"
@@ -60,6 +62,7 @@ func writeShops(dir string) map[string]string {
 // people would. The journal in the folder of the study keeps what was asked and told, so that each step may as well be a process of its
 // own, which begins with Open and Attach.
 func Example() {
+	blas64.Use(cpu.BLAS{}) // the products of the command, which are several times as fast as gonum's own
 	ctx := context.Background()
 	dir, err := os.MkdirTemp("", "campaign")
 	check(err)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"strconv"
+	"strings"
 
 	"github.com/amtrl/amtrl/backend"
 	"github.com/amtrl/amtrl/internal/lease"
@@ -20,7 +21,7 @@ var ErrNothingNew = errors.New("no label came since the last round")
 // ErrTooFew is the error of a round without labels of sources, or without labels of the target.
 var ErrTooFew = errors.New("expected labels of sources and of the target to learn from: amtrl study ask, then tell")
 
-// Learn carries out a round from all labels so far, on the device that open opens, writes the folder of the round, and returns its number.
+// Learn carries out a round from all labels so far, on the device that open opens and Learn closes, writes the folder of the round, and returns its number.
 // Other processes can write to the journal meanwhile; Learn waits for another process that learns.
 func (s *Study) Learn(ctx context.Context, open func() (backend.Device, error)) (int, error) {
 	if s.data == nil {
@@ -51,7 +52,7 @@ func (s *Study) Learn(ctx context.Context, open func() (backend.Device, error)) 
 	if err != nil {
 		return 0, err
 	}
-	e := &FitEvent{Round: round, Upto: len(j.events), Backend: device.Info().Backend}
+	e := &FitEvent{Round: round, Upto: len(j.events), Backend: device.Info().Backend, By: computedBy(device)}
 	held, err := s.lock(ctx, s.Dir)
 	if err != nil {
 		return 0, err
@@ -73,6 +74,12 @@ func (s *Study) Learn(ctx context.Context, open func() (backend.Device, error)) 
 		return 0, err
 	}
 	return round, s.write(held, j, Event{Fit: e})
+}
+
+// computedBy names the implementation of a device, its arithmetic and the BLAS of the host. The bytes of a round follow from these.
+func computedBy(device backend.Device) string {
+	i := device.Info()
+	return strings.Join([]string{i.Device, i.Detail, i.Precision, runs.HostBLAS()}, "; ")
 }
 
 // learn computes the files of the round after st, which is the state after events.

@@ -94,9 +94,11 @@ type FitEvent struct {
 	Round int `json:"round"`
 	// Upto is the last line of the journal whose labels the round had.
 	Upto int `json:"upto"`
-	// Backend computed the round. Files has the SHA-256 of each of its files.
-	Backend string      `json:"backend"`
-	Files   runs.Hashes `json:"files"`
+	// Backend computed the round, and By names its device, implementation and arithmetic and the BLAS of the host.
+	Backend string `json:"backend"`
+	By      string `json:"by,omitempty"`
+	// Files has the SHA-256 of each file of the round.
+	Files runs.Hashes `json:"files"`
 }
 
 // timeForm is the layout of times: UTC, to the second.

@@ -58,7 +58,8 @@ type Data struct {
 	AskTarget bool `json:"ask_target,omitempty"`
 }
 
-// Study is an open study with its folder and its data.
+// Study is an open study with its folder, and its data once they are attached. [Open] makes one. Once attached, it can be used by several
+// goroutines: as other processes do, they wait for each other where they write.
 type Study struct {
 	Dir      string
 	Settings Settings

@@ -145,8 +145,12 @@ func (s *Study) verifyRound(ctx context.Context, device backend.Device, events [
 	}
 	for _, f := range files {
 		if found := runs.HashOf(f.Content); found != e.Files[f.Name] {
-			return fmt.Errorf("round %d: %s: learned again its sha256 is %s, expected %s", e.Round, f.Name, found[:12],
+			err := fmt.Errorf("round %d: %s: learned again its sha256 is %s, expected %s", e.Round, f.Name, found[:12],
 				e.Files[f.Name][:min(12, len(e.Files[f.Name]))])
+			if here := computedBy(device); here != e.By {
+				err = fmt.Errorf("%w: results differ by rounding between what learned it (%s) and what is here (%s)", err, e.By, here)
+			}
+			return err
 		}
 	}
 	return nil
