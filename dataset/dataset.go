@@ -67,7 +67,8 @@ type Output struct {
 type Columns struct {
 	// ID names the column of row ids, and Source the column that names the pool of each row. Either may be empty.
 	ID, Source string
-	// Features names the features in their order. Those that Words and then Knots add come last.
+	// Features names the columns of the features in their order: a name for each feature, or one for all elements of a column of lists.
+	// Those that Words and then Knots add come last.
 	Features []string
 	// Words lists the columns of categories. Each word is one feature, such as "shift=night"; these stand in order before the features that
 	// Knots adds.

@@ -138,8 +138,8 @@ func (s *Set) validateColumns() error {
 	if i := slices.IndexFunc(s.Columns.Spread, func(x float64) bool { return !(x > 0) }); i >= 0 {
 		return fmt.Errorf("feature %d of Spread: expected a number above 0, found %v", i, s.Columns.Spread[i])
 	}
-	if n := len(s.Columns.Features); len(s.Columns.Knots) > 0 && n != cols {
-		return fmt.Errorf("knots: expected names of %d features, found %d", cols, n)
+	if n := len(s.Columns.Features); n > cols || n < cols && len(s.Columns.Knots) > 0 {
+		return fmt.Errorf("Features: expected names of %d features, found %d", cols, n)
 	}
 	if err := s.Columns.Knots.Check(s.Columns.Features); err != nil {
 		return err
@@ -189,11 +189,30 @@ func (p *Pool) validateElements() error {
 	if i < 0 {
 		return nil
 	}
+	return p.elementFault(i)
+}
+
+// elementFault returns the error for stored element i.
+func (p *Pool) elementFault(i int) error {
 	expected := "a finite value"
 	if v := p.value(i); v-v == 0 {
 		expected = boundedFeature
 	}
 	return fmt.Errorf("row %d, column %d: expected %s, found %v", i/p.Cols, i%p.Cols, expected, p.value(i))
+}
+
+// CheckFeatures returns an error for a feature that is infinite or beyond 1e18 in magnitude, as [Set.Validate] does. NaN passes.
+func (p *Pool) CheckFeatures() error {
+	for from := 0; ; {
+		i := max(finite.Beyond(p.F32[min(from, len(p.F32)):], maxFeature), finite.First16(p.F16[min(from, len(p.F16)):]))
+		if i < 0 {
+			return nil
+		}
+		if from += i; p.value(from) == p.value(from) {
+			return p.elementFault(from)
+		}
+		from++
+	}
 }
 
 // maxFeature is the largest feature in magnitude: the square of ten times as much is near the largest float32.

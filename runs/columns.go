@@ -97,10 +97,15 @@ type Predicted struct {
 
 // PredictLabels predicts the labels of rows, which are as [pipeline.Predictor.Predict] takes them, for each of the
 // columns of labels of p. [OpenPredictor] returns p together with its columns. For a row with a NaN feature, the scores
-// and numbers are NaN, and the class is the first.
+// and numbers are NaN, and the class is the first. Other features that [dataset.Set.Validate] refuses are an error. There
+// may be no rows.
 func PredictLabels(p *pipeline.Predictor, columns []OutputColumn, rows *dataset.Pool) ([]Predicted, error) {
 	heads := 0
 	for _, c := range columns {
+		if outputs := max(1, len(c.Classes)); c.Heads != outputs && !(c.Heads == 1 && outputs == 2) {
+			return nil, fmt.Errorf("column %q: expected one output for a number or two classes, else one for each class, found %s and %d %s",
+				c.Column, text.Several(c.Heads, "output"), len(c.Classes), text.Form(len(c.Classes), "class", "classes"))
+		}
 		heads += c.Heads
 	}
 	if heads != p.C {
@@ -108,6 +113,12 @@ func PredictLabels(p *pipeline.Predictor, columns []OutputColumn, rows *dataset.
 	}
 	var y []float32
 	if rows != nil {
+		if err := rows.CheckFeatures(); err != nil {
+			return nil, err
+		}
+		if rows.Rows == 0 && rows.Cols == p.D {
+			return predicted(nil, columns, p.C, p.Classifies()), nil
+		}
 		y = make([]float32, (len(rows.U8)+len(rows.F16)+len(rows.F32))/p.D*p.C)
 	}
 	if err := p.Predict(rows, y); err != nil {

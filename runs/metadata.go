@@ -101,8 +101,11 @@ func (m *metadata) describe(p *pipeline.Problem, version string, alone bool) {
 	if c == nil && named {
 		m.scale = byteScale(p.Set.Pools)
 	}
+	if c != nil || alone {
+		m.version = version
+	}
 	if c != nil {
-		m.id, m.version, m.representation = c.ID, version, p.Config.Representation
+		m.id, m.representation = c.ID, p.Config.Representation
 		m.features, m.words, m.means = slices.Concat([]string{}, c.Features), c.Words, c.Means
 		m.knots, m.codes, m.spread = c.Knots, c.Codes, c.Spread
 		if m.low, m.high = ranges(p); len(m.low) > 0 {

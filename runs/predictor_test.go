@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/csv"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -110,8 +111,20 @@ func TestPredictNumbersOfColumns(t *testing.T) {
 		must.Hold(t, l.Numbers[i/2] == v && l.Class == nil && l.Scores == nil, "row %d: %g of output %d, expected %g", i/2, l.Numbers[i/2],
 			i%2, v)
 	}
+	none := must.Get(PredictLabels(p, columns, &dataset.Pool{Cols: p.D, Scale: 1}))(t)
+	must.Hold(t, len(none) == 2 && len(none[0].Numbers) == 0, "no rows: %+v", none)
+	with := func(v float32) *dataset.Pool {
+		one := &dataset.Pool{Rows: 2, Cols: p.D, Scale: 1, F32: make([]float32, 2*p.D)}
+		one.F32[1], one.F32[p.D+2] = float32(math.NaN()), v
+		return one
+	}
+	passes := must.Get(PredictLabels(p, columns, with(1e18)))(t)[0].Numbers
+	must.Hold(t, passes[0] != passes[0] && passes[1] == passes[1], "a row with NaN and one without are %v", passes)
 	for says, err := range map[string]error{
-		"expected the columns of the model, of 2 outputs, found those of 1": must.Err(PredictLabels(p, columns[:1], rows)),
+		"row 1, column 2: expected a finite value, found +Inf":                         must.Err(PredictLabels(p, columns, with(float32(math.Inf(1))))),
+		"row 1, column 2: expected a value of at most 1e+18 in magnitude, found 2e+18": must.Err(PredictLabels(p, columns, with(2e18))),
+		"found 2 outputs and 0 classes":                                                must.Err(PredictLabels(p, []OutputColumn{{Column: "both", Heads: 2}}, rows)),
+		"expected the columns of the model, of 2 outputs, found those of 1":            must.Err(PredictLabels(p, columns[:1], rows)),
 		"found nil":          must.Err(PredictLabels(p, columns, nil)),
 		"expected rows of 5": must.Err(PredictLabels(p, columns, &dataset.Pool{Rows: 1 << 40, Cols: 5, Scale: 1})),
 	} {
