@@ -17,7 +17,8 @@
 // a relevance of one's own), runs.WriteModel (a model of one's own rounds) and pipeline.State
 // (rows that come later) are whole programs.
 //
-// A set is validated first (dataset.Set.Validate). Then it, problems and devices can
-// be used by any number of goroutines; learners and predictors by one
-// at a time. Bad data are errors, which name what was expected and what was found.
+// A set is validated first (dataset.Set.Validate). Then it, problems, devices, predictors
+// and studies that have their data can be used by any number of goroutines; learners by
+// one at a time. Predictors, and studies that write, make callers wait for each other.
+// Bad data are errors, which name what was expected and what was found.
 package amtrl

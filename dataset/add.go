@@ -11,7 +11,8 @@ import (
 // 1 for the class and 0 for the others. Test of each task lists the rows of test that have a label, and Train all other rows that have one;
 // where Train would be empty, no task is added. It is an error where the number of labels is not the number of rows, the set has tasks of
 // numbers, the pool already has the column, there are more than 1,000 classes, or test lists a row that the pool does not have. The set is
-// then unchanged.
+// then unchanged. Without a name of the column the tasks are "<pool>_<class>", as those of the paper are, where by default each task, not
+// each pool, is a source.
 func (s *Set) AddClasses(pool *Pool, column string, labels []string, test []int32) error {
 	var classes []string
 	for _, class := range labels {

@@ -180,6 +180,37 @@ func (s *Study) readAnswer(b *table.Batch, at answerPlaces, outputs []columnar.O
 	return a, nil
 }
 
+// takeAnswer returns an answer with labels of some outputs, or nil where it says nothing.
+func (s *Study) takeAnswer(of *Answer, outputs []columnar.Output) (*answer, error) {
+	for name := range of.Labels {
+		if !slices.ContainsFunc(s.data.Outputs, func(o columnar.Output) bool { return o.Name == name }) {
+			var names []string
+			for _, o := range s.data.Outputs {
+				names = append(names, o.Name)
+			}
+			return nil, fmt.Errorf("expected labels of %s, found one of %q", text.OneLine(strings.Join(names, ", "), 200), text.OneLine(name, 80))
+		}
+	}
+	a, labelled := &answer{id: of.ID, source: of.Source, skip: of.Skip}, false
+	for _, o := range outputs {
+		v, err := s.readLabel(o, of.Labels[o.Name])
+		if err != nil {
+			return nil, fmt.Errorf("row %s, column %s: %w", text.OneLine(of.ID, 80), o.Name, err)
+		}
+		labelled = labelled || v == v
+		a.values = append(a.values, v)
+	}
+	switch {
+	case of.Skip && labelled:
+		return nil, errors.New("expected labels or Skip, found both")
+	case !of.Skip && !labelled:
+		return nil, nil
+	case of.ID == "":
+		return nil, errors.New("expected the id of a row, found none")
+	}
+	return a, nil
+}
+
 // readLabel parses a label that somebody gave. It is NaN for none.
 func (s *Study) readLabel(o columnar.Output, word string) (float32, error) {
 	if word == "" || slices.Contains(o.Missing, word) {

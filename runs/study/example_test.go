@@ -88,13 +88,11 @@ func Example() {
 	for round := range 2 {
 		ask, err := s.Ask(ctx, study.Request{Key: fmt.Sprint("round ", round)})
 		check(err)
-		answers := [][]string{{"id", "mood"}}
+		var answers []study.Answer
 		for _, r := range ask.Rows {
-			answers = append(answers, []string{r.ID, truth[r.ID]})
+			answers = append(answers, study.Answer{ID: r.ID, Labels: map[string]string{"mood": truth[r.ID]}})
 		}
-		path := filepath.Join(dir, "answers.csv")
-		writeCSV(path, answers)
-		told, err := s.Tell(ctx, path, study.TellOptions{})
+		told, err := s.TellAnswers(ctx, answers, study.TellOptions{})
 		check(err)
 		n, err := s.Learn(ctx, func() (backend.Device, error) { return cpu.Open(0) })
 		check(err)

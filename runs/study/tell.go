@@ -38,8 +38,42 @@ type TellOptions struct {
 	Checked bool
 }
 
+// Answer is what somebody says of one row.
+type Answer struct {
+	ID string
+	// Source, if it is not empty, must be the source that has the row.
+	Source string
+	// Labels holds the label of each column, as it would stand in a file: a class, or a number in the units of the column. Columns that are
+	// missing, and empty labels, say nothing.
+	Labels map[string]string
+	// Skip gives the row up: it is not asked for again. It has no labels then.
+	Skip bool
+}
+
+// TellAnswers takes answers, all of them or none.
+func (s *Study) TellAnswers(ctx context.Context, answers []Answer, how TellOptions) (Told, error) {
+	return s.tell(ctx, how, func(outputs []columnar.Output) ([]answer, error) {
+		var out []answer
+		for i := range answers {
+			a, err := s.takeAnswer(&answers[i], outputs)
+			switch {
+			case err != nil:
+				return nil, fmt.Errorf("answer %d: %w", i, err)
+			case a != nil:
+				a.where = fmt.Sprintf("answer %d", i)
+				out = append(out, *a)
+			}
+		}
+		return out, nil
+	})
+}
+
 // Tell takes the answers of a file, all of them or none.
 func (s *Study) Tell(ctx context.Context, path string, how TellOptions) (Told, error) {
+	return s.tell(ctx, how, func(outputs []columnar.Output) ([]answer, error) { return s.readAnswers(path, outputs) })
+}
+
+func (s *Study) tell(ctx context.Context, how TellOptions, from func(outputs []columnar.Output) ([]answer, error)) (Told, error) {
 	var told Told
 	if s.data == nil {
 		return told, errDetached
@@ -49,7 +83,7 @@ func (s *Study) Tell(ctx context.Context, path string, how TellOptions) (Told, e
 		return told, errors.New("checked: expected labels that are numbers, of which some may be named as far from others, found classes")
 	}
 	read := s.outputs()
-	answers, err := s.readAnswers(path, read)
+	answers, err := from(read)
 	if err != nil {
 		return told, err
 	}

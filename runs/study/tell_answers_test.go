@@ -1,0 +1,59 @@
+package study
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/amtrl/amtrl/internal/foldertest"
+	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/internal/testrand"
+)
+
+// Answers from memory leave the bytes that the same answers in a file leave, and those that are refused change nothing.
+func TestTellAnswers(t *testing.T) {
+	rng := testrand.New(t)
+	f := newFixture(t, rng)
+	asked := must.Get(f.Ask(t.Context(), Request{}))(t)
+	twin := filepath.Join(t.TempDir(), "S")
+	must.Do(t, os.CopyFS(twin, os.DirFS(f.Dir)))
+	other := f.open(t, twin)
+
+	lines, answers := []string{"id,source,label,status"}, []Answer{}
+	for i, r := range asked.Rows {
+		a := Answer{ID: r.ID, Labels: map[string]string{"label": f.labels[r.ID]}}
+		status := ""
+		switch {
+		case i == 0:
+			a.Skip, a.Labels, status = true, nil, "skip"
+		case i == 1:
+			a.Labels["label"] = "" // says nothing
+		case rng.IntN(2) == 0:
+			a.Source = r.Source
+		}
+		lines, answers = append(lines, r.ID+","+a.Source+","+a.Labels["label"]+","+status), append(answers, a)
+	}
+	before := foldertest.Read(t, other.Dir)
+	right := answers[2]
+	for what, c := range map[string]struct {
+		is   Answer
+		want string
+	}{
+		"column": {Answer{ID: right.ID, Labels: map[string]string{"Label": "yes"}}, `answer 1: expected labels of label, found one of "Label"`},
+		"class": {Answer{ID: right.ID, Labels: map[string]string{"label": "maybe"}},
+			"answer 1: row " + right.ID + `, column label: expected one of the classes no, yes, found "maybe"`},
+		"both":   {Answer{ID: right.ID, Labels: right.Labels, Skip: true}, "answer 1: expected labels or Skip, found both"},
+		"no id":  {Answer{Labels: right.Labels}, "answer 1: expected the id of a row, found none"},
+		"id":     {Answer{ID: "nobody", Labels: right.Labels}, "answer 1"},
+		"source": {Answer{ID: right.ID, Source: "elsewhere", Labels: right.Labels}, "answer 1, column source: expected "},
+		"twice":  {Answer{ID: right.ID, Skip: true}, "answer 1: row " + right.ID + " is there twice with different answers, also at answer 0"},
+	} {
+		must.Fail(t, what, must.Err(other.TellAnswers(t.Context(), []Answer{right, c.is}, TellOptions{})), c.want)
+	}
+	foldertest.Equal(t, "answers that were refused", foldertest.Read(t, other.Dir), before)
+
+	want := must.Get(f.Tell(t.Context(), f.answers(t, "all.csv", lines...), TellOptions{}))(t)
+	got := must.Get(other.TellAnswers(t.Context(), answers, TellOptions{}))(t)
+	must.Hold(t, got.Labels == want.Labels && got.Skipped == 1 && got.Pending == 1 && want.Pending == 1, "%+v, expected %+v", got, want)
+	foldertest.Equal(t, "answers from memory", foldertest.Read(t, other.Dir), foldertest.Read(t, f.Dir))
+}
