@@ -16,8 +16,8 @@ func (b BLAS) Dgemv(tA blas.Transpose, m, n int, alpha float64, a []float64, lda
 	if tA != blas.NoTrans {
 		from, to = m, n
 	}
-	if !isTranspose(tA) || m < 1 || n < vectorLeast || alpha == 0 || incX < 1 || incY != 1 && tA != blas.NoTrans || incY < 1 || !vec.HasDgemm() ||
-		!holds(a, m, n, lda) || len(x) <= (from-1)*incX || len(y) <= (to-1)*incY {
+	if !isTranspose(tA) || m < 1 || n < vectorLeast || alpha == 0 || incX < 1 || incY != 1 && tA != blas.NoTrans || incY < 1 ||
+		!vec.HasDgemm() || !holds(a, m, n, lda) || len(x) <= (from-1)*incX || len(y) <= (to-1)*incY {
 		b.Implementation.Dgemv(tA, m, n, alpha, a, lda, x, incX, beta, y, incY)
 		return
 	}

@@ -89,8 +89,8 @@ func NewIdentity(version string, set *dataset.Set, choice backend.Choice, cfg pi
 	}
 }
 
-// checkResident returns an error where the data on a device differ from those of the identity in more than their name, and for a device, or a
-// BLAS, other than those of the identity, whose results would have other bytes.
+// checkResident returns an error where the data on a device differ from those of the identity in more than their name, and
+// for a device, or a BLAS, other than those of the identity, whose results would have other bytes.
 func (i Identity) checkResident(data *pipeline.Resident) error {
 	here := i
 	here.Backend.Info, here.Backend.BLAS = data.Device.Info(), HostBLAS()

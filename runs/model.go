@@ -18,8 +18,8 @@ import (
 
 // WriteModel writes the model of a state that l left, such as after a round of a program's own, to the folder dir,
 // which it creates. [OpenPredictor], [Predict], [ReadModel] and `amtrl predict` accept the folder in place of a run's.
-// It holds nothing else. version, that of the program, stands in the metadata. A model that is there is replaced. It is an error if the folder is that of a run, or if the
-// state has no round.
+// It holds nothing else. version, that of the program, stands in the metadata. A model that is there is replaced. It is
+// an error if the folder is that of a run, or if the state has no round.
 func WriteModel(dir, version string, l *pipeline.Learner, st pipeline.State) error {
 	if len(st.Epochs) == 0 {
 		return fmt.Errorf("%s: expected the state after a round, found that of the beginning, which has no model", dir)

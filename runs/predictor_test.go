@@ -120,10 +120,12 @@ func TestPredictNumbersOfColumns(t *testing.T) {
 	}
 	passes := must.Get(PredictLabels(p, columns, with(1e18)))(t)[0].Numbers
 	must.Hold(t, passes[0] != passes[0] && passes[1] == passes[1], "a row with NaN and one without are %v", passes)
+	both := []OutputColumn{{Column: "both", Heads: 2}}
+	infinite, large := with(float32(math.Inf(1))), with(2e18)
 	for says, err := range map[string]error{
-		"row 1, column 2: expected a finite value, found +Inf":                         must.Err(PredictLabels(p, columns, with(float32(math.Inf(1))))),
-		"row 1, column 2: expected a value of at most 1e+18 in magnitude, found 2e+18": must.Err(PredictLabels(p, columns, with(2e18))),
-		"found 2 outputs and 0 classes":                                                must.Err(PredictLabels(p, []OutputColumn{{Column: "both", Heads: 2}}, rows)),
+		"row 1, column 2: expected a finite value, found +Inf":                         must.Err(PredictLabels(p, columns, infinite)),
+		"row 1, column 2: expected a value of at most 1e+18 in magnitude, found 2e+18": must.Err(PredictLabels(p, columns, large)),
+		"found 2 outputs and 0 classes":                                                must.Err(PredictLabels(p, both, rows)),
 		"expected the columns of the model, of 2 outputs, found those of 1":            must.Err(PredictLabels(p, columns[:1], rows)),
 		"found nil":          must.Err(PredictLabels(p, columns, nil)),
 		"expected rows of 5": must.Err(PredictLabels(p, columns, &dataset.Pool{Rows: 1 << 40, Cols: 5, Scale: 1})),

@@ -275,7 +275,7 @@ func TestImportAgain(t *testing.T) {
 	fewer := slices.Clone(records[:400])
 	writeCSV(t, dir, fewer, 2)
 	must.Do(t, Import(t.Context(), parse(t, dir, made), out, nil))
-	must.Hold(t, at(must.Get(Open(out))(t)) != at(first) && first.Pools[1].F32[0] == again.Pools[1].F32[0], "another import has the memory of the first")
+	must.Hold(t, at(must.Get(Open(out))(t)) != at(first), "another import has the memory of the first")
 	other := parse(t, dir, strings.Replace(made, "s2: 7", "s2: 8", 1))
 	must.Fail(t, "another manifest", Import(t.Context(), other, out, nil), out, "expected no folder or one of the same import")
 	ctx, cancel := context.WithCancel(t.Context())
