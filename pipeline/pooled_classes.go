@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/amtrl/amtrl/backend"
@@ -144,10 +143,9 @@ func (l *Learner) regressPooled(ctx context.Context, in Round, group []int, u un
 		}
 		found.tried = p.triedWeights(r.logits, tried, class, groups)
 		for i, with := range weighted {
-			more := added.weights(with.MultinomialPoint)
 			found.with = append(found.with[:min(i, 1)], predictionsOf(r.logits, with.Left, func(j int) []float32 {
-				w, at := added.Recalibrated(with.MultinomialPoint, j, best.w[j], best.b[j])
-				return gram.head(p.Config.K, floats.AddTo(w, w, more[j]), at, u)
+				w, at := added.predictor(with.MultinomialPoint, j, best.w[j], best.b[j])
+				return gram.head(p.Config.K, w, at, u)
 			}))
 		}
 	}

@@ -71,7 +71,7 @@ func graded(rng *rand.Rand) *dataset.Set {
 func TestSlopeOfUnlikeSources(t *testing.T) {
 	rng, variance := testrand.New(t), slopeVariance
 	t.Cleanup(func() { slopeVariance = variance })
-	const turns = 24
+	const turns = 48
 	var with, without [2]float64 // errors of uniform and Pooled
 	for range turns {
 		set := graded(rng)
@@ -88,5 +88,5 @@ func TestSlopeOfUnlikeSources(t *testing.T) {
 		}
 	}
 	t.Logf("error of uniform %.3f, without the slope %.3f, of pooled %.3f, without it %.3f", with[0], without[0], with[1], without[1])
-	must.Hold(t, with[0] < 1.03*without[0] && with[1] < without[1], "%v with the slope, %v without", with, without)
+	must.Hold(t, with[0] < 1.03*without[0] && with[1] < 1.005*without[1], "%v with the slope, %v without", with, without)
 }

@@ -1,6 +1,9 @@
 package pipeline
 
 import (
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/amtrl/amtrl/pipeline/internal/linalg"
@@ -16,23 +19,33 @@ var slopeVariance = 0.1
 
 // addedClasses adds samples of classes to a multinomial logistic regression, each as weight rows, and recalibrates its logits:
 //
-//	min over v, b, eta >= 1:  sum_i -log p(y_i | m + eta (z_i - m) + v_c'x_i + b_c)
-//	                          + (sum_c (v_c'H v_c / weight + b_c^2 / variance_c) + (eta - 1)^2 / slopeVariance)/2
+//	min over v, b, eta >= 1:  sum_i -log p(y_i | m + eta (z_i - m) + v_c'(x_i - x) + b_c)
+//	                          + (sum_c (v_c'H v_c / weight + b_c^2 / s_c^2) + (eta - 1)^2 / slopeVariance)/2
+//	s_c^2 = variance_c + weight x'H^-1 x
 //
-// where z, n by C, are the logits of the samples by the regression, and m is their mean. (The variances of the intercepts and of the slope
-// do not come from rows, so weight does not divide them.)
+// where z, n by C, are the logits of the samples by the regression, m is their mean, and x that of the samples. (The variances of the
+// intercepts and of the slope do not come from rows, so weight does not divide them.) b_c has the variance that v_c'x would have, but does
+// not depend on v_c: where classes are more frequent in the target than in the sources, the samples would else tilt v towards x, and
+// predictions far from the samples would be extreme.
 type addedClasses struct {
 	*addedSamples
 	*regress.Multinomial
+	mean []float64 // x, as rows of Z
 }
 
 // classes returns the regression that adds the samples with their classes to logits z. Its Root is empty where X H^-1 X' is not finite.
 func (t *addedSamples) classes(of regress.Logits, z *mat.Dense, class []int, groups regress.Groups, by regress.Recalibration) addedClasses {
-	return addedClasses{t, regress.NewMultinomial(of, z, class, groups, regress.NewThinRoot(t.x), by)}
+	x := mat.DenseCopyOf(t.x)
+	mean := linalg.Centre(x)
+	by.Lever = linalg.Dot(mean, mean)
+	return addedClasses{t, regress.NewMultinomial(of, z, class, groups, regress.NewThinRoot(x), by), mean}
 }
 
-// weights returns the weights of the features that a point adds.
-func (a addedClasses) weights(at regress.MultinomialPoint) (w [][]float64) {
-	linalg.EachRow(at.U, func(u []float64) { w = append(w, a.addedSamples.across(a.Multinomial.Root.Across(u))) })
-	return w
+// predictor returns the weights of the features and the intercept of class c at a point, for w and b of the regression without the samples.
+func (a addedClasses) predictor(at regress.MultinomialPoint, c int, w []float64, b float64) ([]float64, float64) {
+	v := a.Multinomial.Root.Across(slices.Clone(at.U.RawRowView(c)))
+	w, b = a.Recalibrated(at, c, w, b)
+	b -= linalg.Dot(v, a.mean)
+	floats.Add(w, a.addedSamples.across(v))
+	return w, b
 }

@@ -198,6 +198,11 @@ func TestAddedClasses(t *testing.T) {
 		}
 		by.Eta = math.Pow(10, 2*rng.Float64()-1)
 		weight, slope := []float64{1, 3, 30}[turn%3], true
+		apart := mat.DenseCopyOf(x)
+		centre := linalg.Centre(apart)
+		var across mat.VecDense
+		must.Do(t, across.SolveVec(h, mat.NewVecDense(d, centre)))
+		lever := mat.Dot(&across, mat.NewVecDense(d, centre))
 		plain := func(at []float64, without func(i int) bool) float64 {
 			v, b, eta := mat.NewDense(c, d, at[:c*d]), at[c*d:c*d+c], 1.0
 			if slope {
@@ -206,7 +211,7 @@ func TestAddedClasses(t *testing.T) {
 			value := (eta - 1) * (eta - 1) / by.Eta / 2
 			for j := range c {
 				row := mat.NewVecDense(d, v.RawRowView(j))
-				value += mat.Inner(row, h, row)/2/weight + b[j]*b[j]/by.B[j]/2
+				value += mat.Inner(row, h, row)/2/weight + b[j]*b[j]/(by.B[j]+weight*lever)/2
 			}
 			for i := range n {
 				if without(i) {
@@ -214,7 +219,7 @@ func TestAddedClasses(t *testing.T) {
 				}
 				said := slices.Clone(z.RawRowView(i))
 				for j := range said {
-					said[j] = mean[j] + eta*(said[j]-mean[j]) + linalg.Dot(v.RawRowView(j), x.RawRowView(i)) + b[j]
+					said[j] = mean[j] + eta*(said[j]-mean[j]) + linalg.Dot(v.RawRowView(j), apart.RawRowView(i)) + b[j]
 				}
 				value += of.Loss(said, class[i])
 			}
@@ -237,14 +242,20 @@ func TestAddedClasses(t *testing.T) {
 			slope = false
 			want = least(all)
 		}
-		got := append(slices.Concat(append(added.weights(with.MultinomialPoint), with.B)...), with.Eta-1)
+		var got []float64
+		for j := range c {
+			w, b := added.predictor(with.MultinomialPoint, j, make([]float64, d), mean[j])
+			got = append(got, w...)
+			isNear(t, b, mean[j]+with.B[j]-linalg.Dot(w, centre), 1e-6*math.Max(1, math.Abs(b)), "an intercept")
+		}
+		got = append(append(got, with.B...), with.Eta-1)
 		value, best := plain(got, all), plain(want, all)
 		must.Hold(t, value < best+1e-3, "the objective of %d classes is %g, the least %g", c, value, best)
 		for fold := range slices.Max(added.Fold) + 1 {
 			v := least(func(i int) bool { return added.Fold[i] == fold })
 			for i := range n {
 				for j := 0; j < c && added.Fold[i] == fold; j++ {
-					want := z.At(i, j) + float64(b2i(slope))*v[c*d+c]*(z.At(i, j)-mean[j]) + linalg.Dot(v[j*d:(j+1)*d], x.RawRowView(i)) + v[c*d+j]
+					want := z.At(i, j) + float64(b2i(slope))*v[c*d+c]*(z.At(i, j)-mean[j]) + linalg.Dot(v[j*d:(j+1)*d], apart.RawRowView(i)) + v[c*d+j]
 					isNear(t, left.At(i, j), want, 0.02*math.Max(1, math.Abs(want)), "a logit left out")
 				}
 			}

@@ -17,7 +17,8 @@ import (
 // Multinomial is the multinomial logistic regression of the classes of n samples with known logits z, n by C:
 //
 //	min over V, b, eta >= 1:  sum_i -log p(y_i | m + eta (z_i - m) + V x_i + b)
-//	                          + (sum_c (|v_c|^2 / weight + b_c^2 / variance_c) + (eta - 1)^2 / variance_eta)/2,
+//	                          + (sum_c (|v_c|^2 / weight + b_c^2 / s_c^2) + (eta - 1)^2 / variance_eta)/2,
+//	s_c^2 = variance_c + weight lever,
 //
 // where m is the mean of z over the samples. b and eta are the intercepts and the slope by which z is recalibrated (Cox 1958): logits
 // that are fitted to samples of several kinds are too small for one kind, and eta makes up for that. A slope below 1 would let a few
@@ -30,8 +31,7 @@ type Multinomial struct {
 	apart  *mat.Dense // z less m
 	class  []int
 	Root   ThinRoot
-	spread []float64     // prior standard deviations of b
-	slope  float64       // that of eta
+	prior  Recalibration
 	Fold   []int         // the fold of each sample
 	inner  *mat.SymDense // L'L, once it is needed
 
@@ -40,10 +40,11 @@ type Multinomial struct {
 	curvature mat.SymDense
 }
 
-// Recalibration holds the prior variances of the intercepts b of a [Multinomial], and of its slope eta, which is 1 where that is 0.
+// Recalibration holds the prior variances of the intercepts b of a [Multinomial], and of its slope eta, which is 1 where that is 0. Lever is
+// |x|^2 for a row x that was taken from all rows of X: b stands for V x too then.
 type Recalibration struct {
-	B   []float64
-	Eta float64
+	B          []float64
+	Eta, Lever float64
 }
 
 const (
@@ -58,12 +59,8 @@ const (
 
 // NewMultinomial returns the regression of samples with logits z and rows X of root.
 func NewMultinomial(of Logits, z *mat.Dense, class []int, groups Groups, root ThinRoot, prior Recalibration) *Multinomial {
-	m := &Multinomial{logits: of, z: z, apart: mat.DenseCopyOf(z), class: class, Root: root, Fold: Stratified(class, groups)}
+	m := &Multinomial{logits: of, z: z, apart: mat.DenseCopyOf(z), class: class, Root: root, prior: prior, Fold: Stratified(class, groups)}
 	m.mean = linalg.Centre(m.apart)
-	m.slope = math.Sqrt(prior.Eta)
-	for _, v := range prior.B {
-		m.spread = append(m.spread, math.Sqrt(v))
-	}
 	return m
 }
 
@@ -121,7 +118,7 @@ type MultinomialPoint struct {
 // Origin returns the point that leaves the logits as they are.
 func (m *Multinomial) Origin() MultinomialPoint {
 	_, r := m.Root.Dims()
-	return MultinomialPoint{mat.NewDense(len(m.spread), r, nil), make([]float64, len(m.spread)), 1}
+	return MultinomialPoint{mat.NewDense(len(m.prior.B), r, nil), make([]float64, len(m.prior.B)), 1}
 }
 
 // Recalibrated returns the weights and the intercept of the logit m + eta (z - m) + b of class c for z = w'x + at. It does not change w.

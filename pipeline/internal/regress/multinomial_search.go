@@ -17,14 +17,14 @@ import (
 
 // weightedMultinomial is the regression at one weight, solved by L-BFGS for T, a and e with
 //
-//	t_c = R u_c / sqrt(weight),  R'R = I + h weight L'L,  a_c = sqrt(1/variance_c + h n) b_c,
+//	t_c = R u_c / sqrt(weight),  R'R = I + h weight L'L,  a_c = sqrt(1/s_c^2 + h n) b_c,
 //	e = sqrt(1/variance_eta + h |Z - m|_F^2) (eta - 1),
 //
 // where h is a quarter of the curvature of the loss of a sample whose classes are all equally likely. In these variables the
 // curvature is near I, and no step has to solve a system, since |u_c|^2 / weight = |t_c|^2 - h |L u_c|^2:
 //
 //	min over T, a, e:  sum_i -log p(y_i | m + eta (z_i - m) + f_i + b)
-//	                   + (sum_c (|t_c|^2 - h |f_c|^2 + b_c^2 / variance_c) + (eta - 1)^2 / variance_eta)/2
+//	                   + (sum_c (|t_c|^2 - h |f_c|^2 + b_c^2 / s_c^2) + (eta - 1)^2 / variance_eta)/2
 //
 // for F = B T' and B = sqrt(weight) L R^-1.
 type weightedMultinomial struct {
@@ -32,7 +32,9 @@ type weightedMultinomial struct {
 	weight, h float64
 	r         blas64.Triangular
 	onto      *mat.Dense // B
+	spread    []float64  // s
 	scale     []float64  // b / a
+	slope     float64    // prior standard deviation of eta
 	tilt      float64    // (eta - 1) / e, 0 where eta is 1
 }
 
@@ -43,7 +45,7 @@ func (m *Multinomial) at(weight float64) *weightedMultinomial {
 		m.inner, m.onto = mat.NewSymDense(r, nil), mat.NewDense(n, r, nil)
 		m.inner.SymOuterK(1, m.Root.T())
 	}
-	alike := 1 / (float64(len(m.spread)) + m.logits.Rest)
+	alike := 1 / (float64(len(m.prior.B)) + m.logits.Rest)
 	w := &weightedMultinomial{Multinomial: m, weight: weight, h: alike * (1 - alike) / 4, onto: m.onto}
 	w.onto.Copy(m.Root)
 	curvature := &m.curvature
@@ -56,11 +58,13 @@ func (m *Multinomial) at(weight float64) *weightedMultinomial {
 		return nil
 	}
 	blas64.Trsm(blas.Right, blas.NoTrans, math.Sqrt(weight), w.r, w.onto.RawMatrix())
-	for _, s := range m.spread {
-		w.scale = append(w.scale, s/math.Sqrt(1+w.h*float64(n)*s*s))
+	for _, variance := range m.prior.B {
+		s := math.Sqrt(variance + weight*m.prior.Lever)
+		w.spread, w.scale = append(w.spread, s), append(w.scale, s/math.Sqrt(1+w.h*float64(n)*s*s))
 	}
 	if norm := mat.Norm(m.apart, 2); w.h*norm*norm < math.Inf(1) { // else, or with NaN, eta stays 1
-		w.tilt = m.slope / math.Sqrt(1+w.h*norm*norm*m.slope*m.slope)
+		w.slope = math.Sqrt(m.prior.Eta)
+		w.tilt = w.slope / math.Sqrt(1+w.h*norm*norm*w.slope*w.slope)
 	}
 	return w
 }

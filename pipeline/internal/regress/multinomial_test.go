@@ -95,10 +95,10 @@ func TestMultinomialObjective(t *testing.T) {
 			p := w.point(slices.Clone(at))
 			for j, b := range p.B {
 				u := p.U.RowView(j)
-				value += mat.Dot(u, u)/2/w.weight + b*b/2/m.spread[j]/m.spread[j]
+				value += mat.Dot(u, u)/2/w.weight + b*b/2/(m.prior.B[j]+w.weight*m.prior.Lever)
 			}
 			if by := p.Eta - 1; by != 0 {
-				value += by * by / 2 / m.slope / m.slope
+				value += by * by / 2 / m.prior.Eta
 			}
 			for i, class := range m.class {
 				if m.Fold[i] == without {

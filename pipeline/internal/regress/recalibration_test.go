@@ -25,6 +25,9 @@ func someRecalibration(rng *rand.Rand, c int) Recalibration {
 	if rng.IntN(4) > 0 {
 		by.Eta = 0.1 + 3*rng.Float64()
 	}
+	if rng.IntN(2) > 0 {
+		by.Lever = rng.Float64()
+	}
 	return by
 }
 
@@ -63,7 +66,7 @@ func TestRecalibration(t *testing.T) {
 					sum = (p[c] - 1) * (p[c] - 1) / 2 / by.Eta
 				}
 				for k, v := range p[:c] {
-					sum += v * v / 2 / by.B[k]
+					sum += v * v / 2 / (by.B[k] + by.Lever) // the weight is 1
 				}
 				for i, of := range class {
 					if !without(i) {
@@ -115,7 +118,7 @@ func TestSlopeOfManySamples(t *testing.T) {
 			floats.Scale(steep, truth)
 			class[i] = drawClass(rng, Logits{}, truth)
 		}
-		m := NewMultinomial(Logits{}, z, class, Groups{}, NoRoot(n), Recalibration{[]float64{1, 1, 1}, 1})
+		m := NewMultinomial(Logits{}, z, class, Groups{}, NoRoot(n), Recalibration{B: []float64{1, 1, 1}, Eta: 1})
 		found := must.Get(m.Fit(t.Context(), m.Origin(), 1))(t)
 		isNear(t, found.Eta, math.Max(1, steep), 0.15*math.Max(1, steep), "the slope")
 	}
@@ -124,7 +127,7 @@ func TestSlopeOfManySamples(t *testing.T) {
 // Logits of any size have a finite recalibration. Where one is NaN or infinite, the left-out logits show it.
 func TestRecalibrationOfAnySize(t *testing.T) {
 	fit := func(z []float64) *LeftOut {
-		by := Recalibration{[]float64{1, 1}, 1}
+		by := Recalibration{B: []float64{1, 1}, Eta: 1}
 		m := NewMultinomial(Logits{}, mat.NewDense(4, 2, z), []int{0, 1, 0, 1}, Groups{}, NoRoot(4), by)
 		return must.Get(m.Fit(t.Context(), m.Origin(), 1))(t)
 	}
