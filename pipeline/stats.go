@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -19,7 +20,8 @@ type Comparison struct {
 	// Difference is the mean of score(B) - score(A), and Interval its 95 % interval: over other targets like these;
 	// with one target, over other seeds, which Seeds then counts, or over other test rows, which Rows then counts
 	// (target samples, each left out of its head, where there are no test rows), or over both, see
-	// [Comparison.OverRows]. Interval is nil for one target and one seed whose scores are not known by row.
+	// [Comparison.OverRows]. Interval is nil for one target and one seed whose scores are not known by row, and where the
+	// differences of all targets, or seeds, are equal.
 	Difference float64     `json:"difference"`
 	Interval   *[2]float64 `json:"interval,omitempty"`
 	Seeds      int         `json:"seeds,omitempty"`
@@ -45,7 +47,10 @@ const bootstrapResamples = 10_000
 // correction the noise of seeds would count twice, since the means of targets contain it too. So these means are moved
 // towards their own mean by the factor sqrt(1 - v/s), s being their variance and v the part of it that is due to seeds,
 // and the deviations of b seeds from their mean are multiplied by sqrt(b/(b-1)) (Davison and Hinkley 1997, section
-// 3.8).
+// 3.8). Those of T targets are multiplied by sqrt(T/(T-1)) too, and the distances from the difference to the ends of the
+// interval by t/1.96, t being the 97.5 % quantile of Student's distribution for T targets or, with one target, for its
+// seeds: the quantiles of a few numbers hold the true difference of two targets in half of all cases, those of five in
+// 83 % (go test -v ./pipeline -run TestComparisonCovers). There is no interval where all differences are equal.
 func Compare(nameA, nameB string, a, b [][]float64) Comparison {
 	return compare(nameA, nameB, a, b, bootstrapResamples)
 }
@@ -113,10 +118,16 @@ func compare(nameA, nameB string, a, b [][]float64, resamples int) Comparison {
 		means[i] = sum / float64(len(diff))
 	}
 	slices.Sort(means)
-	c.Interval = &[2]float64{stat.Quantile(0.025, stat.Empirical, means, nil), stat.Quantile(0.975, stat.Empirical, means, nil)}
-	if c.Interval[0] == c.Interval[1] && c.Seeds > 0 {
-		c.Interval = nil // all seeds are the same
+	low, high := stat.Quantile(0.025, stat.Empirical, means, nil), stat.Quantile(0.975, stat.Empirical, means, nil)
+	if low == high {
+		return c
 	}
+	n := float64(cmp.Or(c.Seeds, c.Targets))
+	wider := students(n) / 1.96
+	if c.Seeds == 0 {
+		wider *= math.Sqrt(n / (n - 1))
+	}
+	c.Interval = &[2]float64{c.Difference + wider*(low-c.Difference), c.Difference + wider*(high-c.Difference)}
 	return c
 }
 

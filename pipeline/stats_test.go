@@ -93,7 +93,13 @@ func TestComparisonCovers(t *testing.T) {
 		{30, 2, 0, 1, 0.88, 0.98},
 		{30, 2, 1, 1, 0.88, 0.98},
 		{30, 4, 1, 0.3, 0.88, 0.98},
-		{1, 12, 0, 1, 0.86, 0.98},
+		{1, 12, 0, 1, 0.88, 0.98},
+		{1, 5, 0, 1, 0.88, 0.98},
+		{1, 3, 0, 1, 0.88, 0.99},
+		{12, 1, 1, 0, 0.9, 0.98},
+		{5, 1, 1, 0, 0.88, 0.98},
+		{3, 2, 1, 1, 0.88, 1},
+		{2, 1, 1, 0, 0.88, 0.99},
 	} {
 		hits := 0
 		for range repeats {
@@ -165,7 +171,7 @@ func TestOverRowsCovers(t *testing.T) {
 	must.Hold(t, none.OverRows([]Comparison{{Difference: 1}, {Difference: 2}}) == none && none.OverRows(nil) == none, "without rows")
 }
 
-// One target and one seed, or seeds that all give the same, have no interval.
+// One target and one seed, or targets or seeds that all give the same, have no interval.
 func TestNoIntervalOfOneNumber(t *testing.T) {
 	for _, scores := range [][]float64{{0.3}, {0.3, 0.3, 0.3}} {
 		zeros := make([]float64, len(scores))
@@ -173,6 +179,10 @@ func TestNoIntervalOfOneNumber(t *testing.T) {
 		if c.Interval != nil || c.Difference != -scores[0] || c.Targets != 1 || c.Worse != 1 {
 			t.Errorf("%v: %+v", scores, c)
 		}
+	}
+	for _, scores := range [][]float64{{0.3, 0.3, 0.3}, {0, 0}} {
+		c := Compare("a", "b", seedEach(scores), seedEach(make([]float64, len(scores))))
+		must.Hold(t, c.Interval == nil && near(c.Difference, -scores[0], 1e-12), "%v: %+v", scores, c)
 	}
 }
 

@@ -25,10 +25,18 @@ func difference(metric string, value float64) string {
 	return text.Signed(value)
 }
 
+// noInterval says why a difference has no interval.
+func noInterval(c pipeline.Comparison) string {
+	if c.Targets > 1 || c.Seeds > 1 {
+		return ", all differences are equal"
+	}
+	return " from one run"
+}
+
 // interval formats the ends of the interval of a difference, and what the interval is over where that is not targets.
 func interval(metric string, c pipeline.Comparison) string {
 	if c.Interval == nil {
-		return "none from one run"
+		return "none" + noInterval(c)
 	}
 	out := text.Signed(c.Interval[0]) + " to " + text.Signed(c.Interval[1])
 	if metric == pipeline.MetricError {

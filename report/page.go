@@ -205,7 +205,7 @@ func judge(metric string, c pipeline.Comparison) Verdict {
 	v := Verdict{Question: say("Is ", methodWords(c.A), " better than ", methodWords(c.B), "?"), Answer: CannotTell,
 		Detail: say(number(c.Difference, write(c.Difference)), differenceUnit(metric))}
 	if c.Interval == nil {
-		v.Detail = append(v.Detail, plain(", no interval from one run"))
+		v.Detail = append(v.Detail, say(", no interval", noInterval(c))...)
 		return v
 	}
 	v.Detail = append(v.Detail, say(" (95 % interval ", span(c.Interval, write), ")")...)

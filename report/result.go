@@ -179,7 +179,7 @@ func verdict(metric string, a, b runs.MethodResult, all []pipeline.Comparison) s
 	if c.Interval != nil && d < 0 {
 		c.Interval = &[2]float64{-c.Interval[1], -c.Interval[0]}
 	}
-	over := " (no interval from one run)"
+	over := fmt.Sprintf(" (no interval%s)", noInterval(c))
 	if c.Interval != nil {
 		over = fmt.Sprintf(" (95 %% interval %s)", interval(metric, c))
 	}
