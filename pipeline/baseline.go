@@ -55,7 +55,7 @@ func (l *Learner) learnAlone(ctx context.Context, rec Epoch, in Round) (Epoch, e
 	rec.Fit.Stop, rec.Nu = "no source", make([]float64, len(rec.Counts))
 	if err = l.measure(&rec, in, fit); rec.Method == Constant && l.logOdds {
 		fit.left = frequencies(in.Target, len(fit.left), l.problem.groupsOf(in.Target.Rows))
-		rec.LogLoss = fit.logLoss(l.problem.comparedGroups(in.Target))
+		rec.setLogLoss(fit, l.problem, in.Target)
 	}
 	return rec, err
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/amtrl/amtrl/backend"
 	"github.com/amtrl/amtrl/pipeline/internal/linalg"
-	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
 // Learner carries out the rounds of one problem on a queue of its own. Only one goroutine at a time can use it.
@@ -125,6 +124,9 @@ func (l *Learner) Learn(ctx context.Context, st State, in Round) (State, error) 
 		return State{}, err
 	}
 	l.learned = false
+	if err := ctx.Err(); err != nil {
+		return State{}, err
+	}
 	rec, err := l.learn(ctx, st, in)
 	if err != nil {
 		return State{}, l.problem.inRound(in.Method, in.Epoch, err)
@@ -312,28 +314,12 @@ func (l *Learner) finalHead(ctx context.Context, rec *Epoch, in Round, fit *head
 func (l *Learner) measure(rec *Epoch, in Round, fit headFit) (err error) {
 	rec.Score, rec.Losses, err = l.score(in, fit)
 	if l.logOdds {
-		rec.LogLoss = fit.logLoss(l.problem.comparedGroups(in.Target))
+		rec.setLogLoss(fit, l.problem, in.Target)
 	}
 	if in.Epoch < l.problem.RoundsOf(in.Method) || l.problem.Config.Head.Prior == PriorIdentity {
 		rec.Losses, l.measured = nil, measured{}
 	}
 	return err
-}
-
-// logLoss returns the log-loss of the labels under the leave-one-out predictions, summed over the rows and over the columns in groups, each
-// given by its outputs.
-func (f headFit) logLoss(groups [][]int) float64 {
-	sum, outputs := 0.0, len(f.left)
-	for row := range len(f.labels) / outputs {
-		for _, group := range groups {
-			y, heads := make([]float64, len(group)), make([]float64, len(group))
-			for j, c := range group {
-				y[j], heads[j] = float64(f.labels[row*outputs+c]), float64(f.left[c][row])
-			}
-			sum += regress.LogOfLabels(y, heads, 0)
-		}
-	}
-	return sum
 }
 
 // record copies how the head was fitted.

@@ -63,7 +63,7 @@ func (l *Learner) learnPooled(ctx context.Context, rec Epoch, in Round) (Epoch, 
 		for _, c := range alone {
 			fit.left[c] = said[c]
 		}
-		rec.LogLoss = fit.logLoss(p.comparedGroups(in.Target))
+		rec.setLogLoss(fit, p, in.Target)
 	}
 	return rec, err
 }

@@ -270,9 +270,10 @@ func scorePredictions(binary, logOdds bool, groups [][]int, pred [][]float32, y 
 		for i := range len(y) / outputs {
 			class := PredictedClass(heads, i, logOdds)
 			label := y[i*outputs+group[min(class, len(group)-1)]]
+			of := func(c int) bool { return y[i*outputs+c] == 1 }
 			switch says := len(group) > 1 || class == 1; {
-			case label != label:
-			case says != (label > 0.5):
+			case label != label && !slices.ContainsFunc(group, of):
+			case label != label, says != (label > 0.5): // a row of one class is of no other, also where the label of that is missing
 				sum++
 				losses.add(i, 1)
 			default:

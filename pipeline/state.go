@@ -66,6 +66,9 @@ type Epoch struct {
 	// LogLoss is the negative log-likelihood of the labels of the target samples, each left out, by the predictor's
 	// scores of the classes of each column, where [Problem.Classifies].
 	LogLoss float64 `json:"log_loss,omitempty"`
+	// NoisyLoss holds the log-loss if 2 %, 5 %, 10 % or 20 % of labels are noise, for classes of pools (see
+	// [Epoch.LikeliestNoise]).
+	NoisyLoss []float64 `json:"noisy_loss,omitempty"`
 	// Own is the fraction of the variance of the head's predictions over the target samples that comes from delta and
 	// not from the sources' heads, and Match is how well the target's predictor predicts the labels of each source.
 	// MixAuto explores by them.
@@ -129,6 +132,7 @@ func (st State) checkFinite() error {
 		finite("a weight of the target's head", []float64{e.HeadRidge, e.HeadKappa, e.HeadToMean, e.Own}),
 		finite("a parameter of the target's head", st.Head),
 		finite("the loss of the target's samples", []float64{e.TargetLoss, e.LeaveOneOut, e.LogLoss}),
+		finite("the loss of the target's samples with noise", e.NoisyLoss),
 		finite("a relevance", slices.Concat(e.Nu, e.Match, []float64{e.NuByChance, e.MatchByChance}, u.NuLow, u.NuHigh, u.ShareLow, u.ShareHigh)),
 		finite("the score", append([]float64{e.Score.Value}, losses.Sums...)),
 	)

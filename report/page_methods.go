@@ -21,21 +21,21 @@ func (r *runPage) choice(m *runs.MethodResult) Sentence {
 			number(r.Result.CountAs, text.Digits(r.Result.CountAs)), " samples on their own: ")
 	}
 	if m == pooled {
-		return append(line, say("the log-loss of their labels, ", loss(pooled.LogLoss), ", decided. That of the method which their mean "+
+		return append(line, say("the log-loss of their labels, ", loss(pooled.LogLoss), pooled.IfWrong(), ", decided. That of the method which their mean "+
 			"squared error chooses "+above+".")...)
 	}
 	name := "mean squared error"
 	if by == runs.ByLogLoss {
 		name = "log-loss of the labels"
 	}
-	line = append(line, say("the ", name, ", ", loss(by.Of(m)), ", is ")...)
+	line = append(line, say("the ", name, ", ", loss(by.Of(m)), by.IfWrong(m), ", is ")...)
 	switch {
 	case m != least:
 		whose := "the first method's"
 		if m != &r.Result.Methods[0] {
 			whose = "better than the first method's"
 		}
-		line = append(line, say(whose+". That of ", least.Method, ", ", loss(by.Of(least)),
+		line = append(line, say(whose+". That of ", least.Method, ", ", loss(by.Of(least)), by.IfWrong(least),
 			", is better by too little to take its place.")...)
 	case pooled != nil:
 		line = append(line, plain("the least of all methods but pooled."))
@@ -43,8 +43,8 @@ func (r *runPage) choice(m *runs.MethodResult) Sentence {
 		line = append(line, plain("the least of all methods."))
 	}
 	if pooled != nil {
-		line = append(line, say(" By the log-loss of their labels, ", loss(m.LogLoss), ", pooled is not better "+by1+": its own is ",
-			loss(pooled.LogLoss), ".")...)
+		line = append(line, say(" By the log-loss of their labels, ", loss(m.LogLoss), m.IfWrong(), ", pooled is not better "+by1+": its own is ",
+			loss(pooled.LogLoss), pooled.IfWrong(), ".")...)
 	}
 	return line
 }

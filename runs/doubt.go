@@ -24,7 +24,10 @@ func (r *Result) doubt(last []*pipeline.Epoch, of samples) string {
 		return ""
 	}
 	const unseen = ": the target's rows do not show that its labels can be predicted"
-	noLess, likelier := best.Score.Value >= constant.Score.Value, of.evidence()*best.LogLoss < of.evidence()*constant.LogLoss-enough
+	noLess := best.Score.Value >= constant.Score.Value
+	_, ofBest := best.LikeliestNoise(of.evidence())
+	_, ofConstant := constant.LikeliestNoise(of.evidence())
+	likelier := of.evidence()*ofBest < of.evidence()*ofConstant-enough
 	if constant.LogLoss == 0 { // labels are numbers
 		likelier = of.effective/2*math.Log(constant.LeaveOneOut/best.LeaveOneOut) > enough
 	}

@@ -37,6 +37,22 @@ func (c Criterion) Of(m *MethodResult) float64 {
 	return m.LeaveOneOut
 }
 
+// IfWrong says which rate of wrong labels the value for a method is for, if that is not 0.
+func (c Criterion) IfWrong(m *MethodResult) string {
+	if c == ByLogLoss {
+		return m.IfWrong()
+	}
+	return ""
+}
+
+// IfWrong says which rate of wrong labels LogLoss is for, if that is not 0.
+func (m *MethodResult) IfWrong() string {
+	if m.WrongLabels == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (if %g %% are wrong)", 100*m.WrongLabels)
+}
+
 // nats returns the negative log-likelihood of the labels of samples under a method, up to a constant that all methods
 // share.
 func (c Criterion) nats(m *MethodResult, of samples) float64 {
@@ -103,7 +119,7 @@ func (r *Result) recommend(few string, by Criterion, of samples, numbers bool) {
 	var each []string
 	for i := range r.Methods {
 		if m := &r.Methods[i]; r.compares(m) {
-			each = append(each, m.Method+" "+text.Digits(by.Of(m)))
+			each = append(each, m.Method+" "+text.Digits(by.Of(m))+by.IfWrong(m))
 		}
 	}
 	squares := "mean squared error"
@@ -127,8 +143,8 @@ func (r *Result) recommend(few string, by Criterion, of samples, numbers bool) {
 		r.Reason += fmt.Sprintf("; that of %s is better by too little to take its place", least.Method)
 	}
 	if pooled := r.PooledApart(); pooled != nil {
-		r.Reason += fmt.Sprintf("; log-loss of their labels: %s %s, %s %s", best.Method, text.Digits(best.LogLoss), pooled.Method,
-			text.Digits(pooled.LogLoss))
+		r.Reason += fmt.Sprintf("; log-loss of their labels: %s %s%s, %s %s%s", best.Method, text.Digits(best.LogLoss), best.IfWrong(),
+			pooled.Method, text.Digits(pooled.LogLoss), pooled.IfWrong())
 		if of.evidence()*pooled.LogLoss < of.evidence()*best.LogLoss-enough {
 			best = pooled
 		}

@@ -79,9 +79,11 @@ type MethodResult struct {
 	// LeaveOneOut is the mean squared leave-one-out residual of the target's samples. Over several columns of numbers
 	// it is the geometric mean.
 	LeaveOneOut float64 `json:"leave_one_out,omitempty"`
-	// LogLoss is the negative log-probability of the classes of all of the target's samples, each left out.
-	LogLoss float64        `json:"log_loss,omitempty"`
-	Score   pipeline.Score `json:"score"`
+	// LogLoss is the negative log-probability of the classes of all of the target's samples, each left out, if a
+	// fraction WrongLabels of labels is noise. See [pipeline.Epoch.LikeliestNoise].
+	LogLoss     float64        `json:"log_loss,omitempty"`
+	WrongLabels float64        `json:"wrong_labels,omitempty"`
+	Score       pipeline.Score `json:"score"`
 	// Interval is the 95 % interval of Score for other rows like the Rows that it was measured on. There is none, and
 	// Rows is 0, where the score is exact. See [ScoreInterval].
 	Interval *[2]float64 `json:"interval,omitempty"`
@@ -216,7 +218,6 @@ func summarise(p *pipeline.Problem, data string, in pipeline.Labelled, epochs []
 		m.Samples, m.Cost, m.Epochs = e.Samples, e.Cost, e.Epoch
 		m.Iterations += e.Fit.Iterations
 		m.Objective, m.TargetLoss, m.Score, m.LeaveOneOut = e.Fit.Objective, e.TargetLoss, e.Score, e.LeaveOneOut
-		m.LogLoss = e.LogLoss
 		if e.Method == epochs[0].Method {
 			first = e
 		}
@@ -224,6 +225,9 @@ func summarise(p *pipeline.Problem, data string, in pipeline.Labelled, epochs []
 	of := samplesOf(p, in)
 	if of.groups > 0 {
 		res.Groups, res.CountAs = of.groups, of.effective
+	}
+	for i, e := range last {
+		res.Methods[i].WrongLabels, res.Methods[i].LogLoss = e.LikeliestNoise(of.evidence())
 	}
 	if p.Config.Head.Prior == pipeline.PriorResidual && len(res.Methods) > 1 {
 		res.recommend(p.TooFew(in), criterionOf(p), of, !p.Set.Binary && len(p.Target.Tasks) > 1)

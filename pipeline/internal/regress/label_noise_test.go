@@ -36,7 +36,7 @@ func TestNoiseRate(t *testing.T) {
 		must.Hold(t, least <= plain && (rate > 0) == (least < plain), "rate %g, loss %g, and %g without", rate, least, plain)
 		losses[rng.IntN(n)] = 1e9
 		rate, least = NoiseRate(at, 1)
-		most := plain + 1 - math.Log(noiseRates[1]/c) + 2*n*noiseRates[1]
+		most := plain + 1 - math.Log(NoiseRates[1]/c) + 2*n*NoiseRates[1]
 		must.Hold(t, rate > 0 && least < most, "rate %g, loss %g, and %g before", rate, least, plain)
 	}
 }
