@@ -50,7 +50,10 @@ func (p *Problem) checkDrawn(in Round) error {
 			if row := common(rows, of.rows); row >= 0 {
 				return fmt.Errorf("rows of %s: expected none that is %s of the target %s, found row %d", s.Name, of.what, p.TargetName(), row)
 			}
-			if alike := sameGroups(pool, rows, of.rows); apart && len(alike) > 0 {
+			if !apart {
+				continue
+			}
+			if alike := sameGroups(pool, rows, of.rows); len(alike) > 0 {
 				return fmt.Errorf("rows of %s: expected none of a group that has %s of the target %s, found row %d", s.Name, of.what,
 					p.TargetName(), alike[0])
 			}

@@ -259,6 +259,9 @@ func (e ERM) validate() error {
 	return nil
 }
 
+// leastRidge is the least ridge of [PriorResidual], whose kernels have a mean eigenvalue of at most 1: with less, rounding decides.
+const leastRidge = 1e-12
+
 func (h Head) validate() error {
 	if h.Ridge != RidgeAuto && !(h.Ridge >= 0) || math.IsInf(h.Ridge, 1) {
 		return fmt.Errorf("head: ridge is %g, expected a number from 0 on, or auto for leave-one-out", h.Ridge)
@@ -266,8 +269,9 @@ func (h Head) validate() error {
 	if h.Prior != PriorIdentity && h.Prior != PriorSources && h.Prior != PriorResidual {
 		return fmt.Errorf("head: unknown prior %q: expected %s, %s or %s", h.Prior, PriorIdentity, PriorSources, PriorResidual)
 	}
-	if h.Prior == PriorResidual && h.Ridge == 0 {
-		return fmt.Errorf("head: prior %s with ridge 0, expected a ridge above 0, or auto for leave-one-out", PriorResidual)
+	if h.Prior == PriorResidual && h.Ridge != RidgeAuto && h.Ridge < leastRidge {
+		return fmt.Errorf("head: prior %s with ridge %g, expected a ridge of at least %g, or auto for leave-one-out", PriorResidual, h.Ridge,
+			leastRidge)
 	}
 	if h.Loss != "" && h.Loss != LossSquared && h.Loss != LossLogistic {
 		return fmt.Errorf("head: unknown loss %q: expected %s or %s", h.Loss, LossSquared, LossLogistic)

@@ -8,7 +8,6 @@ import (
 	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
-	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
 // With each sample counted once, the target's side of a replicate is that of the round: its own part, and the correlations that give the
@@ -24,10 +23,6 @@ func TestRedrawIsTheRound(t *testing.T) {
 		e := must.Get(l.Learn(t.Context(), State{}, round))(t).Epochs[0]
 		round = must.Get(l.inUnits(round, false))(t)
 		fit := must.Get(l.fitHead(round.Target))(t)
-		for i := range fit.parts { // at the kappa of the fit
-			f := fit.parts[i].fits
-			f[0].each = slices.DeleteFunc(slices.Clone(f[0].each), func(k regress.KernelFit) bool { return k.Kappa != f[0].Kappa })
-		}
 		once := slices.Repeat([]float64{1}, len(round.Target.Rows))
 		side := must.Get(l.redraw(t.Context(), round, fit, [][]float64{once, once}, rng))(t)
 		sum, o := matchSum{of: make([]float64, len(e.Match)), chances: make([]*matchChance, len(side.r))}, 0

@@ -107,6 +107,7 @@ func TestOwnClassesOnce(t *testing.T) {
 	l.rows = nil
 	in := l.problem.LookUp(must.Get(l.problem.Propose(State{}))(t))
 	in.Method = Target
+	must.Is(t, must.Err(l.Learn(ctx, State{}, l.problem.LookUp(must.Get(l.problem.Propose(State{}))(t)))), context.Canceled, "a short round")
 	_, err := l.learnAlone(ctx, Epoch{Method: Target}, in)
 	must.Hold(t, errors.Is(err, context.Canceled), "a round of target that nobody waits for ends with %v", err)
 }

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"errors"
 	"math"
 	"slices"
 
@@ -153,14 +154,17 @@ func (l *Learner) pooledRoot(g *pooledGram, rows, samples []poolRow, each []floa
 		return err
 	}
 	floor := 0.0 // centred rows are linearly dependent
-	for i := range rows {
-		floor += 1e-10 * k.At(i, i) / float64(len(rows))
+	for i := range n {
+		floor += 1e-10 * k.At(i, i) / float64(n)
 	}
 	floor = math.Max(regress.LeastCurvature, floor)
 	for i := range n {
 		k.SetSym(i, i, k.At(i, i)+floor)
 	}
-	factor, _ := lapack64.Potrf(k.RawSymmetric()) // the floor makes it positive definite
+	factor, ok := lapack64.Potrf(k.RawSymmetric()) // the floor makes it positive definite where it is finite
+	if !ok {
+		return errors.New("the products of the rows of sources and of the target's samples have no Cholesky factor: expected finite ones")
+	}
 	var upper mat.TriDense
 	upper.SetRawTriangular(factor)
 	g.root, g.squares = mat.NewTriDense(n, mat.Lower, nil), mat.NewSymDense(n, nil)

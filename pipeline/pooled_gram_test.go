@@ -62,6 +62,33 @@ func TestPooledWide(t *testing.T) {
 	}
 }
 
+// R R' is X X' also where samples that are alike lie far from the rows of the sources.
+func TestRootOfFarSamples(t *testing.T) {
+	rng := testrand.New(t)
+	for _, far := range []float64{1, 1e2, 1e4, 1e6, 1e15} {
+		set := smallSet(5, 4, 60, 200, false)
+		target := set.Pools[set.Tasks[3].Pool]
+		for i := range target.F32 {
+			target.F32[i] += float32(far * (1 + 0.1*float64(i%7)))
+		}
+		d := target.Cols
+		copy(target.F32[d:2*d], target.F32[:d])
+		l := must.Get(newLearner(openDevice(t, 1, set), defaultConfig(t), 3))(t)
+		defer l.Close()
+		var rows []poolRow
+		for range 10 + rng.IntN(20) {
+			rows = append(rows, poolRow{set.Tasks[0].Pool, rng.IntN(60)})
+		}
+		g := pooledGram{centre: l.problem.meanRow(rows)}
+		must.Do(t, l.pooledRoot(&g, rows, l.problem.targetPoolRows([]int32{0, 1, 2, 3}), nil, nil))
+		var want, got mat.Dense
+		want.Mul(g.wide, g.wide.T())
+		got.Mul(g.root, g.root.T())
+		got.Sub(&got, &want)
+		must.Hold(t, mat.Norm(&got, 2) < 1e-8*mat.Norm(&want, 2), "%g away: R R' is off by %g of %g", far, mat.Norm(&got, 2), mat.Norm(&want, 2))
+	}
+}
+
 // With fewer rows than features, samples among the rows determine the slope of a feature that is 0 in all rows of the sources.
 func TestPooledOnRows(t *testing.T) {
 	rng := testrand.New(t)
@@ -86,7 +113,7 @@ func TestPooledOnRows(t *testing.T) {
 		}
 		in.Target.Rows, in.Target.Y = append(in.Target.Rows, int32(i)), append(in.Target.Y, 50*set.Pools[0].F32[i*d+own])
 	}
-	found := must.Get(l.regressSquared(in, []int{0}, units{scale: 1}, math.MaxInt))(t)
+	found := must.Get(l.regressSquared(t.Context(), in, []int{0}, units{scale: 1}, math.MaxInt))(t)
 	of := func(p prediction) float64 { return float64(p.head[len(p.head)-d+own]) }
 	must.Hold(t, of(found.sources[0]) == 0 && of(found.with[0][0]) > 0, "the slope of the sources is %g, with the samples %g",
 		of(found.sources[0]), of(found.with[0][0]))

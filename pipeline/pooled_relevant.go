@@ -105,7 +105,7 @@ func (l *Learner) onSources(ctx context.Context, in Round, group []int, marks st
 	if l.problem.Classifies() {
 		return l.regressPooled(ctx, in, group, u, by)
 	}
-	return l.regressSquared(in, group, u, relevantRows)
+	return l.regressSquared(ctx, in, group, u, relevantRows)
 }
 
 // startAt returns a search of a regression of classes that starts at another regression and takes at most the given steps.

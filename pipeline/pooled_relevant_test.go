@@ -170,7 +170,7 @@ func TestRelevantLeftOut(t *testing.T) {
 				by := pooledSearch{from.point, steps, addedWeights}
 				return must.Get(l.regressPooled(t.Context(), some, []int{0}, u, by))(t)
 			}
-			return must.Get(l.regressSquared(some, []int{0}, u, math.MaxInt))(t)
+			return must.Get(l.regressSquared(t.Context(), some, []int{0}, u, math.MaxInt))(t)
 		}
 		all := must.Get(l.pooledOf(t.Context(), in, []int{0}, u))(t)
 		got := must.Get(l.pooledRelevant(t.Context(), in, []int{0}, all, u))(t)

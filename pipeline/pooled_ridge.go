@@ -17,11 +17,14 @@ import (
 // returns nil for fewer than two rows. The intercept of the target is taken to be as far from the sources' mean as the sources' own
 // intercepts are, and is shifted to the samples; each sample is left out of its own shift.
 func (l *Learner) pooledSquared(ctx context.Context, in Round, group []int, u units) (*pooledFound, error) {
-	return l.remember(true, in, group, u, func() (*pooledFound, error) { return l.regressSquared(in, group, u, math.MaxInt) })
+	return l.remember(true, in, group, u, func() (*pooledFound, error) { return l.regressSquared(ctx, in, group, u, math.MaxInt) })
 }
 
 // regressSquared is pooledSquared on at most the given number of rows, without the cache.
-func (l *Learner) regressSquared(in Round, group []int, u units, most int) (*pooledFound, error) {
+func (l *Learner) regressSquared(ctx context.Context, in Round, group []int, u units, most int) (*pooledFound, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	p := l.problem
 	rows, y := p.pooledRows(in.Sources, group, pooledLimit(p.Set.Pools[0].Cols, most))
 	if len(rows) < 2 {
@@ -50,10 +53,11 @@ func (l *Learner) regressSquared(in Round, group []int, u units, most int) (*poo
 		of := prediction{head: ridge.head(p.Config.K, beta, at+shift, u), left: left}
 		found.sources = append(found.sources, of)
 		if added != nil {
-			alpha, shift, left := added.squared(covariance, z, y, ridge.level, groups)
-			more := added.weights(alpha)
-			floats.Add(more, beta)
-			of = prediction{head: ridge.head(p.Config.K, more, at+shift, u), left: left}
+			if alpha, shift, left := added.squared(covariance, z, y, ridge.level, groups); alpha != nil {
+				more := added.weights(alpha)
+				floats.Add(more, beta)
+				of = prediction{head: ridge.head(p.Config.K, more, at+shift, u), left: left}
+			}
 		}
 		found.with[0] = append(found.with[0], of)
 	}

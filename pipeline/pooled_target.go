@@ -92,7 +92,8 @@ func (t *addedSamples) covariance() *mat.SymDense {
 
 // squared adds the samples with labels y to a ridge regression; NaN labels do not count. z holds the predictions of the regression, k the
 // covariance X H^-1 X', and level the variance of the difference between the target's intercept and the sources', in units of the noise. It
-// returns alpha = (k + level 11' + I)^-1 (y - z), that difference, and the prediction of each sample without it and the rest of its group.
+// returns alpha = (k + level 11' + I)^-1 (y - z), that difference, and the prediction of each sample without it and the rest of its group. It
+// returns no alpha where k is so large that rounding takes the I.
 func (t *addedSamples) squared(k *mat.SymDense, z, y []float64, level float64, groups regress.Groups) (alpha []float64, shift float64,
 	left []float64) {
 	var rows []int
@@ -112,7 +113,10 @@ func (t *addedSamples) squared(k *mat.SymDense, z, y []float64, level float64, g
 			}
 			system.SetSym(a, a, system.At(a, a)+1)
 		}
-		factor, _ := lapack64.Potrf(system.RawSymmetric()) // I makes it positive definite
+		factor, ok := lapack64.Potrf(system.RawSymmetric())
+		if !ok {
+			return nil, 0, nil
+		}
 		found := mat.DenseCopyOf(e)
 		lapack64.Potrs(factor, found.RawMatrix())
 		lapack64.Potri(factor)

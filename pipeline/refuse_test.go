@@ -182,6 +182,7 @@ func TestScoreOnLeavesMeasured(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		must.Is(t, must.Err(l.Learn(ctx, State{}, round)), context.Canceled, "a round that is cancelled")
+		must.Is(t, must.Err(l.Solve(ctx, State{}, nil, nil)), context.Canceled, "all rounds")
 		must.Fail(t, "after a round that failed", must.Err(l.ScoreOn(some)), "expected Learn before")
 		must.EqualSlices(t, must.Get(l.Learn(t.Context(), State{}, round))(t).Head, st.Head, "the round again")
 		must.Do(t, must.Err(l.ScoreOn(some)))

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"errors"
 	"math"
 	"slices"
 
@@ -367,8 +368,11 @@ func (l *Learner) regress(r regress.Regression) (regress.Found, error) {
 	if err != nil {
 		return found, err
 	}
-	found.Fit = r.Refined(found.KernelRidge, found.Fit)
+	if found.Fit = r.Refined(found.KernelRidge, found.Fit); found.Fit.Alpha == nil {
+		return found, errors.New("the systems of the target's head cannot be solved: expected a kernel of its samples that is finite")
+	}
 	if r.Normal {
+		found.Fit.Residual = mat.DenseCopyOf(found.Fit.Residual) // Each keeps its own
 		err = r.Nested(found)
 	}
 	return found, err

@@ -2,8 +2,6 @@ package linalg
 
 import (
 	"errors"
-	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -94,18 +92,6 @@ func Factor(a *mat.SymDense) (u blas64.Triangular, ok bool) {
 	own := mat.NewSymDense(a.SymmetricDim(), nil)
 	own.CopySym(a)
 	return lapack64.Potrf(own.RawSymmetric())
-}
-
-// Solved returns A^-1 v for an A that its prior makes positive definite. The elements are NaN where A has no Cholesky factor
-// because it is beyond the range of floating-point numbers.
-func Solved(a *mat.SymDense, v *mat.VecDense) []float64 {
-	factor, ok := Factor(a)
-	if !ok {
-		return slices.Repeat([]float64{math.NaN()}, v.Len())
-	}
-	out := mat.DenseCopyOf(v).RawMatrix()
-	lapack64.Potrs(factor, out)
-	return out.Data
 }
 
 // Root returns L, K by max(1, r), with L L' = W W', and the rank r of W, for heads W' (M by K). Both are zero where the

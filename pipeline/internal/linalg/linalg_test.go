@@ -31,8 +31,8 @@ func identity(n int) mat.Matrix {
 	return mat.NewDiagDense(n, d)
 }
 
-// U'U of the Cholesky factor U is the matrix, which stays as it was, and Solved and SolveTriangle solve its system. A matrix that is not
-// positive definite has no factor, and Solved returns NaN for it.
+// U'U of the Cholesky factor U is the matrix, which stays as it was, and SolveTriangle solves its system. A matrix that is not
+// positive definite has no factor.
 func TestFactor(t *testing.T) {
 	rng := testrand.New(t)
 	for range 20 {
@@ -51,14 +51,12 @@ func TestFactor(t *testing.T) {
 		near(t, a, was, "what was factorised")
 		var want mat.VecDense
 		must.Do(t, want.SolveVec(was, v))
-		must.Hold(t, floats.EqualApprox(Solved(a, v), want.RawVector().Data, 1e-6*(1+mat.Norm(&want, 2))), "the solution is %v, expected %v",
-			Solved(a, v), want.RawVector().Data)
 		SolveTriangle(blas.Trans, u, v.RawVector().Data)
 		SolveTriangle(blas.NoTrans, u, v.RawVector().Data)
 		must.Hold(t, floats.EqualApprox(v.RawVector().Data, want.RawVector().Data, 1e-6*(1+mat.Norm(&want, 2))), "by the factor it is %v", v)
 		a.SetSym(0, 0, -1)
 		_, ok = Factor(a)
-		must.Hold(t, !ok && math.IsNaN(Solved(a, v)[0]), "a matrix that is not positive definite has a factor")
+		must.Hold(t, !ok, "a matrix that is not positive definite has a factor")
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 )
 
 // Rows holds n samples as the regressions on them use them: the rows X, n by d, less the mean row, divided by the s_j where each
-// feature has its own, and multiplied by the column weights (see [judged]); and their kernel XX'/t, t = tr XX'/n, reduced to a
+// feature has its own, and multiplied by the column weights (see [columnWeights]); and their kernel XX'/t, t = tr XX'/n, reduced to a
 // tridiagonal matrix. One reduction serves all regressions on them.
 type Rows struct {
 	X      *mat.Dense
