@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -282,7 +283,7 @@ func (f *farFeatures) add(j, pool, row int, x float64) {
 
 // oddities lists the first few columns that have a code for a missing value or a cell far from the others, of which it names the furthest.
 // It counts the other such columns.
-func (f *farFeatures) oddities(s *Set) []Oddity {
+func (f *farFeatures) oddities(s *Set, place placeOf) []Oddity {
 	const most = 5
 	var out []Oddity
 	more := 0
@@ -298,6 +299,13 @@ func (f *farFeatures) oddities(s *Set) []Oddity {
 			sample = slices.DeleteFunc(sample, func(x float64) bool { return math.Abs(x-s.Columns.Means[j]) <= 1e-6*spread })
 		}
 		u := usualOf(sample)
+		around := ""
+		if len(sample) > 0 { // float32 keeps the distance from the centre, which one far value can move away from all others
+			within, median := 0x1p-23*math.Abs(quantile(sample, 0.5)-centre), quantile(sample, 0.5)
+			if u.q3-u.q1 < 8*within && within > 1e-3*math.Max(1e-3, math.Abs(median)) {
+				around = fmt.Sprintf("half of all are within %.2g of %.6g", 8*within, readable(median, 1e4*within)+0)
+			}
+		}
 		low, high := f.low[j], f.high[j]
 		low.value, high.value = low.value*spread+centre, high.value*spread+centre
 		c := low
@@ -320,7 +328,7 @@ func (f *farFeatures) oddities(s *Set) []Oddity {
 		default:
 			p := s.Pools[c.pool]
 			out = append(out, Oddity{p.Name, fmt.Sprintf("%.6g in column %s, far from the others, in %s: %s", c.value, s.Columns.Features[j],
-				p.rowName(c.row), u), "correct it, or take such rows out where it stands for a missing value"})
+				place(p, c.row), cmp.Or(around, u.String())), "correct it, or take such rows out where it stands for a missing value"})
 		}
 	}
 	if more > 0 {
@@ -328,6 +336,22 @@ func (f *farFeatures) oddities(s *Set) []Oddity {
 		out = append(out, Oddity{"", found, "see whether they stand for missing values"})
 	}
 	return out
+}
+
+// farCells lists the columns of a table that have a cell far from the others, or a code for a missing value.
+func (s *Set) farCells(place placeOf) []Oddity {
+	f := s.newFarFeatures()
+	if f == nil {
+		return nil
+	}
+	for i, p := range s.Pools {
+		for r := range p.Rows {
+			for j := range p.Cols {
+				f.add(j, i, r, float64(p.feature(r*p.Cols+j)))
+			}
+		}
+	}
+	return f.oddities(s, place)
 }
 
 // readable rounds x to a multiple of a power of ten, about 1e-4 times differ, the range of the values beside it: float32 may not have kept

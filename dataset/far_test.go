@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -64,6 +65,33 @@ func TestFar(t *testing.T) {
 			must.Hold(t, strings.HasPrefix(got[i], c.want[i]), "%s: %q, want %q", name, got[i], c.want[i])
 		}
 	}
+}
+
+// Such a cell is named before a run too, since it sets the scale of its column. Where it is so far that float32 has lost the differences of
+// the others, they are not said to be known.
+func TestFarBeforeRun(t *testing.T) {
+	rng := testrand.New(t)
+	set := measured(rng)
+	must.Equal(t, len(set.Warnings(true)), 0, "warnings of nothing")
+	set.Pools[1].F32[7*3+2] = 1e9
+	odd := set.Warnings(false)
+	must.Hold(t, len(odd) == 1 && odd[0].Pool == "b" &&
+		strings.HasPrefix(odd[0].Found, "999998 in column heat, far from the others, in row 7: half of all are from -2.00"), "%+v", odd)
+
+	values := make([]float64, 180) // of column ph, as an import scales them
+	for i := range values {
+		values[i] = rng.NormFloat64()
+	}
+	values[10] = 1e12
+	mean, spread := 1e12/180, 1e12/math.Sqrt(180)
+	set = measured(rng)
+	set.Columns.Centre[0], set.Columns.Spread[0] = mean, spread
+	for i, v := range values {
+		set.Pools[i/60].F32[i%60*3] = float32((v - mean) / spread)
+	}
+	odd = set.Warnings(false)
+	must.Hold(t, len(odd) == 1 && strings.HasPrefix(odd[0].Found, "1e+12 in column ph, far from the others, in row 10: half of all are within ") &&
+		strings.Contains(odd[0].Found, "e+03 of "), "%+v", odd)
 }
 
 // The list of columns is cut off: after five columns it counts the others.

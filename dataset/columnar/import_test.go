@@ -290,6 +290,8 @@ func TestImportRefuses(t *testing.T) {
 	good := "a,x,s1,,1,1,2\nb,y,s1,,1,1,2\nc,x,s2,,1,1,2\n"
 	made := strings.Replace(made, "exclude: s3", `include: "s?"`, 1)
 	for _, c := range []struct{ rows, text, want string }{
+		{good + ",x,s1,,1,1,2\n", made, "line 5, column id: expected an id, found none"},
+		{good + "  ,x,s1,,1,1,2\n", made, "line 5, column id: expected an id, found none"},
 		{good + "b,x,s1,,1,1,2\n", made, `line 5, column id: expected an id of its own for each row, found "b", also at`},
 		{good + "d,x,\xe9t\xe9,,1,1,2\n", made, `line 5, column domain: expected UTF-8, found the byte 0xe9 in "?t?"`},
 		{good + "d,\xe9t\xe9,s2,,1,1,2\n", made, `line 5, column kind: expected UTF-8, found the byte 0xe9 in "?t?"`},
@@ -330,7 +332,7 @@ func TestImportRefuses(t *testing.T) {
 			`column kind: expected a number, found "1 2"`},
 		{strings.ReplaceAll(good, ",x,", ",1e999,"), strings.Replace(made, "column: kind", "column: kind, type: number", 1),
 			`column kind: expected a number of at most 1e+18 in magnitude, found "1e999"`},
-		{"", made, "expected one of the sources"},
+		{"", made, "files: expected rows, found none"},
 	} {
 		dir := t.TempDir()
 		must.Do(t, os.WriteFile(filepath.Join(dir, "part-0.csv"), []byte(head+c.rows), 0o644))

@@ -282,7 +282,7 @@ func (s *survey) addID(b *table.Batch, c columns, i int, r *sourceRows) error {
 		return nil
 	}
 	v := &b.Scalars[c.id]
-	if v.IsMissing(i) {
+	if v.IsMissing(i) || v.Word(i) == "" { // which no answer could name
 		return b.Fault(i, s.manifest.ID, "an id, found none")
 	}
 	id := v.Name(i)
@@ -332,6 +332,9 @@ func (s *survey) isTest(b *table.Batch, c columns, i int) (bool, error) {
 // settle puts the sources and classes in order: sources by name, the target last; classes by name, or by value where all are numbers.
 func (s *survey) settle() error {
 	m := s.manifest
+	if len(s.sources) == 0 {
+		return fmt.Errorf("%s: files: expected rows, found none", m.Path)
+	}
 	if t := m.Target.Source; t != "" && (s.sources[t] == nil || s.sources[t].rows == 0) {
 		return fmt.Errorf("%s: target: expected one of the sources %s, found %q", m.Path, s.nearest(t), t)
 	}

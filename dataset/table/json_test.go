@@ -85,6 +85,29 @@ func TestListOfObjectsRefuses(t *testing.T) {
 	}
 }
 
+// A line that is not JSON is refused with the place in the line.
+func TestLinesThatAreNotJSON(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "rows.jsonl")
+	for row, want := range map[string]string{
+		`{"id": 1,`:                 `such as {"label": "good", "embedding": [0.5, 2]}, found the end of the line within an object`,
+		`{"id": 1, "x": NaN}`:       `expected JSON, found "NaN}" at character 16: write null for a number that is missing`,
+		`{"id": 1, "x": -Infinity}`: `expected JSON, found "Infinity}" at character 17: write null for a number that is missing`,
+		`{"id": 1, "x": 2}}`:        `expected JSON, found "}" at character 18`,
+		`{"id": 1, x: 2}`:           `expected JSON, found "x: 2}" at character 11`,
+		`[1, 2]`:                    "expected a JSON object on each line",
+	} {
+		for _, first := range []int{1, 200} { // among the rows whose keys are read first, or behind them
+			must.Do(t, os.WriteFile(path, []byte(strings.Repeat("{\"id\": 1, \"x\": 2}\n", first)+row+"\n"), 0o644))
+			tab, err := Open(path, FormatOf(path))
+			if err == nil {
+				err = tab.Scan(Query{Features: []string{"x"}}, func(*Batch) error { return nil })
+				must.Do(t, tab.Close())
+			}
+			must.Fail(t, row, err, fmt.Sprintf("%s: line %d: ", path, first+1), want)
+		}
+	}
+}
+
 // A number that is too large for a feature is quoted as it stands in the file.
 func TestTooLarge(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{

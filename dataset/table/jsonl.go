@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/amtrl/amtrl/internal/text"
 )
@@ -48,19 +49,19 @@ func (t *jsonlTable) findKeys(rows int, wanted []string) (n int, err error) {
 		}
 		for dec.More() {
 			key, err := dec.Token()
-			if err != nil {
-				return t.fault(line, err)
-			}
 			var value json.RawMessage
-			if err := dec.Decode(&value); err != nil {
-				return t.fault(line, err)
+			if err == nil {
+				err = dec.Decode(&value)
+			}
+			if err != nil {
+				return t.fault(line, syntaxOf(raw))
 			}
 			if err := t.addKey(line, key.(string), value); err != nil {
 				return err
 			}
 		}
 		if _, err := dec.Token(); err != nil { // the object goes on
-			return t.fault(line, errObject)
+			return t.fault(line, syntaxOf(raw))
 		}
 		if wanted != nil && !slices.ContainsFunc(wanted, t.unseen) {
 			return errDone
@@ -110,6 +111,23 @@ func (t *jsonlTable) addKey(line int, key string, value json.RawMessage) error {
 
 var errObject = errors.New("expected a JSON object on each line, or a list of objects, such as " +
 	`{"label": "good", "embedding": [0.5, 2]}`)
+
+// syntaxOf returns the error of a row that is not JSON, with the place in the row.
+func syntaxOf(raw []byte) error {
+	var all json.RawMessage
+	s, is := errors.AsType[*json.SyntaxError](json.Unmarshal(raw, &all))
+	if !is || s.Offset < 1 {
+		return errObject
+	}
+	if strings.Contains(s.Error(), "unexpected end") {
+		return fmt.Errorf("%w, found the end of the line within an object", errObject)
+	}
+	rest, advice := string(raw[s.Offset-1:]), ""
+	if strings.HasPrefix(rest, "NaN") || strings.HasPrefix(rest, "Infinity") {
+		advice = ": write null for a number that is missing"
+	}
+	return fmt.Errorf("expected JSON, found %q at character %d%s", text.OneLine(rest, maxQuoted), s.Offset, advice)
+}
 
 // fault adds the file and the line, or the row of a list, to an error.
 func (t *jsonlTable) fault(line int, err error) error {
@@ -207,7 +225,7 @@ func (t *jsonlTable) Scan(q Query, f func(*Batch) error) error {
 			return t.fault(line, errObject)
 		}
 		if err := json.Unmarshal(raw, &row); err != nil {
-			return t.fault(line, err)
+			return t.fault(line, syntaxOf(raw))
 		}
 		if b.Read = read; !t.list {
 			b.lines = append(b.lines, line)
