@@ -90,7 +90,8 @@ func TestFarBeforeRun(t *testing.T) {
 		set.Pools[i/60].F32[i%60*3] = float32((v - mean) / spread)
 	}
 	odd = set.Warnings(false)
-	must.Hold(t, len(odd) == 1 && strings.HasPrefix(odd[0].Found, "1e+12 in column ph, far from the others, in row 10: half of all are within ") &&
+	const says = "1e+12 in column ph, far from the others, in row 10: half of all are within "
+	must.Hold(t, len(odd) == 1 && strings.HasPrefix(odd[0].Found, says) &&
 		strings.Contains(odd[0].Found, "e+03 of "), "%+v", odd)
 }
 

@@ -39,7 +39,7 @@
 //	head.go            its settings, and the least-squares head (eq. 2); target_head.go fits a head for each output
 //	residual.go        the head with an own part, drawn towards the mean head of same_outputs.go; lone.go leaves out columns in which
 //	                   only one sample differs
-//	classifier.go      the log-odds of classes
+//	classifier.go      the log-odds of classes; wrong_labels.go has the log-loss by which methods are compared
 //	nested_classes.go  nested cross-validation of classes without test rows, with sample_folds.go and tried_weights.go
 //	unseen.go          classes with next to no samples
 //	unseen_level.go    a bound on how often classes without samples are predicted

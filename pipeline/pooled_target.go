@@ -92,8 +92,8 @@ func (t *addedSamples) covariance() *mat.SymDense {
 
 // squared adds the samples with labels y to a ridge regression; NaN labels do not count. z holds the predictions of the regression, k the
 // covariance X H^-1 X', and level the variance of the difference between the target's intercept and the sources', in units of the noise. It
-// returns alpha = (k + level 11' + I)^-1 (y - z), that difference, and the prediction of each sample without it and the rest of its group. It
-// returns no alpha where k is so large that rounding takes the I.
+// returns alpha = (k + level 11' + I)^-1 (y - z), that difference, and the prediction of each sample without it and the rest of its
+// group. It returns no alpha where k is so large that rounding takes the I.
 func (t *addedSamples) squared(k *mat.SymDense, z, y []float64, level float64, groups regress.Groups) (alpha []float64, shift float64,
 	left []float64) {
 	var rows []int

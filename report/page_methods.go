@@ -21,8 +21,8 @@ func (r *runPage) choice(m *runs.MethodResult) Sentence {
 			number(r.Result.CountAs, text.Digits(r.Result.CountAs)), " samples on their own: ")
 	}
 	if m == pooled {
-		return append(line, say("the log-loss of their labels, ", loss(pooled.LogLoss), pooled.IfWrong(), ", decided. That of the method which their mean "+
-			"squared error chooses "+above+".")...)
+		return append(line, say("the log-loss of their labels, ", loss(pooled.LogLoss), pooled.IfWrong(), ", decided. That of the method which "+
+			"their mean squared error chooses "+above+".")...)
 	}
 	name := "mean squared error"
 	if by == runs.ByLogLoss {

@@ -191,6 +191,24 @@ func TestFolderWithJSON(t *testing.T) {
 	amtrl(t, work, "data", "check", "rows.json").ComplainsOnce(t, 1, "rows.json: line 1: expected a manifest with the keys ", "found a list")
 }
 
+// In a folder of data the folders of runs and studies hold results, which are no data.
+func TestFolderWithResults(t *testing.T) {
+	work := writeShops(t)
+	text := string(must.Get(os.ReadFile(filepath.Join(work, "shops.csv")))(t))
+	lines := strings.Split(text, "\n")
+	for i := range lines[:len(lines)-1] {
+		lines[i] = map[bool]string{true: "id", false: fmt.Sprint("r", i)}[i == 0] + "," + lines[i]
+	}
+	manifest := "files: shops.csv\ncolumns: {id: id, source: shop, features: embedding}\nlabels: [{column: label}]\ntarget: {source: shop 4}\n"
+	must.Do(t, os.WriteFile(filepath.Join(work, "shops.csv"), []byte(strings.Join(lines, "\n")), 0o644))
+	must.Do(t, os.WriteFile(filepath.Join(work, "shops.yaml"), []byte(manifest), 0o644))
+	succeed(t, work, "run", "--data", "shops.yaml", "--out", "run", "--methods", "uniform,target", "--k", "2", "--quiet")
+	succeed(t, work, "study", "new", "S", "--data", "shops.yaml", "--round-budget", "20", "--k", "2", "--quiet")
+	succeed(t, work, "study", "ask", "S", "--quiet")
+	must.EqualSlices(t, must.Get(expandFolders([]string{work}))(t), []string{filepath.Join(work, "shops.csv")}, "tables beside results")
+	amtrl(t, work, "predict", "run", "shops.csv", "--out", "p.xyz").Complains(t, 2, "--out: p.xyz: expected a name that ends in one of ")
+}
+
 // A spreadsheet in place of a table or a manifest is refused with a message that calls it one, wherever it is named.
 func TestSpreadsheetsAreRefused(t *testing.T) {
 	dir := writeShops(t)

@@ -21,6 +21,8 @@ import (
 	"github.com/amtrl/amtrl/internal/flags"
 	"github.com/amtrl/amtrl/internal/text"
 	"github.com/amtrl/amtrl/report"
+	"github.com/amtrl/amtrl/runs"
+	"github.com/amtrl/amtrl/runs/study"
 )
 
 type initOptions struct {
@@ -210,8 +212,18 @@ func targetText(g *manifest.Guess) string {
 	return g.Target.Source
 }
 
-// expandFolders replaces each folder by the tables in it and in its subfolders. Files of arrays are taken only where a
-// folder holds no tables, and JSON files, which describe data more often than they hold them, only where it holds neither.
+// isResult reports whether a folder is that of a run, a sweep or a study.
+func isResult(dir string) bool {
+	_, err := runs.ReadIdentity(dir)
+	if err != nil {
+		_, err = study.Open(dir)
+	}
+	return err == nil
+}
+
+// expandFolders replaces each folder by the tables in it and in its subfolders, except those of runs, sweeps and
+// studies. Files of arrays are taken only where a folder holds no tables, and JSON files, which describe data more
+// often than they hold them, only where it holds neither.
 func expandFolders(files []string) ([]string, error) {
 	var out []string
 	for _, file := range files {
@@ -231,6 +243,9 @@ func expandFolders(files []string) ([]string, error) {
 		}
 		var tables, arrays, lists, unknown []string
 		err = filepath.WalkDir(file, func(path string, e fs.DirEntry, err error) error {
+			if err == nil && e.IsDir() && path != file && isResult(path) {
+				return fs.SkipDir
+			}
 			if err != nil || !e.Type().IsRegular() || strings.HasPrefix(e.Name(), ".") {
 				return err
 			}

@@ -64,6 +64,9 @@ func (o *predictOptions) check() error {
 	case o.vectors.V == "" && o.join.Given:
 		return flags.Misuse("--join does nothing without --vectors")
 	}
+	if _, err := table.NewWriter(o.out.V, nil); err != nil {
+		return flags.Misuse("--out: %s", err)
+	}
 	return cmp.Or(o.device.check(), flags.OneOf(o.join, table.JoinRow, table.JoinID), o.output.check())
 }
 

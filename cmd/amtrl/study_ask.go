@@ -130,8 +130,12 @@ func (o *studyAskOptions) run(ctx context.Context) error {
 		if asked.Unlearned {
 			learn = fmt.Sprintf(": amtrl study fit %s learns from what has come", o.dir)
 		}
-		o.note("%s of earlier asks %s pending, so this ask goes by what was learned without them%s",
-			text.Several(asked.Pending, "row"), text.Form(asked.Pending, "is", "are"), learn)
+		by := "goes by what was learned without them"
+		if asked.Round == 1 {
+			by = "is spread as the first: nothing was learned yet"
+		}
+		o.note("%s of earlier asks %s pending, so this ask %s%s", text.Several(asked.Pending, "row"), text.Form(asked.Pending, "is", "are"), by,
+			learn)
 	}
 	if names := asked.Unlabelled; len(names) > 0 {
 		o.note("this ask is spread evenly, as no row of %s has a label: after amtrl study fit %s the next goes by the labels of the others",

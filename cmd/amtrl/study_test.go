@@ -217,6 +217,7 @@ func TestStudyAnswers(t *testing.T) {
 		other := "of " + ending
 		run("new", other, "--data", "bare.yaml", "--round-budget", "60", "--k", "5").Succeeds(t)
 		run("ask", other, "--out", "asked."+ending, "--stop-below", "1").Complains(t, 0, "--stop-below did not count")
+		run("ask", other).Complains(t, 0, "rows of earlier asks are pending, so this ask is spread as the first: nothing was learned yet")
 		run("export", "S", "--out", "rows."+ending).Succeeds(t)
 		run("tell", other, "asked."+ending).ComplainsLast(t, 1, `expected a column "label"`)
 		run("tell", other, "rows."+ending).Prints(t, 0, fmt.Sprintf("%d labels", len(first)/2+len(second)+1), "20 unchanged")

@@ -369,8 +369,12 @@ func (s *survey) settle() error {
 			continue
 		}
 		if n := cmp.Or(len(o.Classes), len(o.index)); n < 2 {
-			return fmt.Errorf("%s: labels: %s: expected at least 2 classes, found %d: list all that labels may have in the manifest, as in "+
-				"classes: [a, b]", m.Path, o.Column, n)
+			none := ""
+			if !slices.Equal(o.Missing, manifest.DefaultMissing()) {
+				none = fmt.Sprintf(", beside %s, which missing says is no label", text.OneLine(strings.Join(o.Missing, ", "), 200))
+			}
+			return fmt.Errorf("%s: labels: %s: expected at least 2 classes, found %d%s: list all that labels may have in the manifest, as in "+
+				"classes: [a, b]", m.Path, o.Column, n, none)
 		}
 		if len(o.Classes) > 0 {
 			continue

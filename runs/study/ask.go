@@ -104,7 +104,7 @@ func (s *Study) ask(ctx context.Context, r Request, mayLearn bool) (asked *Asked
 		asked.Unlabelled = without
 	}
 	asked.Unlearned = waiting > 0 && st.labels > st.learnedUpTo()
-	asked.Pending, asked.Unmeasured = waiting, r.StopBelow > 0 && gain == nil
+	asked.Round, asked.Pending, asked.Unmeasured = e.Round, waiting, r.StopBelow > 0 && gain == nil
 	return asked, false, nil
 }
 

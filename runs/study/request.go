@@ -37,9 +37,10 @@ type Asked struct {
 	// Repeated says that the request was made before.
 	Repeated bool
 	// Pending is the number of rows that still wait for an answer to earlier asks. Unlearned says that, because of these, there are labels
-	// that no round has learned from.
+	// that no round has learned from. Round is the number of the round that the ask is for.
 	Pending   int
 	Unlearned bool
+	Round     int
 	// Unlabelled are the sources without labels that have enough rows to learn from, where other sources have labels. Because of them the
 	// rows of a first ask are spread evenly.
 	Unlabelled []string

@@ -40,8 +40,8 @@ type Multinomial struct {
 	curvature mat.SymDense
 }
 
-// Recalibration holds the prior variances of the intercepts b of a [Multinomial], and of its slope eta, which is 1 where that is 0. Lever is
-// |x|^2 for a row x that was taken from all rows of X: b stands for V x too then.
+// Recalibration holds the prior variances of the intercepts b of a [Multinomial], and of its slope eta, which is 1 where that is 0.
+// Lever is |x|^2 for a row x that was taken from all rows of X: b stands for V x too then.
 type Recalibration struct {
 	B          []float64
 	Eta, Lever float64
