@@ -3,6 +3,7 @@ package dataset_test
 import (
 	"fmt"
 	"log"
+	"math"
 
 	"github.com/amtrl/amtrl/dataset"
 )
@@ -49,4 +50,46 @@ func ExampleSet() {
 	// shoes_mood_bad [1 0 1] [0 1 2]
 	// shoes_mood_good [0 1 0] [0 1 2]
 	// reviews: task "shoes_mood_good": row 0: expected a label of 0 or 1, found 2
+}
+
+// ids are the ids of a pool's rows, which results then name.
+type ids []string
+
+func (i ids) Find(row int) (id string, at int64, err error) { return i[row], int64(row), nil }
+
+// Numbers of photographs, with a byte for each pixel: those of one animal are drawn, left out and held out together, and the last animal of
+// the zoo is held out. Each photograph has an id. The weight of an animal is NaN where it is not known.
+func ExampleSet_AddNumbers() {
+	set := &dataset.Set{Name: "photographs"}
+	for _, place := range []string{"farm", "zoo"} {
+		pool := &dataset.Pool{
+			Name: place, Rows: 6, Cols: 4, U8: make([]uint8, 6*4), Scale: 1. / 255, Height: 2, Width: 2,
+			Groups: []int32{0, 0, 1, 1, 1, -1}, // of the animals 0 and 1, and one that nobody recognised
+		}
+		for i := range pool.U8 {
+			pool.U8[i] = uint8(40 * (i % 5))
+		}
+		var names ids
+		for i := range pool.Rows {
+			names = append(names, fmt.Sprintf("%s-%d.jpg", place, i))
+		}
+		pool.Origin = names
+		weights := []float32{4.5, 4.5, 3, 3, 3, float32(math.NaN())}
+		var held []int32
+		if place == "zoo" { // the groups of another place are others
+			pool.Groups, held = []int32{2, 2, 3, 3, 3, -1}, []int32{2, 3, 4}
+		}
+		if err := set.AddNumbers(pool, "weight", weights, held); err != nil {
+			log.Fatal(err)
+		}
+	}
+	if err := set.Validate(); err != nil {
+		log.Fatal(err)
+	}
+	for _, t := range set.Tasks {
+		fmt.Println(t.Name, "to draw from:", t.Train, "held out:", t.Test)
+	}
+	// Output:
+	// farm_weight to draw from: [0 1 2 3 4] held out: []
+	// zoo_weight to draw from: [0 1] held out: [2 3 4]
 }
