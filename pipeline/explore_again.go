@@ -114,12 +114,7 @@ func (l *Learner) redraw(ctx context.Context, in Round, fit headFit, times [][]f
 func (l *Learner) redrawPart(ctx context.Context, in Round, part fittedPart, times [][]float64, rng *rand.Rand, out *targetDraws,
 	first bool) error {
 	again, each, count := part.fits[0].again, part.fits[0].each, len(part.outputs)
-	var at []int
-	for i, r := range in.Target.Rows {
-		if len(at) < len(part.Rows) && part.Rows[len(at)] == r {
-			at = append(at, i)
-		}
-	}
+	at := placesOf(part.Rows, in.Target.Rows)
 	chosen := make([][]int, len(each))
 	for d, of := range times {
 		best, least := -1, math.Inf(1)

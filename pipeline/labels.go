@@ -190,3 +190,15 @@ func (p *Problem) tells(in Labelled, group []int) bool {
 func (l Labelled) classes(group []int, outputs int) []int {
 	return regress.ClassesOf(l.of(group, outputs), len(group))
 }
+
+// placesOf returns the indices of rows of the target's pool among the samples. The rows must be samples, in their order.
+func placesOf(rows, samples []int32) []int {
+	places, at := make([]int, len(rows)), 0
+	for i, row := range rows {
+		for samples[at] != row {
+			at++
+		}
+		places[i] = at
+	}
+	return places
+}

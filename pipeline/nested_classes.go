@@ -87,7 +87,7 @@ func (l *Learner) without(ctx context.Context, folds *sampleFolds, out *foldOut,
 	width += p.Config.K + 1
 	some := folds.of.some(out.kept, len(p.Target.Tasks))
 	of, err := p.fitParts(some, u, width, func(in labelGroup) ([]headFit, error) {
-		places := folds.places(in.Rows)
+		places := placesOf(in.Rows, folds.of.Rows)
 		return by.heads(folds.rowsAt(p, out, places), linalg.SomeRows(by.phi, places), rotatedUnits, in)
 	})
 	if err != nil || by.join == nil {

@@ -75,18 +75,6 @@ func (p *Problem) foldOf(in Labelled) []int {
 	return regress.Stratified(make([]int, len(in.Rows)), groups)
 }
 
-// places returns the indices of rows of the target's pool among the samples. The rows must be samples, in their order.
-func (f *sampleFolds) places(rows []int32) []int {
-	places, at := make([]int, len(rows)), 0
-	for i, row := range rows {
-		for f.of.Rows[at] != row {
-			at++
-		}
-		places[i] = at
-	}
-	return places
-}
-
 // rowsAt returns the samples with the given indices, which are outside of the fold out. They are remembered there.
 func (f *sampleFolds) rowsAt(p *Problem, out *foldOut, places []int) *targetRows {
 	rows := elementsAt(f.of.Rows, places)

@@ -232,12 +232,7 @@ func (l *Learner) resampledParts(rows []int32, prior headPrior, fitted []fittedP
 	}
 	var out []resampledPart
 	for _, f := range fitted {
-		var at []int
-		for i, r := range rows {
-			if len(at) < len(f.Rows) && f.Rows[len(at)] == r {
-				at = append(at, i)
-			}
-		}
+		at := placesOf(f.Rows, rows)
 		phi, err := l.phi(new(hostCopy), poolRows{l.problem.Target.Pool, f.Rows})
 		if err != nil {
 			return nil, err
