@@ -99,14 +99,14 @@ func (w *bench) swept(set *dataset.Set, targets []int, cfg pipeline.Config, jobs
 	if err != nil {
 		return row{}, err
 	}
+	_, threads := pipeline.Concurrency(len(targets), jobs, 0)
+	blas64.Use(cpu.BLAS{Threads: func() int { return threads }})
+	defer blas64.Use(cpu.BLAS{})
 	id := runs.NewIdentity("bench", set, backend.Choice{Device: w.q.Device(), Reason: "asked for"}, cfg)
 	id.Seeds = []uint64{0}
 	for _, t := range targets {
 		id.Targets = append(id.Targets, set.Tasks[t].Name)
 	}
-	_, threads := pipeline.Concurrency(len(targets), jobs, 0)
-	blas64.Use(cpu.BLAS{Threads: func() int { return threads }})
-	defer blas64.Use(cpu.BLAS{})
 	score := map[string]float64{}
 	start := time.Now()
 	dev, err := pipeline.NewResident(w.q.Device(), set)
