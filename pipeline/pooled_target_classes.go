@@ -24,9 +24,9 @@ var slopeVariance = 0.1
 //	s_c^2 = variance_c + weight x'H^-1 x
 //
 // where z, n by C, are the logits of the samples by the regression, m is their mean, and x that of the samples. (The variances of the
-// intercepts and of the slope do not come from rows, so weight does not divide them.) b_c has the variance that v_c'x would have, but does
-// not depend on v_c: where classes are more frequent in the target than in the sources, the samples would else tilt v towards x, and
-// predictions far from the samples would be extreme.
+// intercepts and of the slope do not come from rows, so weight does not divide them.) Beside its own, b_c has the variance that v_c'x would
+// have, but does not depend on v_c: where classes are more frequent in the target than in the sources, the samples would else tilt v
+// towards x, and predictions far from the samples would be extreme.
 type addedClasses struct {
 	*addedSamples
 	*regress.Multinomial

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/maphash"
+	"maps"
 	"math"
 	"math/bits"
 	"slices"
@@ -182,7 +183,7 @@ func (s *Study) readAnswer(b *table.Batch, at answerPlaces, outputs []columnar.O
 
 // takeAnswer returns an answer with labels of some outputs, or nil where it says nothing.
 func (s *Study) takeAnswer(of *Answer, outputs []columnar.Output) (*answer, error) {
-	for name := range of.Labels {
+	for _, name := range slices.Sorted(maps.Keys(of.Labels)) {
 		if !slices.ContainsFunc(s.data.Outputs, func(o columnar.Output) bool { return o.Name == name }) {
 			var names []string
 			for _, o := range s.data.Outputs {
