@@ -107,7 +107,7 @@ func OpenCandidates(dir, target string, samples int, classes ...[]string) (*Cand
 }
 
 // splitAll is [opener.split] of all rows of a source, whether they have labels or not.
-func (r *opener) splitAll(s Source, first int) (train, test []int32) {
+func (r *opener) splitAll(s storedSource, first int) (train, test []int32) {
 	if len(r.test) > 0 || r.header.Folds > 0 {
 		return r.split(s, first, func(int) bool { return true })
 	}

@@ -69,11 +69,11 @@ type header struct {
 	// Group is the column that says which rows belong together; empty without one.
 	Group string `json:"group,omitempty"`
 	// Target is the source that is the target; empty where each source can be the target.
-	Target  string   `json:"target,omitempty"`
-	Folds   int      `json:"folds,omitempty"`
-	Outputs []Output `json:"outputs"`
-	Sources []Source `json:"sources"`
-	Files   []File   `json:"files"`
+	Target  string      `json:"target,omitempty"`
+	Folds   int         `json:"folds,omitempty"`
+	Outputs []Output    `json:"outputs"`
+	Sources []storedSource `json:"sources"`
+	Files   []inputFile `json:"files"`
 }
 
 // Output is a column of labels.
@@ -109,16 +109,16 @@ func (o Output) Value(label float32) float32 {
 // Logarithm returns the logarithm that is learned in place of numbers, or nil where the labels are learned as they are.
 func (o Output) Logarithm() *table.Log { return manifest.Label{Log: o.Log, Plus: o.Plus}.Logarithm() }
 
-// Source is a source. Its rows follow those of the source before it.
-type Source struct {
+// storedSource is a source in a folder. Its rows follow those of the source before it.
+type storedSource struct {
 	Name string `json:"name"`
 	Rows int64  `json:"rows"`
 	// Cost is what a label of one row costs.
 	Cost float64 `json:"cost"`
 }
 
-// File is a file that was imported.
-type File struct {
+// inputFile is a file that was imported.
+type inputFile struct {
 	Path string `json:"path"`
 	Size int64  `json:"size"`
 	Rows int64  `json:"rows"`

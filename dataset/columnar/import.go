@@ -337,7 +337,7 @@ func (w *writer) header(key string, cols int) *header {
 	}
 	for _, s := range w.sources {
 		h.Rows += s.rows
-		h.Sources = append(h.Sources, Source{s.name, s.rows, s.cost})
+		h.Sources = append(h.Sources, storedSource{s.name, s.rows, s.cost})
 	}
 	for _, o := range w.outputs {
 		out := Output{Name: o.Column, Type: o.Type, Missing: o.Missing, Log: o.Log, Plus: o.Plus}

@@ -237,7 +237,7 @@ const heldSeed = 0x616d74726c
 
 // split returns the labelled rows of a source to draw from and those to test on. first is the index of the source's first row among the
 // rows of all sources.
-func (r *opener) split(source Source, first int, labelled func(row int) bool) (train, test []int32) {
+func (r *opener) split(source storedSource, first int, labelled func(row int) bool) (train, test []int32) {
 	h := r.header
 	for row := range int(source.Rows) {
 		switch {

@@ -12,7 +12,7 @@ import (
 // places finds the file of a row of the input, and its line. The lines of a file are read when the first of its rows is asked for; they are
 // unknown where the file has changed.
 type places struct {
-	files []File
+	files []inputFile
 	mu    sync.Mutex
 	lines map[int][]lineRun // by file, nil where lines are unknown
 }
@@ -54,7 +54,7 @@ func (p *places) place(i int64) string {
 
 // lineRuns reads on which lines the rows of a text file are. It returns nil for other files, and where the file is not the one that was
 // imported.
-func (f File) lineRuns() (runs []lineRun) {
+func (f inputFile) lineRuns() (runs []lineRun) {
 	info, err := os.Stat(f.Path)
 	if err != nil || info.Size() != f.Size || f.Size > maxLined {
 		return nil

@@ -30,7 +30,7 @@ type survey struct {
 	features []string // the columns of features in the first file
 	element  table.Element
 	checked  bool // whether features and element are known
-	files    []File
+	files    []inputFile
 	sources  map[string]*sourceRows
 	outputs  []*outputClasses
 	seed     maphash.Seed
@@ -232,7 +232,7 @@ func (s *survey) run() error {
 	err := s.scan(false, func(file int, b *table.Batch, c columns) error {
 		if len(s.files) == file {
 			in := s.inputs[file]
-			s.files = append(s.files, File{Path: in.Path, Size: in.Size})
+			s.files = append(s.files, inputFile{Path: in.Path, Size: in.Size})
 		}
 		for i := range b.Rows {
 			r, err := s.sourceOf(b, c, i)
