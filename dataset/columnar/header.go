@@ -69,11 +69,11 @@ type header struct {
 	// Group is the column that says which rows belong together; empty without one.
 	Group string `json:"group,omitempty"`
 	// Target is the source that is the target; empty where each source can be the target.
-	Target  string      `json:"target,omitempty"`
-	Folds   int         `json:"folds,omitempty"`
-	Outputs []Output    `json:"outputs"`
+	Target  string         `json:"target,omitempty"`
+	Folds   int            `json:"folds,omitempty"`
+	Outputs []Output       `json:"outputs"`
 	Sources []storedSource `json:"sources"`
-	Files   []inputFile `json:"files"`
+	Files   []inputFile    `json:"files"`
 }
 
 // Output is a column of labels.
