@@ -21,7 +21,7 @@ type Losses struct {
 	Units int       `json:"units,omitempty"`
 	Sums  []float64 `json:"sums"`
 	// Groups is the number of groups of rows that belong together, and Each the number of rows of each sum. They are 0 and nil where each
-	// row is on its own. Squares is the sum of the squared numbers of rows of the groups.
+	// row is on its own. Squares is the sum of the squared numbers of rows of the groups where several are in one sum.
 	Groups  int   `json:"groups,omitempty"`
 	Each    []int `json:"rows_each,omitempty"`
 	Squares int   `json:"rows_squared,omitempty"`
@@ -43,11 +43,14 @@ func newLosses(rows int, of regress.Groups) *Losses {
 	if of.Group == nil {
 		return l
 	}
-	places, sizes := slices.Clone(of.Group), make([]int, count)
-	for _, g := range of.Group {
-		l.Squares += 2*sizes[g] + 1
-		sizes[g]++
+	if count > maxGroups {
+		sizes := make([]int, count)
+		for _, g := range of.Group {
+			l.Squares += 2*sizes[g] + 1
+			sizes[g]++
+		}
 	}
+	places := slices.Clone(of.Group)
 	l.Groups, l.Each = count, make([]int, len(l.Sums))
 	for i, g := range places {
 		if l.dealt != nil {
@@ -118,8 +121,11 @@ func (l *Losses) Independent(leftOut bool) float64 {
 		return n / leftOutVariance(leftOut, l.Count())
 	}
 	square, most, mean := 0.0, float64(l.Squares)/n, floats.Sum(l.Sums)/float64(l.Rows)
-	for _, d := range l.residuals(l.Sums) {
+	for g, d := range l.residuals(l.Sums) {
 		square += d * d
+		if l.Squares == 0 {
+			most += float64(l.Each[g]*l.Each[g]) / n
+		}
 	}
 	groups := float64(len(l.Sums))
 	if groups < 2 {

@@ -101,7 +101,7 @@ func (m *metadata) describe(p *pipeline.Problem, version string, alone bool) {
 	if c == nil && named {
 		m.scale = byteScale(p.Set.Pools)
 	}
-	if c != nil || alone {
+	if c != nil || named || alone {
 		m.version = version
 	}
 	if c != nil {

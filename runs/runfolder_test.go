@@ -12,6 +12,7 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/amtrl/amtrl/dataset"
@@ -50,7 +51,11 @@ func TestRunRefusesOtherWork(t *testing.T) {
 		other := id
 		other.Config = cloneConfig(id.Config)
 		change(&other)
-		must.Fail(t, field+" changed", must.Err(Run(t.Context(), dev, other, dir, quiet)), field, "config.json")
+		where := "config.json"
+		if strings.HasPrefix(field, "backend.") {
+			where = "the device that holds the data"
+		}
+		must.Fail(t, field+" changed", must.Err(Run(t.Context(), dev, other, dir, quiet)), field, where)
 	}
 	foldertest.Equal(t, "after refusals", foldertest.Read(t, dir), want)
 }
