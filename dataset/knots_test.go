@@ -91,8 +91,8 @@ func TestValidateKnots(t *testing.T) {
 		"knots of x: expected finite numbers that ascend, found [NaN 1]": func(c *Columns) { c.Knots[0][0] = math.NaN() },
 		"knots of x: expected finite numbers that ascend, found [3 1]":   func(c *Columns) { c.Knots[0][0] = 3 },
 		"expected knots of the first of 4 features, found 3 lists of 2":  func(c *Columns) { c.Knots = append(c.Knots, nil, nil) },
-		"Features: expected names of 4 features, found 3":                func(c *Columns) { c.Features = c.Features[:3] },
-		"Features: expected names of 4 features, found 5":                func(c *Columns) { c.Features = append(c.Features, "more") },
+		"names of features: expected 4, found 3":                         func(c *Columns) { c.Features = c.Features[:3] },
+		"names of features: expected 4, found 5":                         func(c *Columns) { c.Features = append(c.Features, "more") },
 	} {
 		set := bent(t, []float64{0, 1}, 5, func(row int) (x, other, y float64) { return float64(row), 1, 2 })
 		change(set.Columns)

@@ -139,7 +139,7 @@ func (s *Set) validateColumns() error {
 		return fmt.Errorf("feature %d of Spread: expected a number above 0, found %v", i, s.Columns.Spread[i])
 	}
 	if n := len(s.Columns.Features); n > cols || n < cols && len(s.Columns.Knots) > 0 {
-		return fmt.Errorf("Features: expected names of %d features, found %d", cols, n)
+		return fmt.Errorf("names of features: expected %d, found %d", cols, n)
 	}
 	if err := s.Columns.Knots.Check(s.Columns.Features); err != nil {
 		return err
