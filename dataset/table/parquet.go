@@ -350,7 +350,7 @@ func (s *groupScan) place(r *leafReader, err error) error {
 		return fmt.Errorf("%s, column %s: %w", s.batch.Where(e.row), r.column.Name, e.error)
 	}
 	if err == io.EOF {
-		err = fmt.Errorf("column %s ends before the rows that the footer promises", r.column.Name)
+		return s.table.fault(fmt.Errorf("column %s ends before the rows that the footer promises", r.column.Name))
 	}
-	return s.table.fault(err)
+	return s.table.fault(fmt.Errorf("column %s cannot be read from row %d on: %w", r.column.Name, s.batch.First, err))
 }

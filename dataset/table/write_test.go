@@ -1,6 +1,7 @@
 package table
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -68,4 +69,29 @@ func TestWrite(t *testing.T) {
 	if _, err := NewWriter("out.txt", nil); err == nil {
 		t.Error("a format that is not known is written")
 	}
+}
+
+// Where the data of a column are damaged, the column is named.
+func TestDamagedColumn(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "rows.parquet")
+	f := must.Get(os.Create(path))(t)
+	w := must.Get(NewWriter(path, f))(t)
+	text := make([]string, 400)
+	for i := range text {
+		text[i] = fmt.Sprint("the same words again and again ", i/100)
+	}
+	must.Do(t, w.Write(len(text), []Cells{{Name: "words", Text: text}}))
+	must.Do(t, w.Close())
+	must.Do(t, f.Close())
+	raw := must.Get(os.ReadFile(path))(t)
+	at := bytes.Index(raw, []byte("the same words"))
+	must.Hold(t, at > 0, "no words in the file")
+	for i := range 60 {
+		raw[at-8+i] = 0xff
+	}
+	must.Do(t, os.WriteFile(path, raw, 0o644))
+	tab := must.Get(Open(path, Parquet))(t)
+	defer tab.Close()
+	err := tab.Scan(Query{Scalars: []string{"words"}}, func(*Batch) error { return nil })
+	must.Fail(t, "a damaged column", err, path+": expected a Parquet file: column words cannot be read from row 0 on: ")
 }
