@@ -134,3 +134,22 @@ func TestConvUnits(t *testing.T) {
 	cfg.Methods = []string{Active, Uniform}
 	sameInOtherUnits(t, set, cfg, 0, affine{by: 16}, affine{by: 8})
 }
+
+// A network learns from all labels of a row, too.
+func TestConvOfPools(t *testing.T) {
+	set := smallImages(3, 6, 120, 8, 8)
+	for i := range set.Tasks { // three outputs of each of two pools
+		set.Tasks[i].Pool = i / 3
+		set.Tasks[i].Output = dataset.Output{Name: "shape", Class: fmt.Sprint(i % 3)}
+	}
+	set.Pools = set.Pools[:2]
+	cfg := smallConvConfig()
+	cfg.Schedule = Schedule{Kind: ScheduleBudget, Epochs: 2, Floor: 5, Budget: 60}
+	u, st := runUnit(t, openDevice(t, 1, set), cfg.Complete(set).Canonical(), 1)
+	if len(u.problem.Sources) != 1 || u.problem.outputs() != 3 || len(st.Epochs) != 3 {
+		t.Errorf("%d sources of %d outputs, %d rounds", len(u.problem.Sources), u.problem.outputs(), len(st.Epochs))
+	}
+	if e := st.Epochs[1]; e.Samples != 60 || !(e.Fit.Loss > 0 && e.Fit.Loss < 1) {
+		t.Errorf("%d samples, loss %g", e.Samples, e.Fit.Loss)
+	}
+}
