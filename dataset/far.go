@@ -44,6 +44,20 @@ func usualOf(values []float64) usual {
 
 func (u usual) String() string { return fmt.Sprintf("half of all are from %.6g to %.6g", u.q1, u.q3) }
 
+// kept says where half of the sorted values are where float32, which keeps their distance from a centre, has lost their differences, as if
+// one far value has moved the centre away from all others. It returns an empty string where the quartiles say it.
+func (u usual) kept(values []float64, centre float64) string {
+	if len(values) < farLeast {
+		return ""
+	}
+	median := quantile(values, 0.5)
+	within := 0x1p-20 * math.Abs(median-centre)
+	if u.q3-u.q1 >= within || within <= 8e-3*math.Max(1e-3, math.Abs(median)) {
+		return ""
+	}
+	return fmt.Sprintf("half of all are within %.2g of %.6g", within, readable(median, 1e3*within)+0)
+}
+
 // labelNumbers returns the columns of numeric labels in their order, and the labels of each column over all tasks.
 func (s *Set) labelNumbers() (columns []string, values map[string][]float64) {
 	values = map[string][]float64{}
@@ -299,13 +313,7 @@ func (f *farFeatures) oddities(s *Set, place placeOf) []Oddity {
 			sample = slices.DeleteFunc(sample, func(x float64) bool { return math.Abs(x-s.Columns.Means[j]) <= 1e-6*spread })
 		}
 		u := usualOf(sample)
-		around := ""
-		if len(sample) > 0 { // float32 keeps the distance from the centre, which one far value can move away from all others
-			within, median := 0x1p-23*math.Abs(quantile(sample, 0.5)-centre), quantile(sample, 0.5)
-			if u.q3-u.q1 < 8*within && within > 1e-3*math.Max(1e-3, math.Abs(median)) {
-				around = fmt.Sprintf("half of all are within %.2g of %.6g", 8*within, readable(median, 1e4*within)+0)
-			}
-		}
+		says := u.kept(sample, centre)
 		low, high := f.low[j], f.high[j]
 		low.value, high.value = low.value*spread+centre, high.value*spread+centre
 		c := low
@@ -328,7 +336,7 @@ func (f *farFeatures) oddities(s *Set, place placeOf) []Oddity {
 		default:
 			p := s.Pools[c.pool]
 			out = append(out, Oddity{p.Name, fmt.Sprintf("%.6g in column %s, far from the others, in %s: %s", c.value, s.Columns.Features[j],
-				place(p, c.row), cmp.Or(around, u.String())), "correct it, or take such rows out where it stands for a missing value"})
+				place(p, c.row), cmp.Or(says, u.String())), "correct it, or take such rows out where it stands for a missing value"})
 		}
 	}
 	if more > 0 {

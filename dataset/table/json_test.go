@@ -94,6 +94,7 @@ func TestLinesThatAreNotJSON(t *testing.T) {
 		`{"id": 1, "x": -Infinity}`: `expected JSON, found "Infinity}" at character 17: write null for a number that is missing`,
 		`{"id": 1, "x": 2}}`:        `expected JSON, found "}" at character 18`,
 		`{"id": 1, x: 2}`:           `expected JSON, found "x: 2}" at character 11`,
+		`{"id": "ä", x: 2}`:         `expected JSON, found "x: 2}" at character 13`,
 		`[1, 2]`:                    "expected a JSON object on each line",
 	} {
 		for _, first := range []int{1, 200} { // among the rows whose keys are read first, or behind them

@@ -10,6 +10,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/amtrl/amtrl/internal/text"
 )
@@ -126,7 +127,8 @@ func syntaxOf(raw []byte) error {
 	if strings.HasPrefix(rest, "NaN") || strings.HasPrefix(rest, "Infinity") {
 		advice = ": write null for a number that is missing"
 	}
-	return fmt.Errorf("expected JSON, found %q at character %d%s", text.OneLine(rest, maxQuoted), s.Offset, advice)
+	return fmt.Errorf("expected JSON, found %q at character %d%s", text.OneLine(rest, maxQuoted),
+		1+utf8.RuneCount(raw[:s.Offset-1]), advice)
 }
 
 // fault adds the file and the line, or the row of a list, to an error.
