@@ -1,22 +1,19 @@
 package pipeline
 
-import (
-	"slices"
-
-	"github.com/amtrl/amtrl/pipeline/internal/regress"
-)
+import "github.com/amtrl/amtrl/pipeline/internal/regress"
 
 // LikeliestNoise returns the rate of wrong labels at which the round makes the labels of the target's samples the likeliest, and the
 // log-loss by which methods are compared: that at this rate, plus 1/evidence for a rate above 0, which must make the labels e times as
 // likely as 0 does. evidence multiplies log-losses, as where samples are in groups. A single wrong label that a method confidently rejects
 // would else cost more than all others together. The rate is 0 without a NoisyLoss.
 func (e *Epoch) LikeliestNoise(evidence float64) (rate, loss float64) {
-	of := append([]float64{e.LogLoss}, e.NoisyLoss...)
-	rate, loss = regress.NoiseRate(func(rate float64) [][]float64 {
-		at := min(slices.Index(regress.NoiseRates, rate), len(of)-1)
-		return [][]float64{{of[at]}}
-	}, evidence)
-	return rate, loss / evidence
+	loss = e.LogLoss
+	for i, v := range e.NoisyLoss {
+		if v += 1 / evidence; v < loss {
+			rate, loss = regress.NoiseRates[i+1], v
+		}
+	}
+	return rate, loss
 }
 
 // setLogLoss sets LogLoss by the leave-one-out predictions of fit and, where labels may be wrong, NoisyLoss.
