@@ -101,7 +101,12 @@ func TestComparisonCovers(t *testing.T) {
 		{3, 2, 1, 1, 0.88, 1},
 		{2, 1, 1, 0, 0.88, 0.99},
 	} {
-		hits := 0
+		hits, quantiles := 0, 0 // by the interval, and by the quantiles that it is wider than
+		n, by := float64(c.targets), math.Sqrt(float64(c.targets)/float64(c.targets-1))
+		if c.targets == 1 {
+			n, by = float64(c.seeds), 1
+		}
+		by *= students(n) / 1.96
 		for range repeats {
 			a, b := make([][]float64, c.targets), make([][]float64, c.targets)
 			for i := range a {
@@ -113,6 +118,8 @@ func TestComparisonCovers(t *testing.T) {
 			}
 			got := compare("a", "b", a, b, 1000)
 			hits += b2i(got.Interval[0] <= truth && truth <= got.Interval[1])
+			at := got.Difference + by*(truth-got.Difference)
+			quantiles += b2i(got.Interval[0] <= at && at <= got.Interval[1])
 			if (got.Seeds > 0) != (c.targets == 1) || got.Targets != c.targets {
 				t.Fatalf("%+v", got)
 			}
@@ -120,7 +127,7 @@ func TestComparisonCovers(t *testing.T) {
 		if covered := float64(hits) / repeats; covered < c.least || covered > c.most {
 			t.Errorf("%+v: 95 %% intervals cover %.1f %%", c, 100*covered)
 		} else {
-			t.Logf("%+v: 95 %% intervals cover %.1f %%", c, 100*covered)
+			t.Logf("%+v: 95 %% intervals cover %.1f %%, quantiles alone %.1f %%", c, 100*covered, 100*float64(quantiles)/repeats)
 		}
 	}
 }
