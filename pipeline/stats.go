@@ -28,15 +28,16 @@ type Comparison struct {
 	Rows       int         `json:"rows,omitempty"`
 	// Groups is the number of groups that the Rows belong to, 0 where each row is on its own.
 	Groups int `json:"groups,omitempty"`
-	// Better, Same and Worse count the targets on which A is better than B, the same, and worse.
+	// Better, Same and Worse count the targets on which A is better than B, the same, and worse; with one target, its
+	// seeds.
 	Better int `json:"better"`
 	Same   int `json:"same"`
 	Worse  int `json:"worse"`
-	// SignP is the two-sided p-value of the sign test over targets, without ties.
+	// SignP is the two-sided p-value of the sign test over these counts, without ties.
 	SignP float64 `json:"sign_p"`
 }
 
-// SameOrBetter returns the number of targets where A is no worse than B.
+// SameOrBetter returns the number of targets, or seeds, where A is no worse than B.
 func (c Comparison) SameOrBetter() int { return c.Better + c.Same }
 
 const bootstrapResamples = 10_000
@@ -61,14 +62,6 @@ func compare(nameA, nameB string, a, b [][]float64, resamples int) Comparison {
 	within, most := 0.0, 0 // the mean variance of a target's mean that is due to its seeds, and their number
 	for i := range a {
 		diff[i] = Gain(stat.Mean(a[i], nil), stat.Mean(b[i], nil))
-		switch {
-		case diff[i] > 0:
-			c.Better++
-		case diff[i] < 0:
-			c.Worse++
-		default:
-			c.Same++
-		}
 		n := float64(len(a[i]))
 		most = max(most, len(a[i]))
 		deviations[i] = make([]float64, len(a[i]))
@@ -84,15 +77,19 @@ func compare(nameA, nameB string, a, b [][]float64, resamples int) Comparison {
 		return c
 	}
 	c.Difference = stat.Mean(diff, nil)
-	if n := c.Better + c.Worse; n > 0 {
-		tail := distuv.Binomial{N: float64(n), P: 0.5}.CDF(float64(min(c.Better, c.Worse)))
-		c.SignP = math.Min(1, 2*tail)
-	}
-	if len(diff) == 1 {
-		if most == 1 {
-			return c
-		}
+	switch {
+	case len(diff) > 1:
+		c.count(diff)
+	case most == 1:
+		c.count(diff)
+		return c
+	default:
 		c.Seeds = most
+		seeds := make([]float64, most)
+		for j := range seeds {
+			seeds[j] = Gain(a[0][j], b[0][j])
+		}
+		c.count(seeds)
 	}
 	if within > 0 && len(diff) > 1 {
 		closer := math.Sqrt(math.Max(0, 1-within/stat.Variance(diff, nil)))
@@ -129,6 +126,24 @@ func compare(nameA, nameB string, a, b [][]float64, resamples int) Comparison {
 	}
 	c.Interval = &[2]float64{c.Difference + wider*(low-c.Difference), c.Difference + wider*(high-c.Difference)}
 	return c
+}
+
+// count counts the differences of each sign, and tests whether both signs are as likely.
+func (c *Comparison) count(differences []float64) {
+	for _, d := range differences {
+		switch {
+		case d > 0:
+			c.Better++
+		case d < 0:
+			c.Worse++
+		default:
+			c.Same++
+		}
+	}
+	if n := c.Better + c.Worse; n > 0 {
+		tail := distuv.Binomial{N: float64(n), P: 0.5}.CDF(float64(min(c.Better, c.Worse)))
+		c.SignP = math.Min(1, 2*tail)
+	}
 }
 
 // OverRows returns c, a comparison over the seeds of one target, with an interval for other rows too. runs holds for

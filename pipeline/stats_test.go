@@ -12,7 +12,8 @@ import (
 	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
-// The p-value of the sign test agrees with counting all outcomes that are at least as extreme.
+// The p-value of the sign test agrees with counting all outcomes that are at least as extreme, over targets and over the
+// seeds of one target.
 func TestSignTest(t *testing.T) {
 	choose := func(n, k int) float64 {
 		c := 1.0
@@ -37,9 +38,10 @@ func TestSignTest(t *testing.T) {
 					want += choose(n, k) * math.Pow(0.5, float64(n))
 				}
 			}
-			c := Compare("a", "b", seedEach(a), seedEach(b))
-			if !near(c.SignP, math.Min(want, 1), 1e-9) || c.Better != better || c.Worse != n-better || c.Same != 2 {
-				t.Fatalf("%d of %d better: p = %g, want %g (%+v)", better, n, c.SignP, want, c)
+			for _, c := range []Comparison{compare("a", "b", seedEach(a), seedEach(b), 10), compare("a", "b", [][]float64{a}, [][]float64{b}, 10)} {
+				if !near(c.SignP, math.Min(want, 1), 1e-9) || c.Better != better || c.Worse != n-better || c.Same != 2 {
+					t.Fatalf("%d of %d better: p = %g, want %g (%+v)", better, n, c.SignP, want, c)
+				}
 			}
 		}
 	}
@@ -183,7 +185,7 @@ func TestNoIntervalOfOneNumber(t *testing.T) {
 	for _, scores := range [][]float64{{0.3}, {0.3, 0.3, 0.3}} {
 		zeros := make([]float64, len(scores))
 		c := Compare("a", "b", [][]float64{scores}, [][]float64{zeros})
-		if c.Interval != nil || c.Difference != -scores[0] || c.Targets != 1 || c.Worse != 1 {
+		if c.Interval != nil || c.Difference != -scores[0] || c.Targets != 1 || c.Worse != len(scores) {
 			t.Errorf("%v: %+v", scores, c)
 		}
 	}

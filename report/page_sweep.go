@@ -115,10 +115,14 @@ func (d *sweepData) answer() Answer {
 		}
 	}
 	a.Lines = append(a.Lines, append(line, plain(".")))
-	if first.Targets > 1 {
+	switch {
+	case first.Targets > 1:
 		a.Lines = append(a.Lines, say(upper(methodWords(first.A)), " is the same or better on ", whole(first.SameOrBetter()), " of ",
 			whole(first.Targets), " targets. Positive differences below are in its favour."))
-	} else {
+	case first.Seeds > 1:
+		a.Lines = append(a.Lines, say(upper(methodWords(first.A)), " is the same or better in ", whole(first.SameOrBetter()), " of ",
+			whole(first.Seeds), " runs. Positive differences below are in its favour."))
+	default:
 		a.Lines = append(a.Lines, say("Positive differences below are in favour of ", methodWords(first.A), "."))
 	}
 	return a
@@ -296,8 +300,12 @@ func (d *sweepData) comparisons() Part {
 	if len(near) < len(bars) {
 		sheet.Note = "Differences that are many times the others' are in the table alone."
 	}
+	pairing := "Paired over targets, the seeds of a target averaged"
+	if len(d.id.Targets) == 1 {
+		pairing = "Paired over seeds"
+	}
 	return Part{ID: "comparisons", Title: "What is certain",
-		Text: []Sentence{say("Paired over targets, the seeds of a target averaged; positive where the first is better. ", d.whatIsCertain())},
+		Text: []Sentence{say(pairing, "; positive where the first is better. ", d.whatIsCertain())},
 		Figures: []Figure{{ID: "pairs", Sheet: sheet, Chart: chart.Differences("Paired differences, with 95 % intervals",
 			"A point with an interval for each pair of methods and budget.", "methods", differenceAxis(metric), near, "worse", "better")}}}
 }

@@ -18,8 +18,12 @@ func Summary(s *runs.Summary, f Format) string {
 		Header: []string{"method", pipeline.MetricTitle(s.Metric), "source samples", "runs"},
 		Right:  []int{1, 2, 3},
 	}
+	over := "targets"
+	if slices.ContainsFunc(s.Comparisons, func(c runs.BudgetComparison) bool { return c.Seeds > 0 }) {
+		over = "seeds"
+	}
 	comparisons := Table{
-		Title:  "paired over targets, positive where the first method is better",
+		Title:  "paired over " + over + ", positive where the first method is better",
 		Header: []string{"comparison", "difference", "95 % interval", "same or better", "sign test p"},
 		Right:  []int{1, 2, 3, 4},
 	}
@@ -28,7 +32,7 @@ func Summary(s *runs.Summary, f Format) string {
 	}
 	for _, c := range s.Comparisons {
 		comparisons.Rows = append(comparisons.Rows, []string{c.A + " over " + c.B, difference(s.Metric, c.Difference),
-			interval(s.Metric, c.Comparison), fmt.Sprintf("%d of %d", c.SameOrBetter(), c.Targets), fmt.Sprintf("%.3g", c.SignP)})
+			interval(s.Metric, c.Comparison), fmt.Sprintf("%d of %d", c.SameOrBetter(), c.SameOrBetter()+c.Worse), fmt.Sprintf("%.3g", c.SignP)})
 	}
 	if budgets {
 		for i, m := range s.Methods {
