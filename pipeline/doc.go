@@ -21,7 +21,7 @@
 //	draw.go        the order in which rows are drawn, by seed and name; draw_groups.go keeps the rows of a group together
 //	learn.go       the second half: fit, head, relevance and score, from labelled rows, which check_round.go checks
 //	solve.go       both halves in turn, with the labels of the data set
-//	state.go       what one round hands to the next
+//	state.go       what one round hands to the next, which check_epochs.go checks
 //	score.go       error, mean squared error or excess risk of the target; losses.go by groups of rows, over_outputs.go over outputs
 //	stats.go       paired comparison of two methods
 //	baseline.go    the rounds of the baselines target and constant; that of pooled is in pooled.go

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/amtrl/amtrl/pipeline/internal/linalg"
 )
@@ -40,10 +41,10 @@ func (p *Problem) Propose(st State) (Proposal, error) {
 		return Proposal{}, p.inRound(method, e, err)
 	}
 	_, before := p.before(st, e)
-	out := Proposal{Method: method, Epoch: e, Before: before, Target: p.draws.target, Test: p.draws.test}
+	out := Proposal{Method: method, Epoch: e, Before: before, Target: slices.Clone(p.draws.target), Test: slices.Clone(p.draws.test)}
 	total := 0
 	for m, n := range counts {
-		out.Sources = append(out.Sources, p.draws.source[m][:n:n])
+		out.Sources = append(out.Sources, slices.Clone(p.draws.source[m][:n]))
 		total += n
 	}
 	if total == 0 && !isBaseline(method) {
@@ -132,14 +133,19 @@ type Round struct {
 	Target, Test Labelled
 }
 
-// LookUp answers a proposal with the labels of the data set, NaN where a row has none (see [Problem.CheckLabels]).
+// LookUp answers a proposal with the labels of the data set, NaN where a row has none (see [Problem.CheckLabels]) or
+// does not exist, as in a proposal of another problem, which Learn refuses.
 func (p *Problem) LookUp(prop Proposal) Round {
 	r := Round{
 		Method: prop.Method, Epoch: prop.Epoch,
 		Target: p.Target.label(p.Set, prop.Target), Test: p.Target.label(p.Set, prop.Test),
 	}
 	for m, rows := range prop.Sources {
-		r.Sources = append(r.Sources, p.Sources[m].label(p.Set, rows))
+		of := Labelled{Rows: rows}
+		if m < len(p.Sources) {
+			of = p.Sources[m].label(p.Set, rows)
+		}
+		r.Sources = append(r.Sources, of)
 	}
 	return r
 }

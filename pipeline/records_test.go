@@ -45,6 +45,12 @@ func TestRecordsThatAllocateNothing(t *testing.T) {
 		{"match by chance is", []float64{nan, inf, -inf, -1 - rng.Float64(), 1.01 + rng.Float64()},
 			func(e *Epoch, v float64) { e.MatchByChance = v }},
 		{"nu by chance is", []float64{nan, inf, -inf, -1e-300, -1 - rng.ExpFloat64()}, func(e *Epoch, v float64) { e.NuByChance = v }},
+		{"at 4 rates of noise", []float64{1, 3, 5}, func(e *Epoch, v float64) { e.NoisyLoss = make([]float64, int(v)) }},
+		{"expected losses of rows", []float64{0, -1}, func(e *Epoch, v float64) { e.Losses = &Losses{Rows: int(v), Sums: []float64{1}} }},
+		{"expected losses of rows", []float64{10}, func(e *Epoch, v float64) { e.Losses = &Losses{Rows: int(v)} }},
+		{"expected the numbers of rows", []float64{0, 2, 4}, func(e *Epoch, v float64) {
+			e.Losses = &Losses{Rows: 10, Groups: 3, Sums: make([]float64, 3), Each: make([]int, int(v))}
+		}},
 	} {
 		for _, v := range c.of {
 			st, what := with(func(e *Epoch) { c.set(e, v) }), fmt.Sprintf("%s, of %g", c.says, v)

@@ -195,7 +195,7 @@ func (s Source) label(set *dataset.Set, rows []int32) Labelled {
 			one.mark(set, testOf, has, true)
 		}
 		for i, r := range rows {
-			if task.Labels == nil || has != nil && !has[r] {
+			if int(uint32(r)) >= len(task.Labels) || has != nil && !has[r] {
 				l.Y[i*outputs+c] = float32(math.NaN())
 			} else {
 				l.Y[i*outputs+c] = task.Labels[r]
