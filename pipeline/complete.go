@@ -117,8 +117,15 @@ func (c Config) Canonical() Config {
 	if c.Schedule.Kind != ScheduleBudget {
 		c.Schedule.Budget = 0
 	}
+	if c.Schedule.Kind == ScheduleTheory && !slices.Contains(c.Methods, Known) {
+		c.Schedule.Floor = 0 // the theorem has floors of its own
+	}
 	if c.Representation == ClassConv {
-		c.ERM = ERM{}
+		if c.ERM = (ERM{}); c.Conv != nil && c.Conv.Validation == 0 {
+			conv := *c.Conv
+			conv.Patience = DefaultConv(c.Preset).Patience
+			c.Conv = &conv
+		}
 	} else {
 		c.Conv = nil
 	}
@@ -142,6 +149,9 @@ func (c Config) Canonical() Config {
 	}
 	if c.Head.Loss == LossSquared || c.Head.Prior != PriorResidual {
 		c.Head.Loss = ""
+	}
+	if c.Head.Prior == PriorResidual {
+		c.Head.Rcond = -1
 	}
 	if c.Relevance.Kind != MinNorm {
 		c.Relevance.Rcond = -1

@@ -26,6 +26,8 @@ func anyConfig(rng *rand.Rand) Config {
 	c.Schedule.Kind, c.Schedule.Budget = pick(SchedulePaper, ScheduleTheory, ScheduleBudget), 1+value()
 	c.Representation = pick(ClassLinear, ClassConv)
 	c.Relevance = Relevance{pick(MinNorm, Ridge, L1, Transfer, RelevanceAuto), value(), value(), value()}
+	c.Head = Head{Ridge: RidgeAuto, Prior: pick(PriorIdentity, PriorSources, PriorResidual), Rcond: value()}
+	c.Schedule.Floor = rng.IntN(3)
 	c.K, c.Intercept = rng.IntN(3), rng.IntN(2) == 0
 	c.Scaling = pick("", ScalingGlobal, ScalingFeature, ScalingNone, ScalingAuto)
 	if rng.IntN(2) == 0 {
@@ -34,6 +36,8 @@ func anyConfig(rng *rand.Rand) Config {
 	if rng.IntN(2) == 0 {
 		c.Conv = DefaultConv(c.Preset)
 		c.Conv.Passes += rng.IntN(2)
+		c.Conv.Patience += rng.IntN(2)
+		c.Conv.Validation *= float64(rng.IntN(2))
 	}
 	if c.Representation == ClassConv && c.Schedule.Kind == ScheduleTheory {
 		c.Schedule.Kind = SchedulePaper // the theorem holds for the linear class
@@ -126,8 +130,19 @@ func TestCompleteAndCanonical(t *testing.T) {
 		}
 		if c.Representation == ClassConv {
 			same.ERM = other.ERM
+			if c.Conv != nil && c.Conv.Validation == 0 {
+				same.Conv = &Conv{}
+				*same.Conv = *c.Conv
+				same.Conv.Patience += 3
+			}
 		} else {
 			same.Conv = other.Conv
+		}
+		if c.Schedule.Kind == ScheduleTheory && len(c.Methods) < 3 {
+			same.Schedule.Floor = other.Schedule.Floor
+		}
+		if want.Head.Prior == PriorResidual {
+			same.Head.Rcond = other.Head.Rcond
 		}
 		if c.Relevance.Kind != MinNorm {
 			same.Relevance.Rcond = other.Relevance.Rcond
@@ -154,6 +169,12 @@ func TestCompleteAndCanonical(t *testing.T) {
 		}
 		if v := c.Relevance.Rcond; c.Relevance.Kind == MinNorm && want.Relevance.Rcond != v {
 			t.Fatalf("rcond of %g becomes %g", v, want.Relevance.Rcond)
+		}
+		if v := c.Head.Rcond; c.Head.Prior != PriorResidual && want.Head.Rcond != v {
+			t.Fatalf("rcond of the head of %g becomes %g", v, want.Head.Rcond)
+		}
+		if v := c.Schedule.Floor; (c.Schedule.Kind != ScheduleTheory || len(c.Methods) == 3) && want.Schedule.Floor != v {
+			t.Fatalf("floor of %d becomes %d", v, want.Schedule.Floor)
 		}
 		read := c.Intercept && (c.Scaling == ScalingFeature || c.Scaling == ScalingNone)
 		if read && want.Scaling != c.Scaling {

@@ -34,15 +34,21 @@ type auto float64
 
 // The conditions of the settings.
 var (
-	inTheory   = &condition{"--schedule theory", func(c *config) bool { return c.Schedule.Kind == pipeline.ScheduleTheory }}
-	inBudget   = &condition{"--schedule budget", func(c *config) bool { return c.Schedule.Kind == pipeline.ScheduleBudget }}
-	hasFloor   = &condition{"--schedule paper or budget", func(c *config) bool { return c.Schedule.Kind != pipeline.ScheduleTheory }}
-	isLinear   = &condition{"--representation linear", func(c *config) bool { return c.Representation == pipeline.ClassLinear }}
-	isScaled   = &condition{"--intercept", func(c *config) bool { return c.Intercept }}
-	isConv     = &condition{"--representation conv", func(c *config) bool { return c.Representation == pipeline.ClassConv }}
+	inTheory = &condition{"--schedule theory", func(c *config) bool { return c.Schedule.Kind == pipeline.ScheduleTheory }}
+	inBudget = &condition{"--schedule budget", func(c *config) bool { return c.Schedule.Kind == pipeline.ScheduleBudget }}
+	hasFloor = &condition{"--schedule paper or budget, or --methods known", func(c *config) bool {
+		return c.Schedule.Kind != pipeline.ScheduleTheory || slices.Contains(c.Methods, pipeline.Known)
+	}}
+	isLinear  = &condition{"--representation linear", func(c *config) bool { return c.Representation == pipeline.ClassLinear }}
+	isScaled  = &condition{"--intercept", func(c *config) bool { return c.Intercept }}
+	isConv    = &condition{"--representation conv", func(c *config) bool { return c.Representation == pipeline.ClassConv }}
+	isWaiting = &condition{"--representation conv with a --validation above 0", func(c *config) bool {
+		return c.Representation == pipeline.ClassConv && c.Conv.Validation > 0
+	}}
 	isMinNorm  = &condition{"--relevance minnorm", func(c *config) bool { return c.Relevance.Kind == pipeline.MinNorm }}
 	isRidge    = &condition{"--relevance ridge", func(c *config) bool { return c.Relevance.Kind == pipeline.Ridge }}
 	isResidual = &condition{"--prior residual", func(c *config) bool { return c.Head.Prior == pipeline.PriorResidual }}
+	isShrunk   = &condition{"--prior identity or sources", func(c *config) bool { return c.Canonical().Head.Prior != pipeline.PriorResidual }}
 	isL1       = &condition{"--relevance l1", func(c *config) bool { return c.Relevance.Kind == pipeline.L1 }}
 )
 
@@ -106,7 +112,7 @@ var (
 		{"head-loss", "prior residual: what the head of a class is fitted by: logistic or squared",
 			func(c *config) any { return &c.Head.Loss }, isResidual},
 		{"head-rcond", "cut-off of the head's singular values; auto is the rounding level",
-			func(c *config) any { return (*auto)(&c.Head.Rcond) }, nil},
+			func(c *config) any { return (*auto)(&c.Head.Rcond) }, isShrunk},
 	}
 	theorySettings = []*setting{
 		{"delta", "theory schedule: confidence", func(c *config) any { return &c.Schedule.Theory.Delta }, inTheory},
@@ -124,7 +130,7 @@ var (
 		{"validation", "conv: fraction of the sources' samples that the fit sets aside to stop by, 0 for none",
 			func(c *config) any { return &c.Conv.Validation }, isConv},
 		{"patience", "conv: passes without a smaller validation loss that end a fit",
-			func(c *config) any { return &c.Conv.Patience }, isConv},
+			func(c *config) any { return &c.Conv.Patience }, isWaiting},
 	}
 )
 

@@ -35,9 +35,9 @@ func TestSettingsArriveInTheConfiguration(t *testing.T) {
 	must.Do(t, os.WriteFile(nu, []byte("source,nu\nfog_1,0.5\n"), 0o644))
 	args := []string{"run", "--digits", "700", "--dry-run", "--json", "--preset", "paper", "--methods", "active, known", "--k", "7",
 		"--target-samples", "11", "--include-target", "--seed", "5", "--epochs", "3", "--warm-start", "--ridge", "2",
-		"--head-rcond", "0.01", "--relevance", "l1", "--l1", "0.5"}
+		"--relevance", "l1", "--l1", "0.5"}
 	erm := []string{"--lambda", "0.125", "--iterations", "9", "--tolerance", "0.5", "--history", "4", "--init", "moments",
-		"--intercept", "--scaling", "none", "--centring", "source", "--prior", "sources"}
+		"--intercept", "--scaling", "none", "--centring", "source", "--prior", "sources", "--head-rcond", "0.01"}
 	plan := func(more ...string) dryRunResult {
 		t.Helper()
 		return amtrltest.JSON[dryRunResult](t, succeed(t, dir, slices.Concat(args, more)...))
@@ -66,7 +66,7 @@ func TestSettingsArriveInTheConfiguration(t *testing.T) {
 
 	inConv := want
 	inConv.Representation, inConv.Intercept, inConv.Scaling, inConv.Centring, inConv.ERM = "conv", false, "", "", pipeline.ERM{}
-	inConv.Head.Prior, inConv.Head.Loss = "residual", "logistic"
+	inConv.Head.Prior, inConv.Head.Loss, inConv.Head.Rcond = "residual", "logistic", -1
 	inConv.Nu = map[string]float64{"fog_1": 0.5}
 	inConv.Conv = &pipeline.Conv{Channels: []int{4, 5}, Passes: 3, Batch: 17, Rate: 0.25, Decay: 0.5, Validation: 0.125,
 		Patience: 2, WarmStart: true}
