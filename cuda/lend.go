@@ -61,9 +61,9 @@ func (q *queue) free() (int64, error) {
 	return max(0, free+q.dev.pool.unused()-q.dev.withheld), err
 }
 
-// room returns how many of the free bytes can be taken so that what l says is left.
+// room returns the size of the largest block that can be taken of the free bytes so that what l says is left.
 func (q *queue) room(free int64, l leave) int64 {
-	return max(0, free-max(q.dev.info.MemoryBytes/l.share, l.least))
+	return blockWithin(max(0, free-max(q.dev.info.MemoryBytes/l.share, l.least)))
 }
 
 // hostRows holds the rows of a pool in host memory. bytes is the length of a row, stride the

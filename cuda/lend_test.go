@@ -364,3 +364,20 @@ func TestRoom(t *testing.T) {
 	must.Equal(t, must.Get(b.Room())(t), 0, "room beside 60 MiB")
 	buf.Free()
 }
+
+// TestRoomIsLeft takes all of the room, whatever the memory: what pools are to leave is left.
+func TestRoomIsLeft(t *testing.T) {
+	rng := testrand.New(t)
+	for range 10 {
+		c := standin.Open(t)
+		c.Order(fmt.Sprint("memory=", 300<<20+rng.Int64N(60<<20)))
+		b := openQueue(t, opener(c, standin.Variant{}))
+		room := must.Get(b.Room())(t)
+		buf := must.Get(b.Alloc(backend.Uint8, int(room)))(t)
+		var free int64
+		must.Do(t, b.do("free", func() (err error) { free, err = b.free(); return err }))
+		must.Hold(t, room > 30<<20 && free >= poolsLeave.least, "%d bytes are left beside %d", free, room)
+		buf.Free()
+		must.Do(t, b.Close())
+	}
+}

@@ -45,6 +45,12 @@ func blockSize(n int64) int64 {
 	return (n + unit - 1) &^ (unit - 1)
 }
 
+// blockWithin returns the size of the largest block of at most n bytes, or 0 where the smallest is larger.
+func blockWithin(n int64) int64 {
+	unit := int64(1) << max(bits.Len64(uint64(n))-4, 9)
+	return n &^ (unit - 1)
+}
+
 // take returns a block for n > 0 bytes. A cached block that another queue freed is used if behind
 // orders q behind that queue.
 func (p *pool) take(q *queue, n int64, behind func(*queue) bool) (block, error) {

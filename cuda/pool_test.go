@@ -23,6 +23,9 @@ func TestBlockSize(t *testing.T) {
 			t.Fatalf("a block for %d bytes has %d, one for that %d", n, size, blockSize(size))
 		}
 		sizes[size] = true
+		if within := blockWithin(n); within > n || within > 0 && blockSize(within) != within || blockSize(within+1) <= n {
+			t.Fatalf("the largest block of at most %d bytes has %d, one for a byte more %d", n, within, blockSize(within+1))
+		}
 	}
 	must.Hold(t, len(sizes) <= 8*50, "there are %d sizes", len(sizes))
 }

@@ -64,7 +64,9 @@ func (o *sweepOptions) open(threads int) (*openDevices, error) {
 			return nil, err
 		}
 		d.all, d.numbers = append(d.all, dev), append(d.numbers, n)
-		if first, info := d.all[0].Info(), dev.Info(); info != first {
+		first, info := d.all[0].Info(), dev.Info()
+		info.MemoryBytes = first.MemoryBytes // a display, or retired pages, take some of one device's
+		if info != first {
 			d.close()
 			return nil, flags.Misuse("--devices: device %d is a %s (%s), device %d a %s (%s): expected one model, whose results are the same",
 				numbers[0], first.Device, first.Detail, n, info.Device, info.Detail)

@@ -47,6 +47,10 @@ func TestSweepAcrossDevices(t *testing.T) {
 	run("", "--out", "none", "--devices", "all").Prints(t, 0)
 	foldertest.Same(t, folder("none"), folder("one"))
 
+	// Devices of one model need not have the same memory to the byte: a display takes some of one.
+	run(fmt.Sprint("memory=1:", 140<<30), "--out", "display", "--devices", "1,3").Prints(t, 0)
+	foldertest.Same(t, folder("display"), folder("one"))
+
 	o = run("name=3:Another", "--out", "mixed", "--devices", "1,3")
 	o.Complains(t, exitUsage, "device 1 is a Stand-in H200", "device 3 a Another")
 	o = run("", "--out", "x", "--devices", "0,4")

@@ -76,6 +76,7 @@ func counts(n []int64, names []string) string {
 //
 //	devices=N             the number of devices, 1
 //	memory=BYTES          the memory of each device, 141 GiB
+//	memory=DEVICE:BYTES   the memory of one device
 //	driver=N              the driver's version, 13000
 //	cc=MAJOR.MINOR        the compute capability, 9.0
 //	version=KIND:MAJOR    the version that a library reports (0 driver, 1 cuBLAS, 3 cuSOLVER, 6 NVRTC)

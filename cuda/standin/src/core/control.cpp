@@ -45,6 +45,10 @@ bool obey(State& s, const std::string& order) {
     s.devices = a;
     return true;
   }
+  if (key == "memory" && std::sscanf(v, "%d:%ld", &a, &n) == 2 && n >= 0) {
+    s.memories[a] = static_cast<size_t>(n);
+    return true;
+  }
   if (key == "memory" && std::sscanf(v, "%ld", &n) == 1 && n >= 0) {
     s.memory = static_cast<size_t>(n);
     return true;

@@ -10,6 +10,7 @@ struct State;
 //
 //	devices=N memory=BYTES driver=N cc=MAJOR.MINOR version=KIND:MAJOR takes=FUNCTION:BYTES
 //	fail=FUNCTION:NTH:CODE[:forever] work=NTH:CODE lost lost=DEVICE:WORK name=DEVICE:NAME log
+//	memory=DEVICE:BYTES
 //
 // The Go function Environment explains them. configure returns nullptr, or the first order
 // that it does not understand.

@@ -75,7 +75,8 @@ bool inside(uintptr_t p, size_t n, bool pin) {
 
 int allocate(Context* ctx, size_t n, bool pin, uintptr_t* out) {
   if (n == 0) return kInvalidValue;
-  if (!pin && (n > state().memory || rounded(n) > state().memory - ctx->used)) return kOutOfMemory;
+  const size_t memory = memory_of(ctx->device);
+  if (!pin && (n > memory || rounded(n) > memory - ctx->used)) return kOutOfMemory;
   if (n > (size_t(1) << 46)) return kOutOfMemory;
   auto* raw = static_cast<unsigned char*>(std::aligned_alloc(kGuard, rounded(n) + 2 * kGuard));
   if (raw == nullptr) return kOutOfMemory;
@@ -98,7 +99,8 @@ int allocate(Context* ctx, size_t n, bool pin, uintptr_t* out) {
 bool Room::take(Context* ctx) {
   const auto it = state().takes.find(state().latest);
   if (it == state().takes.end()) return true;
-  if (ctx->used > state().memory || it->second > state().memory - ctx->used) return false;
+  const size_t memory = memory_of(ctx->device);
+  if (ctx->used > memory || it->second > memory - ctx->used) return false;
   ctx_ = ctx;
   n_ = it->second;
   ctx->used += n_;

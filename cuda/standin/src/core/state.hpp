@@ -45,6 +45,7 @@ struct Fault {
 struct State {
   int devices = 1;
   size_t memory = size_t(141) << 30;
+  std::map<int, size_t> memories;  // by device: its memory, if not the usual one
   int driver_version = 13000;
   int cc_major = 9, cc_minor = 0;
   int version[8] = {0};  // by LibraryKind: what a library reports, 0 for its family's
@@ -73,6 +74,12 @@ struct State {
 };
 
 State& state();
+
+// memory_of returns the memory of a device.
+inline size_t memory_of(int device) {
+  const auto it = state().memories.find(device);
+  return it == state().memories.end() ? state().memory : it->second;
+}
 bool lost(int device);
 void count(Kind kind, int64_t by = 1);
 void misuse(Misuse what, const std::string& note);

@@ -64,7 +64,7 @@ int32_t cuDeviceGetName(char* name, int32_t len, int32_t device) {
 
 int32_t cuDeviceTotalMem_v2(uint64_t* bytes, int32_t device) {
   ENTER_DEVICE(device);
-  *bytes = state().memory;
+  *bytes = memory_of(device);
   return kSuccess;
 }
 

@@ -4,8 +4,8 @@ using namespace standin;
 
 int32_t cuMemGetInfo_v2(uint64_t* free, uint64_t* total) {
   ENTER_CONTEXT(ctx);
-  *total = state().memory;
-  *free = state().memory > ctx->used ? state().memory - ctx->used : 0;
+  *total = memory_of(ctx->device);
+  *free = *total > ctx->used ? *total - ctx->used : 0;
   return kSuccess;
 }
 
