@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -81,7 +82,7 @@ func (w *Worker) unit(ctx context.Context, dev *pipeline.Resident, id runs.Ident
 	checkpoint := w.Run.taskPath(w.task, "checkpoint", digest[:12], u.Name()+".safetensors")
 	var logged error
 	first := true
-	result, err := runs.RunUnit(unitCtx, dev, id, u, checkpoint, func(s pipeline.Step) {
+	step := func(s pipeline.Step) {
 		if first && s.Done > 0 {
 			w.Note("%s: resuming after %d of %d epochs", u.Name(), s.Done, s.Total)
 		}
@@ -95,7 +96,14 @@ func (w *Worker) unit(ctx context.Context, dev *pipeline.Resident, id runs.Ident
 			stop(err)
 		}
 		w.gained()
-	})
+	}
+	result, err := runs.RunUnit(unitCtx, dev, id, u, checkpoint, step)
+	if d, damaged := errors.AsType[*runs.DamagedCheckpoint](err); damaged {
+		w.Note("%s: %v; computing %s from its beginning", d.Path, d.Err, u.Name())
+		if err = os.Remove(checkpoint); err == nil {
+			result, err = runs.RunUnit(unitCtx, dev, id, u, checkpoint, step)
+		}
+	}
 	if err != nil {
 		return nil, errors.Join(logged, err)
 	}

@@ -102,16 +102,30 @@ func (c checkpoint) load() (st pipeline.State, err error) {
 
 func (c checkpoint) decode(raw []byte) (pipeline.State, error) {
 	st, err := decodeCheckpoint(raw, c.id)
-	if err != nil {
+	if d, damaged := errors.AsType[*DamagedCheckpoint](err); damaged {
+		d.Path = c.path
+	} else if err != nil {
 		err = fmt.Errorf("checkpoint %s: %w", c.path, err)
 	}
 	return st, err
 }
 
+// DamagedCheckpoint is the error of a checkpoint that does not hold what was written. Without the file the work begins anew.
+type DamagedCheckpoint struct {
+	Path string
+	Err  error
+}
+
+func (d *DamagedCheckpoint) Error() string {
+	return fmt.Sprintf("checkpoint %s is damaged: %v; remove it to begin this work anew", d.Path, d.Err)
+}
+
+func (d *DamagedCheckpoint) Unwrap() error { return d.Err }
+
 func decodeCheckpoint(raw []byte, id string) (st pipeline.State, err error) {
 	tensors, meta, err := safetensors.Decode(raw)
 	if err != nil {
-		return st, err
+		return st, &DamagedCheckpoint{Err: err}
 	}
 	if v := meta["version"]; v != checkpointVersion {
 		return st, fmt.Errorf("expected version %s, found %q", checkpointVersion, v)
@@ -127,7 +141,7 @@ func decodeCheckpoint(raw []byte, id string) (st pipeline.State, err error) {
 		data[i] = t.Data
 	}
 	if want := checkpointSum(meta, tensors); meta["sha256"] != want {
-		return st, fmt.Errorf("expected checksum %s, found %q: the file is damaged", want, meta["sha256"])
+		return st, &DamagedCheckpoint{Err: fmt.Errorf("expected checksum %s, found %q", want, meta["sha256"])}
 	}
 	if meta["id"] != id {
 		return st, fmt.Errorf("it belongs to other work: expected id %s, found %q", id, meta["id"])

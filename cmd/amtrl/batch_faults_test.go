@@ -15,6 +15,7 @@ import (
 	"github.com/amtrl/amtrl/internal/amtrltest"
 	"github.com/amtrl/amtrl/internal/foldertest"
 	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/internal/testrand"
 )
 
 // fakes puts shell scripts, by the names of the commands that they replace, first on the PATH of cmd.
@@ -170,6 +171,29 @@ func TestRunTask(t *testing.T) {
 	amtrltest.ComputedOnce(t, filepath.Join(dir, "run"))
 	succeed(t, dir, "collect", "run")
 	succeed(t, dir, long("sweep", "--targets", "fog_0", "--epochs", "40", "--quiet", "--out", "whole")...)
+	foldertest.Same(t, filepath.Join(run, "sweep"), filepath.Join(dir, "whole"))
+}
+
+// A checkpoint that was damaged is said to be, and its unit begins anew.
+func TestRunTaskDamagedCheckpoint(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	start(t, command(dir, long("submit", "run", "--targets", "fog_0", "--quiet", "--program", "/none")...)).Prints(t, 1)
+	run := filepath.Join(dir, "run")
+	task := []string{"run-task", "--part", must.Get(batch.Open(run))(t).Jobs[0].Key, run, "0"}
+	cmd := command(dir, task...)
+	launch(t, cmd)
+	middle(t, dir, "run", 0, 2)
+	cmd.Process.Kill()
+	cmd.Wait()
+	saved := must.Get(filepath.Glob(filepath.Join(run, "task/0/checkpoint/*/*.safetensors")))(t)
+	must.Equal(t, len(saved), 1, "checkpoints")
+	raw := must.Get(os.ReadFile(saved[0]))(t)
+	raw[len(raw)-1-testrand.New(t).IntN(1000)] ^= 1
+	must.Do(t, os.WriteFile(saved[0], raw, 0o644))
+	amtrl(t, dir, task...).Complains(t, 0, saved[0], "from its beginning")
+	succeed(t, dir, "collect", "run")
+	succeed(t, dir, long("sweep", "--targets", "fog_0", "--quiet", "--out", "whole")...)
 	foldertest.Same(t, filepath.Join(run, "sweep"), filepath.Join(dir, "whole"))
 }
 
