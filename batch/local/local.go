@@ -65,6 +65,9 @@ func (e *engine) Render(_ context.Context, s batch.Submission) ([]batch.Part, er
 // Check implements [batch.Engine]: there is nobody to ask.
 func (e *engine) Check(context.Context, []batch.Part) error { return nil }
 
+// beginWait is how long a supervisor may take to begin. Tests set it.
+var beginWait = time.Minute
+
 // Submit implements [batch.Engine]: it starts the supervisor and waits until the supervisor has begun.
 func (e *engine) Submit(ctx context.Context, p batch.Part) (string, error) {
 	log, err := atomicfile.OpenFile(filepath.Join(e.dir, batch.LogDir, p.Key+".supervisor"), os.O_WRONLY|os.O_CREATE|os.O_APPEND)
@@ -78,6 +81,7 @@ func (e *engine) Submit(ctx context.Context, p batch.Part) (string, error) {
 	if err := cmd.Start(); err != nil {
 		return "", err
 	}
+	silent := time.After(beginWait)
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
 	for {
@@ -85,9 +89,13 @@ func (e *engine) Submit(ctx context.Context, p batch.Part) (string, error) {
 			return s.id(), nil
 		}
 		select {
-		case err := <-ended:
+		case <-ended:
 			said, _ := atomicfile.ReadFile(log.Name(), maxFile)
-			return "", fmt.Errorf("the supervisor ended at once: %v: %s", err, text.OneLine(string(said), 300))
+			return "", fmt.Errorf("the supervisor ended before it began: %s: %s", cmd.ProcessState, text.OneLine(string(said), 300))
+		case <-silent:
+			cmd.Process.Kill()
+			<-ended
+			return "", fmt.Errorf("the supervisor, %s, did not begin within %s", p.Argv[0], beginWait)
 		case <-time.After(20 * time.Millisecond):
 		}
 	}
@@ -201,7 +209,28 @@ func (e *engine) Cancel(_ context.Context, j batch.Job, tasks []int) error {
 	if tasks == nil {
 		tasks = j.Tasks
 	}
-	return jsonfile.Append(e.path(j.Key, "cancel"), batch.Tasks(tasks))
+	if err := jsonfile.Append(e.path(j.Key, "cancel"), batch.Tasks(tasks)); err != nil || filelock.IsLocked(e.path(j.Key, "lock")) {
+		return err
+	}
+	// The supervisor was killed and reads nothing any more: its processes are told here.
+	for _, t := range tasks {
+		dir := filepath.Join(e.dir, batch.TaskDir, strconv.Itoa(t))
+		if !filelock.IsLocked(filepath.Join(dir, "lock")) {
+			continue
+		}
+		pid, err := lease.HolderHere(dir)
+		if err != nil {
+			return fmt.Errorf("task %d: its supervisor has ended, and its process cannot be told to: %w", t, err)
+		}
+		p, err := os.FindProcess(pid)
+		if err == nil {
+			err = terminate(p)
+		}
+		if err != nil && !errors.Is(err, os.ErrProcessDone) {
+			return fmt.Errorf("task %d: %w", t, err)
+		}
+	}
+	return nil
 }
 
 func (e *engine) Log(j batch.Job, task int, _ bool) batch.Log {

@@ -210,6 +210,8 @@ func (s *supervision) start(ctx context.Context, task int, devices string) (stat
 		return batch.Requeued, ""
 	case why == errLimit:
 		return batch.Timeout, ""
+	case cmd.ProcessState.ExitCode() == batch.ExitInUse:
+		return batch.Failed, "another attempt holds the task"
 	}
 	return batch.Failed, cmd.ProcessState.String()
 }

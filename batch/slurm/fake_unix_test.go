@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -100,8 +101,8 @@ func TestQueryAnswers(t *testing.T) {
 		jobs                []batch.Job
 		want                string
 	}{
-		{"squeue", `printf '12|0|RUNNING|None|n1|k\n12|1|PENDING|Resources||k\n` +
-			`12|2|NODE_FAIL|None|n2|k\n12|7|CANCELLED|None||k\n12|8|RUNNING|None||k\n13|0|RUNNING|None||k\n'`, "exit 1",
+		{"squeue", `printf '12|0|RUNNING|None|n1|0123456789ab-1-0\n12|1|PENDING|Resources||0123456789ab-1-0\n` +
+			`12|2|NODE_FAIL|None|n2|0123456789ab-1-0\n12|7|CANCELLED|None||0123456789ab-1-0\n12|8|RUNNING|None||0123456789ab-1-0\n13|0|RUNNING|None||0123456789ab-1-0\n'`, "exit 1",
 			[]batch.Job{job}, "100 running  n1,101 queued Resources ,102 failed NODE_FAIL n2,107 cancelled  "},
 		{"forgotten, no accounting", `echo 'slurm_load_jobs error: Invalid job id specified' >&2; exit 1`,
 			"echo 'Slurm accounting storage is disabled' >&2; exit 1", []batch.Job{job}, ""},
@@ -110,9 +111,11 @@ func TestQueryAnswers(t *testing.T) {
 			[]batch.Job{job}, "100 done  n1,101 cancelled  n1,102 failed OUT_OF_MEMORY n1,107 queued  "},
 		{"found by its comment", `case "$*" in *-j*) exit 3;; esac; printf ` +
 			`'55|1|RUNNING|None|n1|0123456789ab-1-0\n55|1|RUNNING|None|n1|ffffffffffff-1-0\n'`, "exit 1", []batch.Job{lost}, "101 running  n1"},
-		{"an unknown word", `echo '12|0|LEVITATING|Magic|n1|k'`, "exit 1", []batch.Job{job}, "100 running LEVITATING Magic n1"},
-		{"clusters", `case "$*" in *clusters=big*) echo 'CLUSTER: big'; echo '9|3|COMPLETED|None|b1|k';; *) echo ` +
-			`'12|0|TIMEOUT|TimeLimit|n1|k';; esac`, "exit 1", []batch.Job{job, other},
+		{"another's by now", `echo '12|0|RUNNING|None|n1|ffffffffffff-1-0'; echo '12|1|RUNNING|None|n1|'`,
+			`printf '12_0|RUNNING|0:0|n1\n12_1|COMPLETED|0:0|n1\n'`, []batch.Job{job}, ""},
+		{"an unknown word", `echo '12|0|LEVITATING|Magic|n1|0123456789ab-1-0'`, "exit 1", []batch.Job{job}, "100 running LEVITATING Magic n1"},
+		{"clusters", `case "$*" in *clusters=big*) echo 'CLUSTER: big'; echo '9|3|COMPLETED|None|b1|0123456789ab-2-0';; *) echo ` +
+			`'12|0|TIMEOUT|TimeLimit|n1|0123456789ab-1-0';; esac`, "exit 1", []batch.Job{job, other},
 			"100 timeout TimeLimit n1,3 done  b1"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -168,6 +171,9 @@ func TestSlurmArguments(t *testing.T) {
 	if got := strings.Join(parts[2].Argv, "\n"); got != strings.Join(want, "\n") {
 		t.Errorf("the command is\n%s", got)
 	}
+	res.Time = time.Minute
+	brief := must.Get(e.Render(context.Background(), batch.Submission{Dir: "/data", ID: "0123456789ab", Number: 1, Tasks: []int{0}, Resources: res}))(t)
+	must.Hold(t, slices.Contains(brief[0].Argv, "--signal=B:USR1@30"), "%s", brief[0].Argv)
 	if !strings.Contains(parts[0].Argv[4], "--array=3-4,9%") {
 		t.Errorf("a retry without holes: %s", parts[0].Argv[4])
 	}

@@ -55,6 +55,12 @@ func (o *Options) Engine(dir string) (batch.Engine, error) {
 			return nil, &batch.OptionError{Option: "nice", Problem: fmt.Sprintf(" is %q: expected an integer", o.Nice)}
 		}
 	}
+	for _, arg := range o.Args {
+		if name, _, _ := strings.Cut(arg, "="); name == "--comment" {
+			return nil, &batch.OptionError{Option: "engine-arg", Problem: " is " + arg + ": expected another option, since jobs are told apart by " +
+				"their comments"}
+		}
+	}
 	return &engine{dir, *o}, nil
 }
 

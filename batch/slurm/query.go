@@ -16,7 +16,8 @@ import (
 // the user's environment may set another format. The text output is older and more stable than the JSON output.
 const squeueFormat = "%F|%K|%T|%r|%N|%k"
 
-// Query implements [batch.Engine]. It asks squeue and, if accounting is on, sacct for what squeue has forgotten.
+// Query implements [batch.Engine]. It asks squeue and, if accounting is on, sacct for what squeue has forgotten. A job
+// that squeue lists is the one handed over if it has both its number and its comment.
 func (e *engine) Query(ctx context.Context, jobs []batch.Job) ([]batch.Observation, error) {
 	var clusters []*query
 	for _, j := range jobs {
@@ -28,7 +29,8 @@ func (e *engine) Query(ctx context.Context, jobs []batch.Job) ([]batch.Observati
 		id, name, _ := strings.Cut(j.ID, ";")
 		at := slices.IndexFunc(clusters, func(q *query) bool { return q.cluster == name })
 		if at < 0 {
-			at, clusters = len(clusters), append(clusters, &query{cluster: name, seen: map[batch.Observation]bool{}})
+			at, clusters = len(clusters), append(clusters, &query{cluster: name, foreign: map[string]bool{},
+				seen: map[batch.Observation]bool{}})
 		}
 		q := clusters[at]
 		q.jobs, q.tasks = append(q.jobs, j), q.tasks+len(j.Tasks)
@@ -50,6 +52,7 @@ type query struct {
 	cluster string
 	jobs    []batch.Job
 	ids     []string                   // the ids of the jobs that have one
+	foreign map[string]bool            // the ids that are those of other jobs by now
 	tasks   int                        // the number of tasks of all jobs
 	seen    map[batch.Observation]bool // by part and task
 	list    []batch.Observation
@@ -82,20 +85,33 @@ func (q *query) ask(ctx context.Context) error {
 	return q.account(ctx)
 }
 
-// find returns the job of an array, by its id or, for a job without an id, by its comment. It returns nil if there is none.
+// find returns the job of an array that squeue lists with a comment. It returns nil if there is none.
 func (q *query) find(array, comment string) *batch.Job {
 	for i := range q.jobs {
 		id, _, _ := strings.Cut(q.jobs[i].ID, ";")
-		if id == array && id != "" || id == "" && comment == q.jobs[i].Key {
+		switch {
+		case id != "" && id != array:
+		case comment == q.jobs[i].Key:
+			return &q.jobs[i]
+		case id == array: // of another cluster with the same files, or from before the controller counted anew
+			q.foreign[array] = true
+		}
+	}
+	return nil
+}
+
+// finished returns the job of an array that accounting lists.
+func (q *query) finished(array string) *batch.Job {
+	for i := range q.jobs {
+		if id, _, _ := strings.Cut(q.jobs[i].ID, ";"); id == array && !q.foreign[array] {
 			return &q.jobs[i]
 		}
 	}
 	return nil
 }
 
-// add stores an observation of an index of an array, unless there is one already.
-func (q *query) add(array, index, comment string, o batch.Observation) {
-	j := q.find(array, comment)
+// add stores an observation of an index of an array, whose job is j, unless there is one already. j may be nil.
+func (q *query) add(j *batch.Job, array, index string, o batch.Observation) {
 	n, err := strconv.Atoi(index)
 	if j == nil || err != nil {
 		return
@@ -125,7 +141,7 @@ func (q *query) queueLine(line string) error {
 		f[3] = ""
 	}
 	state, reason := stateOf(f[2], f[3])
-	q.add(f[0], f[1], f[5], batch.Observation{State: state, Reason: reason, Node: f[4]})
+	q.add(q.find(f[0], f[5]), f[0], f[1], batch.Observation{State: state, Reason: reason, Node: f[4]})
 	return nil
 }
 
@@ -179,7 +195,7 @@ func (q *query) account(ctx context.Context) error {
 			continue
 		}
 		for _, i := range list {
-			q.add(array, strconv.Itoa(i), "", o)
+			q.add(q.finished(array), array, strconv.Itoa(i), o)
 		}
 	}
 	return nil

@@ -4,12 +4,14 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/amtrl/amtrl/batch"
 	"github.com/amtrl/amtrl/internal/amtrltest"
@@ -172,6 +174,27 @@ func TestRunTask(t *testing.T) {
 	succeed(t, dir, "collect", "run")
 	succeed(t, dir, long("sweep", "--targets", "fog_0", "--epochs", "40", "--quiet", "--out", "whole")...)
 	foldertest.Same(t, filepath.Join(run, "sweep"), filepath.Join(dir, "whole"))
+}
+
+// Cancel ends the tasks of a supervisor that was killed.
+func TestCancelWithoutSupervisor(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	succeed(t, dir, long("submit", "run", "--targets", "fog_[01]", "--epochs", "64", "--parallel", "2", "--quiet")...)
+	ended(t, dir, "run")
+	middle(t, dir, "run", 0, 1)
+	middle(t, dir, "run", 1, 1)
+	var supervisor struct{ PID int }
+	files := must.Get(filepath.Glob(filepath.Join(dir, "run/submit/*.local")))(t)
+	must.Do(t, json.Unmarshal(must.Get(os.ReadFile(files[0]))(t), &supervisor))
+	must.Do(t, syscall.Kill(supervisor.PID, syscall.SIGKILL))
+	amtrl(t, dir, "cancel", "run").Prints(t, 0, "cancelled 2 tasks")
+	deadline := time.Now().Add(time.Minute)
+	for strings.Contains(amtrl(t, dir, "status", "run").Stdout, "running") {
+		must.Hold(t, time.Now().Before(deadline), "tasks run on")
+		time.Sleep(50 * time.Millisecond)
+	}
+	must.Hold(t, strings.Contains(amtrl(t, dir, "status", "run").Stdout, "2 cancelled"), "tasks ended otherwise")
 }
 
 // A checkpoint that was damaged is said to be, and its unit begins anew.

@@ -182,6 +182,7 @@ func (l *Lease) hold(beat time.Duration) {
 func (l *Lease) beat() {
 	l.mine.Beat++
 	l.file.WriteAt(l.encode(), 0)
+	l.file.Sync() // other machines see it only then, where the file system writes late
 }
 
 // Held reports whether the lease file is still that of this attempt. A file that exists but cannot be read counts as still held.
@@ -228,6 +229,15 @@ func read(path string) (leaseFile, error) {
 	var f leaseFile
 	err := jsonfile.Read(path, maxLease, &f)
 	return f, err
+}
+
+// HolderHere returns the process of this machine that holds the lease of the folder dir.
+func HolderHere(dir string) (pid int, err error) {
+	f, err := read(filepath.Join(dir, "lease"))
+	if host, _ := os.Hostname(); err == nil && (f.Boot != BootID() || f.Host != host || f.PID < 2) {
+		err = &InUse{f.String()}
+	}
+	return f.PID, err
 }
 
 // BootID returns an id of this boot of this machine, or the host name if the system has none.
