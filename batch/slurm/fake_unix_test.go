@@ -102,7 +102,8 @@ func TestQueryAnswers(t *testing.T) {
 		want                string
 	}{
 		{"squeue", `printf '12|0|RUNNING|None|n1|0123456789ab-1-0\n12|1|PENDING|Resources||0123456789ab-1-0\n` +
-			`12|2|NODE_FAIL|None|n2|0123456789ab-1-0\n12|7|CANCELLED|None||0123456789ab-1-0\n12|8|RUNNING|None||0123456789ab-1-0\n13|0|RUNNING|None||0123456789ab-1-0\n'`, "exit 1",
+			`12|2|NODE_FAIL|None|n2|0123456789ab-1-0\n12|7|CANCELLED|None||0123456789ab-1-0\n` +
+			`12|8|RUNNING|None||0123456789ab-1-0\n13|0|RUNNING|None||0123456789ab-1-0\n'`, "exit 1",
 			[]batch.Job{job}, "100 running  n1,101 queued Resources ,102 failed NODE_FAIL n2,107 cancelled  "},
 		{"forgotten, no accounting", `echo 'slurm_load_jobs error: Invalid job id specified' >&2; exit 1`,
 			"echo 'Slurm accounting storage is disabled' >&2; exit 1", []batch.Job{job}, ""},
@@ -172,7 +173,8 @@ func TestSlurmArguments(t *testing.T) {
 		t.Errorf("the command is\n%s", got)
 	}
 	res.Time = time.Minute
-	brief := must.Get(e.Render(context.Background(), batch.Submission{Dir: "/data", ID: "0123456789ab", Number: 1, Tasks: []int{0}, Resources: res}))(t)
+	few := batch.Submission{Dir: "/data", ID: "0123456789ab", Number: 1, Tasks: []int{0}, Resources: res}
+	brief := must.Get(e.Render(context.Background(), few))(t)
 	must.Hold(t, slices.Contains(brief[0].Argv, "--signal=B:USR1@30"), "%s", brief[0].Argv)
 	if !strings.Contains(parts[0].Argv[4], "--array=3-4,9%") {
 		t.Errorf("a retry without holes: %s", parts[0].Argv[4])

@@ -4,20 +4,17 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/amtrl/amtrl/batch"
 	"github.com/amtrl/amtrl/internal/amtrltest"
 	"github.com/amtrl/amtrl/internal/foldertest"
 	"github.com/amtrl/amtrl/internal/must"
-	"github.com/amtrl/amtrl/internal/testrand"
 )
 
 // fakes puts shell scripts, by the names of the commands that they replace, first on the PATH of cmd.
@@ -173,50 +170,6 @@ func TestRunTask(t *testing.T) {
 	amtrltest.ComputedOnce(t, filepath.Join(dir, "run"))
 	succeed(t, dir, "collect", "run")
 	succeed(t, dir, long("sweep", "--targets", "fog_0", "--epochs", "40", "--quiet", "--out", "whole")...)
-	foldertest.Same(t, filepath.Join(run, "sweep"), filepath.Join(dir, "whole"))
-}
-
-// Cancel ends the tasks of a supervisor that was killed.
-func TestCancelWithoutSupervisor(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	succeed(t, dir, long("submit", "run", "--targets", "fog_[01]", "--epochs", "64", "--parallel", "2", "--quiet")...)
-	ended(t, dir, "run")
-	middle(t, dir, "run", 0, 1)
-	middle(t, dir, "run", 1, 1)
-	var supervisor struct{ PID int }
-	files := must.Get(filepath.Glob(filepath.Join(dir, "run/submit/*.local")))(t)
-	must.Do(t, json.Unmarshal(must.Get(os.ReadFile(files[0]))(t), &supervisor))
-	must.Do(t, syscall.Kill(supervisor.PID, syscall.SIGKILL))
-	amtrl(t, dir, "cancel", "run").Prints(t, 0, "cancelled 2 tasks")
-	deadline := time.Now().Add(time.Minute)
-	for strings.Contains(amtrl(t, dir, "status", "run").Stdout, "running") {
-		must.Hold(t, time.Now().Before(deadline), "tasks run on")
-		time.Sleep(50 * time.Millisecond)
-	}
-	must.Hold(t, strings.Contains(amtrl(t, dir, "status", "run").Stdout, "2 cancelled"), "tasks ended otherwise")
-}
-
-// A checkpoint that was damaged is said to be, and its unit begins anew.
-func TestRunTaskDamagedCheckpoint(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	start(t, command(dir, long("submit", "run", "--targets", "fog_0", "--quiet", "--program", "/none")...)).Prints(t, 1)
-	run := filepath.Join(dir, "run")
-	task := []string{"run-task", "--part", must.Get(batch.Open(run))(t).Jobs[0].Key, run, "0"}
-	cmd := command(dir, task...)
-	launch(t, cmd)
-	middle(t, dir, "run", 0, 2)
-	cmd.Process.Kill()
-	cmd.Wait()
-	saved := must.Get(filepath.Glob(filepath.Join(run, "task/0/checkpoint/*/*.safetensors")))(t)
-	must.Equal(t, len(saved), 1, "checkpoints")
-	raw := must.Get(os.ReadFile(saved[0]))(t)
-	raw[len(raw)-1-testrand.New(t).IntN(1000)] ^= 1
-	must.Do(t, os.WriteFile(saved[0], raw, 0o644))
-	amtrl(t, dir, task...).Complains(t, 0, saved[0], "from its beginning")
-	succeed(t, dir, "collect", "run")
-	succeed(t, dir, long("sweep", "--targets", "fog_0", "--quiet", "--out", "whole")...)
 	foldertest.Same(t, filepath.Join(run, "sweep"), filepath.Join(dir, "whole"))
 }
 

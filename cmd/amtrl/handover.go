@@ -47,7 +47,7 @@ func (o *handOverOptions) newEngine(ctx context.Context, name string, saved json
 	if err != nil {
 		return nil, err
 	}
-	o.engine.apply(options)
+	o.engine.apply(options, saved != nil)
 	eng, err := options.Engine(trial.Dir)
 	if err != nil {
 		return nil, explainOption(err)

@@ -38,11 +38,12 @@ func (o *resourceOptions) origins() []flags.Origin {
 // over returns the resources of an earlier submission (nil for none), overridden by the flags.
 func (o *resourceOptions) over(before *batch.Resources) (batch.Resources, error) {
 	var r batch.Resources
-	if before != nil {
+	saved := before != nil
+	if saved {
 		r = *before
 	}
 	least := 0
-	if o.parallel.Set {
+	if o.parallel.Replaces(saved) {
 		least = 1 // 0, the default, is not a number of tasks to ask for
 	}
 	for _, n := range []struct {
@@ -53,7 +54,7 @@ func (o *resourceOptions) over(before *batch.Resources) (batch.Resources, error)
 		{o.gpus, &r.GPUs, 0, 1024}, {o.cpus, &r.CPUs, 0, maxThreads}, {o.parallel, &r.Parallel, least, math.MaxInt32},
 		{o.maxRestarts, &r.MaxRestarts, 0, 1000},
 	} {
-		if before != nil && !n.flag.Set {
+		if saved && !n.flag.Given {
 			continue
 		}
 		if err := flags.Between(n.flag, n.lo, n.hi); err != nil {
@@ -61,19 +62,19 @@ func (o *resourceOptions) over(before *batch.Resources) (batch.Resources, error)
 		}
 		*n.field = n.flag.V
 	}
-	if o.gpuType.Set {
+	if o.gpuType.Replaces(saved) {
 		r.GPUType = o.gpuType.V
 	}
 	if r.GPUType != "" && r.GPUs == 0 && o.gpuType.Given {
 		return r, flags.Misuse("--gpu-type does nothing without --gpus")
 	}
 	var err error
-	if o.mem.Set {
+	if o.mem.Replaces(saved) {
 		if r.MemMiB, err = flags.Memory(o.mem.V); err != nil {
 			return r, flags.Misuse("--mem is %q: %s", o.mem.V, err)
 		}
 	}
-	if o.time.Set {
+	if o.time.Replaces(saved) {
 		if r.Time, err = flags.Duration(o.time.V); err != nil {
 			return r, flags.Misuse("--time is %q: %s", o.time.V, err)
 		}
@@ -122,9 +123,10 @@ func (o engineOptions) addFlags(set *flags.Set, group string) {
 	set.Group(group)
 }
 
-func (o engineOptions) apply(options batch.Options) {
+// apply sets the options that were chosen by flags. saved reports whether options hold what an earlier submission chose.
+func (o engineOptions) apply(options batch.Options, saved bool) {
 	for _, opt := range options.List() {
-		if !o[opt.Name].Set {
+		if !o[opt.Name].Replaces(saved) {
 			continue
 		}
 		o[opt.Name].Store(opt.Value)

@@ -92,11 +92,12 @@ func (o *retryOptions) lastSettings(ctx context.Context, run *batch.Run) (batch.
 			last.Engine = ""
 		}
 	}
-	name := o.to.V
+	name := last.Engine
+	if o.to.Replaces(name != "") {
+		name = o.to.V
+	}
 	if name == "" {
-		if name = last.Engine; !submitted {
-			return last, nil, flags.Misuse("%s was never submitted: expected --to", run.Dir)
-		}
+		return last, nil, flags.Misuse("%s was never submitted: expected --to", run.Dir)
 	}
 	if _, ok := engines.Find(name); !ok {
 		return last, nil, flags.Misuse("--to is %q: expected %s", name, flags.OrList(engines.Names()))
@@ -121,8 +122,7 @@ func (o *retryOptions) lastSettings(ctx context.Context, run *batch.Run) (batch.
 		return last, nil, err
 	}
 	set, err := o.settings(eng, res)
-	var program string
-	if o.program.Store(&program); program == "" && submitted && name == last.Engine {
+	if submitted && name == last.Engine && !o.program.Given {
 		set.Program = last.Program
 	}
 	return set, eng, err

@@ -20,6 +20,10 @@ type Origin struct {
 	Set, Given bool
 }
 
+// Replaces reports whether the flag takes the place of what was saved earlier, or where nothing was, of the default. The
+// environment replaces nothing that was saved.
+func (o Origin) Replaces(saved bool) bool { return o.Given || o.Set && !saved }
+
 // Value is the value of a flag, the default one if the flag was not set.
 type Value[T any] struct {
 	Origin

@@ -1,0 +1,83 @@
+//go:build unix
+
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/amtrl/amtrl/batch"
+	"github.com/amtrl/amtrl/internal/foldertest"
+	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/internal/testrand"
+)
+
+// A retry takes the settings of the last submission, whatever the environment holds, except for the flags given.
+func TestRetryOutranksTheEnvironment(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	start(t, command(dir, eight("submit", "run", "--targets", "fog_0", "--quiet", "--program", "/none", "--time", "2h")...)).Prints(t, 1)
+	retry := func(args ...string) string {
+		cmd := command(dir, append([]string{"retry", "run", "0", "--dry-run"}, args...)...)
+		cmd.Env = append(cmd.Env, "AMTRL_TO=slurm", "AMTRL_TIME=1h", "AMTRL_PARTITION=lab", "AMTRL_TMP=true", "AMTRL_PROGRAM=/other")
+		o := start(t, cmd)
+		must.Hold(t, o.Code == 0, "%s", o.Stderr)
+		return o.Stdout
+	}
+	local := retry()
+	must.Hold(t, strings.Contains(local, "/none supervise") && !strings.Contains(local, "sbatch"), "%s", local)
+	moved := retry("--to", "slurm")
+	for _, want := range []string{"sbatch", "--time=0-02:00:00", "--partition=lab", "/other run-task"} {
+		must.Hold(t, strings.Contains(moved, want), "expected %s: %s", want, moved)
+	}
+	must.Hold(t, strings.Contains(retry("--to", "slurm", "--time", "3h"), "--time=0-03:00:00"), "a flag is left out")
+}
+
+// Cancel ends the tasks of a supervisor that was killed.
+func TestCancelWithoutSupervisor(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	succeed(t, dir, long("submit", "run", "--targets", "fog_[01]", "--epochs", "64", "--parallel", "2", "--quiet")...)
+	ended(t, dir, "run")
+	middle(t, dir, "run", 0, 1)
+	middle(t, dir, "run", 1, 1)
+	var supervisor struct{ PID int }
+	files := must.Get(filepath.Glob(filepath.Join(dir, "run/submit/*.local")))(t)
+	must.Do(t, json.Unmarshal(must.Get(os.ReadFile(files[0]))(t), &supervisor))
+	must.Do(t, syscall.Kill(supervisor.PID, syscall.SIGKILL))
+	amtrl(t, dir, "cancel", "run").Prints(t, 0, "cancelled 2 tasks")
+	deadline := time.Now().Add(time.Minute)
+	for strings.Contains(amtrl(t, dir, "status", "run").Stdout, "running") {
+		must.Hold(t, time.Now().Before(deadline), "tasks run on")
+		time.Sleep(50 * time.Millisecond)
+	}
+	must.Hold(t, strings.Contains(amtrl(t, dir, "status", "run").Stdout, "2 cancelled"), "tasks ended otherwise")
+}
+
+// A checkpoint that was damaged is said to be, and its unit begins anew.
+func TestRunTaskDamagedCheckpoint(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	start(t, command(dir, long("submit", "run", "--targets", "fog_0", "--quiet", "--program", "/none")...)).Prints(t, 1)
+	run := filepath.Join(dir, "run")
+	task := []string{"run-task", "--part", must.Get(batch.Open(run))(t).Jobs[0].Key, run, "0"}
+	cmd := command(dir, task...)
+	launch(t, cmd)
+	middle(t, dir, "run", 0, 2)
+	cmd.Process.Kill()
+	cmd.Wait()
+	saved := must.Get(filepath.Glob(filepath.Join(run, "task/0/checkpoint/*/*.safetensors")))(t)
+	must.Equal(t, len(saved), 1, "checkpoints")
+	raw := must.Get(os.ReadFile(saved[0]))(t)
+	raw[len(raw)-1-testrand.New(t).IntN(1000)] ^= 1
+	must.Do(t, os.WriteFile(saved[0], raw, 0o644))
+	amtrl(t, dir, task...).Complains(t, 0, saved[0], "from its beginning")
+	succeed(t, dir, "collect", "run")
+	succeed(t, dir, long("sweep", "--targets", "fog_0", "--quiet", "--out", "whole")...)
+	foldertest.Same(t, filepath.Join(run, "sweep"), filepath.Join(dir, "whole"))
+}
