@@ -5,6 +5,8 @@ usage: real_tables.py AMTRL [REPEATS]
 AMTRL is the command. A figure is the mean squared error on held-out rows of the target, divided by the variance of their labels; it is a
 mean over REPEATS draws of the target's samples (40 by default). The last rows are geometric means over the tables.
 
+Columns have the knots that amtrl data init gives a table.
+
 alone    few samples of a table and no sources: the baseline target beside RidgeCV and BayesianRidge
 sources  few samples of one part of a table, such as the images of one digit, with the other parts as sources: amtrl run with its defaults,
          which buy half of the sources' rows, beside RidgeCV on the samples alone, and RidgeCV and boosted trees on the samples with half of
@@ -26,7 +28,7 @@ from sklearn.preprocessing import StandardScaler
 
 TESTED = 300  # held-out rows at most
 MANIFEST = """files: rows.csv
-columns: {source: source, split: part, features: "x*"}
+columns: {source: source, split: part, features: "x*", knots: 5}
 labels:
   - column: label
     type: number

@@ -10,7 +10,8 @@
 //	problem.go     a target, its sources (sources.go), and what the schedule asks of each round
 //	resident.go    a data set on a device
 //	labels.go      labelled rows, by column and output
-//	units.go       the units of features and labels; scaling.go chooses those of features
+//	units.go       the units of features and labels; scaling.go chooses those of features,
+//	               bends.go those of features that knots add
 //	centring.go    what is subtracted from the rows of each source; centring_levels.go decides whether anything is
 //
 // A round:

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"iter"
 	"math"
 	"slices"
@@ -54,7 +55,8 @@ func (u units) labelOf(column int) float64 {
 
 // newUnits returns the units for the labelled rows of sources; columns holds the column of each of their outputs in
 // turn. A spread of 0 counts as 1. The spread of labels is about the mean of their output, and that of features as
-// scaling says, which must not be ScalingAuto. Rows less the centres of their pools have mu 0.
+// scaling says, which must not be ScalingAuto, with features of knots as [bendFactors] says. Rows less the centres of
+// their pools have mu 0.
 func newUnits(set shifted, sources []Source, columns []int, in []Labelled, scaling string) units {
 	d := set.set.Pools[0].Cols
 	sum, squares, n := make([]float64, d), make([]float64, d), 0
@@ -75,7 +77,19 @@ func newUnits(set shifted, sources []Source, columns []int, in []Labelled, scali
 			u.centre[j] = float32(mean)
 		}
 	}
+	factors := bendFactors(set, sources, in, scaling)
+	if factors != nil {
+		square = 0
+		for j, f := range factors {
+			mean := float64(u.centre[j])
+			square += (squares[j]/float64(max(1, n)) - mean*mean) / (f * f)
+		}
+	}
 	switch s := math.Sqrt(square / float64(d)); {
+	case factors != nil:
+		for _, f := range factors {
+			u.each = append(u.each, float32(f*cmp.Or(s, 1)))
+		}
 	case scaling == ScalingFeature:
 		u.each = featureScales(set, sources, in, u.centre)
 	case scaling != ScalingNone && s > 0:
