@@ -49,6 +49,9 @@ type program struct {
 
 func (q *queue) Record(fn func() error) (backend.Program, error) {
 	c := q.checkNow("Record")
+	if fn == nil {
+		c.Failf("fn", "expected a function, found nil")
+	}
 	if c.Err != nil {
 		return nil, c.Err
 	}

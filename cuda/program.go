@@ -42,6 +42,9 @@ func (p *program) add(uses []*storage, c *command) {
 
 func (q *queue) Record(fn func() error) (backend.Program, error) {
 	c := q.checkUnrecordable("Record")
+	if fn == nil {
+		c.Failf("fn", "expected a function, found nil")
+	}
 	if c.Err != nil {
 		return nil, c.Err
 	}

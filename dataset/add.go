@@ -47,6 +47,9 @@ func (s *Set) AddNumbers(pool *Pool, column string, labels []float32, test []int
 // addColumn adds a task for each of the outputs of a column. labels is the number of labels, and label returns the label of a row for an
 // output, NaN for none.
 func (s *Set) addColumn(pool *Pool, binary bool, outputs []Output, labels int, test []int32, label func(output, row int) float32) error {
+	if pool == nil {
+		return fmt.Errorf("%s: column %q: expected a pool, found nil", s.Name, outputs[0].Name)
+	}
 	refuse := func(format string, args ...any) error {
 		return fmt.Errorf("%s: pool %q: %w", s.Name, pool.Name, fmt.Errorf(format, args...))
 	}

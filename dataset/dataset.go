@@ -30,7 +30,7 @@ type Pool struct {
 	// Origin finds the row of the input that each row came from. It is nil where nobody needs it: the rows are then those of one file, in
 	// its order.
 	Origin Origin
-	// Cost is the cost of one row's label; 0 stands for 1.
+	// Cost is the cost of one row's label, from MinCost to MaxCost; 0 stands for 1.
 	Cost float64
 	// Target marks a pool that belongs to the target alone: none of its tasks is a source. Where a set has pools with this mark, only their
 	// tasks can be the target.

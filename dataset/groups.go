@@ -25,14 +25,21 @@ func (p *Pool) CountGroups(rows []int32) int {
 
 // LabelledRows returns the rows of a pool that are in Train of any task, and those that are in Test of any task, ascending and each once.
 func (s *Set) LabelledRows(pool int) (train, test []int32) {
-	for i := range s.Tasks {
-		if t := &s.Tasks[i]; t.Pool == pool {
-			train, test = append(train, t.Train...), append(test, t.Test...)
+	// The classes of a column share one list, which is merged once.
+	merge := func(of func(*Task) []int32) (rows []int32) {
+		var seen [][]int32
+		for i := range s.Tasks {
+			list := of(&s.Tasks[i])
+			same := func(l []int32) bool { return len(l) == len(list) && &l[0] == &list[0] }
+			if s.Tasks[i].Pool != pool || len(list) == 0 || slices.ContainsFunc(seen, same) {
+				continue
+			}
+			seen, rows = append(seen, list), append(rows, list...)
 		}
+		slices.Sort(rows)
+		return slices.Compact(rows)
 	}
-	slices.Sort(train)
-	slices.Sort(test)
-	return slices.Compact(train), slices.Compact(test)
+	return merge(func(t *Task) []int32 { return t.Train }), merge(func(t *Task) []int32 { return t.Test })
 }
 
 // oddGroups lists what is odd about the groups of the target's labelled rows.

@@ -47,6 +47,9 @@ func ReadSourceValues(path, column string, least, most float64) (*SourceValues, 
 		}
 	}
 	header, err := r.Read()
+	if errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("%s: expected a header with the columns source and %s, found an empty file", path, column)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: expected a header with the columns source and %s: %w", path, column, err)
 	}

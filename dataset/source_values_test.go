@@ -19,7 +19,7 @@ func TestReadSourceValues(t *testing.T) {
 		"cost\tSOURCE\n2\tfog_1\n3\tfog_2\n":                  "",
 		"source;cost\nfog_1;2,5\n":                            `found "2,5"`,
 		"\ufeff\ufeffsource,cost\nfog_1,2\nfog_2,3\n":         "expected a header with the columns source and cost, found",
-		"":                                   "expected a header with the columns source and cost: EOF",
+		"":                                   "expected a header with the columns source and cost, found an empty file",
 		"name,cost\nfog_1,2\n":               `found ["name" "cost"]`,
 		"source,cost\nfog_1\n":               "record on line 2",
 		"source,cost\nfog_1,1e308\n":         `line 2: cost of fog_1: expected a number from 1 to 100, found "1e308"`,

@@ -9,13 +9,14 @@ import (
 
 	"github.com/x448/float16"
 
+	"github.com/amtrl/amtrl/dataset/table"
 	"github.com/amtrl/amtrl/internal/finite"
 	"github.com/amtrl/amtrl/internal/text"
 )
 
 // Validate checks everything that the other parts of amtrl rely on, in time linear in the size of the set, and returns the first fault as
 // an error: a pool whose storage does not match its shape, pools of different widths, a scale that is not finite and positive, a cost that
-// is not finite or negative, a stored element that is not finite or beyond 1e18 in magnitude, a label that is not finite, or other than 0
+// is neither 0 nor from MinCost to MaxCost, a stored element that is not finite or beyond 1e18 in magnitude, a label that is not finite, or other than 0
 // and 1 where Binary is set, a name with control characters, a task name that is empty or taken, a pool with two tasks of one output, a
 // class where Binary is not set, a row that is outside its pool or listed twice in Train and Test together, a task without train rows, or a
 // model or columns that do not fit the tasks.
@@ -172,8 +173,8 @@ func (p *Pool) checkShape() error {
 	if !(p.Scale > 0) || math.IsInf(float64(p.Scale), 0) {
 		return fmt.Errorf("expected a scale that is finite and above 0, found %v", p.Scale)
 	}
-	if !(p.Cost >= 0) || math.IsInf(p.Cost, 0) {
-		return fmt.Errorf("expected a cost that is finite and not negative, found %v", p.Cost)
+	if p.Cost != 0 && !(p.Cost >= MinCost && p.Cost <= MaxCost) {
+		return fmt.Errorf("expected a cost from %g to %g, or 0 for 1, found %v", MinCost, MaxCost, p.Cost)
 	}
 	if n := len(p.Groups); n != 0 && n != p.Rows {
 		return fmt.Errorf("expected %d numbers of groups, one for each row, or none, found %d", p.Rows, n)
@@ -215,9 +216,16 @@ func (p *Pool) CheckFeatures() error {
 	}
 }
 
+// The bounds of the cost of a row. Within them costs can be squared, summed over all sources and divided by without an
+// overflow.
+const (
+	MinCost = 1e-18
+	MaxCost = 1e18
+)
+
 // maxFeature is the largest feature in magnitude: the square of ten times as much is near the largest float32.
 const (
-	maxFeature     = 1e18
+	maxFeature     = table.MaxFeature
 	boundedFeature = "a value of at most 1e+18 in magnitude"
 )
 

@@ -29,6 +29,9 @@ func (s *Set) Warnings(files bool) (out []Oddity) {
 	if files {
 		place = (*Pool).place
 	}
+	if len(s.Pools) == 0 {
+		return nil
+	}
 	for _, p := range s.Pools {
 		cells += p.Rows * p.Cols
 	}

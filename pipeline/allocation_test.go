@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
@@ -53,7 +54,7 @@ func TestRatesFollowTheRule(t *testing.T) {
 		t.Errorf("l1 with costs 1 and 4: %v, want [1/3 1/6]", l1)
 	}
 	// n proportional to nu^2/sqrt(c), whatever the unit of the costs.
-	for _, unit := range []float64{1, 7, MinCost} {
+	for _, unit := range []float64{1, 7, dataset.MinCost} {
 		priced := Allocation{Rule: RulePriced}.rates([]float64{1, 2}, []float64{unit, 4 * unit})
 		if want := []float64{1. / 9, 2. / 9}; !near(priced[0]*unit, want[0], 1e-14) || !near(priced[1]*unit, want[1], 1e-14) {
 			t.Errorf("priced with costs 1 and 4 times %g: %v, want %v", unit, priced, want)

@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/amtrl/amtrl/dataset"
 )
 
 // The methods that choose the samples of the sources.
@@ -51,13 +53,9 @@ const (
 	InitPath    = "path"
 )
 
-// The bounds of a cost and of the magnitude of a relevance. Within them these can be squared, summed over all sources
-// and divided by without an overflow.
-const (
-	MinCost = 1e-18
-	MaxCost = 1e18
-	MaxNu   = 1e100
-)
+// MaxNu bounds the magnitude of a relevance. Within it relevances can be squared, summed over all sources and divided by
+// without an overflow.
+const MaxNu = 1e100
 
 // MaxK is the largest width of a representation: the relevance and the heads solve K by K systems, which takes time
 // K^3.
@@ -198,8 +196,8 @@ func (c *Config) Validate() error {
 		return fmt.Errorf("schedule theory is Alg. 2, line 4: expected allocation %s without mix and costs", RuleSquared)
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Costs)) {
-		if v := c.Costs[name]; !(v >= MinCost && v <= MaxCost) {
-			return fmt.Errorf("cost of %s is %g, expected a number from %g to %g", name, v, MinCost, MaxCost)
+		if v := c.Costs[name]; !(v >= dataset.MinCost && v <= dataset.MaxCost) {
+			return fmt.Errorf("cost of %s is %g, expected a number from %g to %g", name, v, dataset.MinCost, dataset.MaxCost)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Nu)) {

@@ -52,7 +52,7 @@ func Result(r *runs.Result, top int, f Format) string {
 	if r.ConvAdvised {
 		parts = append(parts, convLine.String()+"\n")
 	}
-	n := min(top, len(r.Sources))
+	n := max(0, min(top, len(r.Sources)))
 	sources := Table{
 		Title:  fmt.Sprintf("the %d most relevant of %s (%s)", n, text.Several(len(r.Sources), "source"), firstMethod(r)),
 		Header: []string{"source", "nu", "share", "samples"},
@@ -223,7 +223,7 @@ func firstMethod(r *runs.Result) string {
 // Relevance renders a table of nu and share of the most relevant sources of one model, at most top of them.
 func Relevance(title string, sources []runs.SourceResult, top int, f Format) string {
 	t := Table{Title: title, Header: []string{"source", "nu", "share"}, Right: []int{1, 2}}
-	for _, s := range sources[:min(top, len(sources))] {
+	for _, s := range sources[:max(0, min(top, len(sources)))] {
 		t.Rows = append(t.Rows, []string{s.Source, fmt.Sprintf("%+.4f", s.Nu), percent(s.Share)})
 	}
 	return t.Render(f)

@@ -87,8 +87,14 @@ type File struct {
 	Content []byte
 }
 
-// WriteFiles writes files in turn to the folder dir, which it creates, and returns their hashes.
+// WriteFiles writes files in turn to the folder dir, which it creates, and returns their hashes. A name that leads out of
+// the folder is an error.
 func WriteFiles(dir string, files []File) (Hashes, error) {
+	for _, f := range files {
+		if !filepath.IsLocal(f.Name) {
+			return nil, fmt.Errorf("%s: expected the name of a file in it, found %q", dir, f.Name)
+		}
+	}
 	if err := atomicfile.MkdirAll(dir); err != nil {
 		return nil, err
 	}

@@ -137,9 +137,12 @@ func (m *storedModel) decode(q backend.Queue, raw []byte, files bool) error {
 	m.far = far{low: meta.low, high: meta.high, samples: meta.samples}
 	m.scaled = newScaled(m, tensors)
 	m.strangers = Strangers{Column: meta.sourceColumn, Target: meta.own}
-	for name, numbers := range map[string][]float64{"means": meta.means, "centre": m.centre} {
-		if n := len(numbers); n != 0 && n != m.predictor.D {
-			return fmt.Errorf("metadata %s: expected one for each of %d features, found %d", name, m.predictor.D, n)
+	for _, of := range []struct {
+		name    string
+		numbers []float64
+	}{{"means", meta.means}, {"centre", m.centre}} {
+		if n := len(of.numbers); n != 0 && n != m.predictor.D {
+			return fmt.Errorf("metadata %s: expected one for each of %d features, found %d", of.name, m.predictor.D, n)
 		}
 	}
 	return nil

@@ -59,7 +59,9 @@ func KindOf(dir string) (Kind, error) {
 			return "", err
 		}
 	}
-	if _, err := os.Stat(dir); err != nil {
+	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("%s: expected the folder of a finished run or sweep, or of a study, found none: %w", dir, fs.ErrNotExist)
+	} else if err != nil {
 		return "", err
 	}
 	if _, err := os.Stat(filepath.Join(dir, configFile)); err == nil {

@@ -239,6 +239,8 @@ func testRecordRefuses(e *env) {
 			refused[c.name] = func() error { _, err := c.run(); return err }
 		}
 	}
+	_, err := q.Record(nil)
+	e.wantArgument(err, "Record of no function")
 	for name, fn := range refused {
 		e.wantIs(recordAndRun(q, fn), backend.ErrRecording, name+" in a program")
 		e.must(q.Fill(x, 1))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 
 	"github.com/urfave/cli/v2"
@@ -22,6 +23,9 @@ func (o *dataOptions) folder(ctx context.Context, out *output) (string, error) {
 		return "", nil
 	}
 	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("%s: expected %s, %s, %s, a manifest or a folder, found none", path, dataDigits, dataSparse, dataRandom)
+	}
 	if err != nil || info.IsDir() {
 		return path, err
 	}

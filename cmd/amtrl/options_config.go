@@ -133,7 +133,7 @@ func (o *configOptions) resolve(budgets []float64) (configuration, error) {
 		return out, err
 	}
 	if o.costs.V != "" {
-		if out.Costs, err = out.read(o.costs, "cost", pipeline.MinCost, pipeline.MaxCost); err != nil {
+		if out.Costs, err = out.read(o.costs, "cost", dataset.MinCost, dataset.MaxCost); err != nil {
 			return out, err
 		}
 	}

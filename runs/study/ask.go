@@ -140,6 +140,9 @@ func (s *Study) repeat(e *AskEvent, r Request) (*Asked, error) {
 		return nil, &Contradiction{fmt.Sprintf("request %q was made for %s of the target, expected the same, found %d", r.Key,
 			text.Several(e.TargetRows, "row"), r.TargetRows)}
 	}
+	if r.Expires > 0 && e.Expires == "" {
+		return nil, &Contradiction{fmt.Sprintf("request %q was made without an expiry, expected the same, found one of %s", r.Key, r.Expires)}
+	}
 	asked, err := s.asked(e)
 	if err == nil {
 		asked.Repeated = true

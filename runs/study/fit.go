@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -140,23 +141,21 @@ func (s *Study) drawnRows(st *state, p *pipeline.Problem, in pipeline.Round, rou
 		}
 		return 1
 	}
-	rows := [][]string{runs.RowsHeader}
-	for k := 1; k <= round; k++ {
-		for m, l := range in.Sources {
-			source := p.Sources[m]
-			for _, i := range l.Rows {
-				if since(source.Pool, i) != k {
-					continue
-				}
-				id, number, err := s.data.Set.Pools[source.Pool].Origin.Find(int(i))
-				if err != nil {
-					return nil, err
-				}
-				rows = append(rows, []string{strconv.Itoa(k), source.Name, id, strconv.FormatInt(number, 10), text.Number(p.Costs[m])})
+	byRound := make([][][]string, round)
+	for m, l := range in.Sources {
+		source := p.Sources[m]
+		for _, i := range l.Rows {
+			id, number, err := s.data.Set.Pools[source.Pool].Origin.Find(int(i))
+			if err != nil {
+				return nil, err
+			}
+			if k := since(source.Pool, i); k <= round {
+				line := []string{strconv.Itoa(k), source.Name, id, strconv.FormatInt(number, 10), text.Number(p.Costs[m])}
+				byRound[k-1] = append(byRound[k-1], line)
 			}
 		}
 	}
-	return runs.EncodeCSV(rows)
+	return runs.EncodeCSV(slices.Concat([][]string{runs.RowsHeader}, slices.Concat(byRound...)))
 }
 
 func (s *Study) roundID(round int) string { return s.id + "/" + strconv.Itoa(round) }
