@@ -212,6 +212,8 @@ func (t *jsonlTable) Scan(q Query, f func(*Batch) error) error {
 		b.reset()
 		return nil
 	}
+	row := newObjectReader(wanted)
+	scalars, features, vector := row.places(q.Scalars), row.places(q.Features), make([]json.RawMessage, len(q.Features))
 	err = t.objects(func(line int, raw []byte, read int64) error {
 		if b.Rows == batchRows(b.Features.Width, len(q.Features) > 0) || q.Next != nil {
 			if err := flush(); err != nil {
@@ -222,22 +224,24 @@ func (t *jsonlTable) Scan(q Query, f func(*Batch) error) error {
 			b.First++
 			return nil
 		}
-		var row map[string]json.RawMessage
 		if raw[0] != '{' {
 			return t.fault(line, errObject)
 		}
-		if err := json.Unmarshal(raw, &row); err != nil {
+		if !row.read(raw) {
 			return t.fault(line, syntaxOf(raw))
 		}
 		if b.Read = read; !t.list {
 			b.lines = append(b.lines, line)
 		}
 		for i, name := range q.Scalars {
-			if err := addValue(&b.Scalars[i], row[name]); err != nil {
+			if err := addValue(&b.Scalars[i], row.values[scalars[i]]); err != nil {
 				return t.fault(line, fmt.Errorf("column %s: %w", name, err))
 			}
 		}
-		if err := addVector(b, q.Features, row); err != nil {
+		for i, at := range features {
+			vector[i] = row.values[at]
+		}
+		if err := addVector(b, q.Features, vector); err != nil {
 			return t.fault(line, err)
 		}
 		b.Rows++
@@ -268,15 +272,15 @@ func addValue(v *Values, raw json.RawMessage) error {
 	return nil
 }
 
-// addVector appends the vector of a row, from one list or from one number for each name.
-func addVector(b *Batch, names []string, row map[string]json.RawMessage) error {
+// addVector appends the vector of a row, from one list or from one number for each name. values holds the value of each name, nil for none.
+func addVector(b *Batch, names []string, values []json.RawMessage) error {
 	if len(names) == 0 {
 		return nil
 	}
 	v := &b.Features
 	before := len(v.F32)
-	for _, name := range names {
-		raw := row[name]
+	for i, name := range names {
+		raw := values[i]
 		if raw == nil || string(raw) == "null" || raw[0] == '"' && isMissing(string(raw[1:len(raw)-1])) {
 			if err := b.gap(len(names), "none"); err != nil {
 				return fmt.Errorf("column %s: %w", name, err)
