@@ -7,8 +7,8 @@ import (
 	"github.com/amtrl/amtrl/internal/text"
 )
 
-// FewestSamples is the least number of labelled rows that can tell two methods apart. With fewer, chance makes all of them favour the same
-// method in more than one of twenty cases.
+// FewestSamples is the least number of labelled rows that can tell two methods apart. With fewer, chance makes all of them favour a given
+// one in more than one of twenty cases, of two that are alike.
 const FewestSamples = 5
 
 // columnLabels summarises the labels of one column over the labelled rows of a pool that are not for tests.

@@ -15,11 +15,11 @@ import (
 )
 
 // Validate checks everything that the other parts of amtrl rely on, in time linear in the size of the set, and returns the first fault as
-// an error: a pool whose storage does not match its shape, pools of different widths, a scale that is not finite and positive, a cost that
-// is neither 0 nor from MinCost to MaxCost, a stored element that is not finite or beyond 1e18 in magnitude, a label that is not finite, or other than 0
-// and 1 where Binary is set, a name with control characters, a task name that is empty or taken, a pool with two tasks of one output, a
-// class where Binary is not set, a row that is outside its pool or listed twice in Train and Test together, a task without train rows, or a
-// model or columns that do not fit the tasks.
+// an error: a pool whose storage does not match its shape, pools of different widths, a scale that is not finite and positive, a cost
+// that is neither 0 nor from MinCost to MaxCost, a stored element that is not finite or beyond 1e18 in magnitude, a label that is not
+// finite, or other than 0 and 1 where Binary is set, a name with control characters, a task name that is empty or taken, a pool with two
+// tasks of one output, a class where Binary is not set, a row that is outside its pool or listed twice in Train and Test together, a task
+// without train rows, or a model or columns that do not fit the tasks.
 func (s *Set) Validate() error {
 	if err := s.CheckShape(); err != nil {
 		return err

@@ -182,7 +182,7 @@ func (e *engine) Submit(ctx context.Context, p batch.Part) (string, error) {
 		return "", &batch.Unsure{Err: err}
 	}
 	id := strings.TrimSpace(string(out))
-	if _, _, err := splitID(id); id == "" || err != nil {
+	if _, err := namespaceOf(id); id == "" || err != nil {
 		return "", &batch.Unsure{Err: fmt.Errorf("kubectl create: expected NAMESPACE/NAME, found %s", excerpt(out))}
 	}
 	return id, nil
@@ -212,7 +212,7 @@ func (e *engine) list(ctx context.Context, namespace, kinds, selector string) ([
 func (e *engine) Query(ctx context.Context, jobs []batch.Job) ([]batch.Observation, error) {
 	runs := map[string][]string{}
 	for _, j := range jobs {
-		namespace, _, err := splitID(j.ID)
+		namespace, err := namespaceOf(j.ID)
 		if err != nil {
 			return nil, fmt.Errorf("part %s: %w", j.Key, err)
 		}
@@ -236,7 +236,7 @@ func (e *engine) Query(ctx context.Context, jobs []batch.Job) ([]batch.Observati
 // Cancel implements [batch.Engine]. To cancel all tasks of a job it deletes the job. An Indexed Job cannot leave out an index,
 // so to cancel some tasks it deletes their pods; the next attempt of each finds in the run folder that it was cancelled.
 func (e *engine) Cancel(ctx context.Context, j batch.Job, tasks []int) error {
-	namespace, _, err := splitID(j.ID)
+	namespace, err := namespaceOf(j.ID)
 	if err != nil {
 		return err
 	}
@@ -264,7 +264,7 @@ func (e *engine) Cancel(ctx context.Context, j batch.Job, tasks []int) error {
 
 // Log implements [batch.Engine]: the logs of the task's pods, while the cluster keeps them.
 func (e *engine) Log(j batch.Job, task int, follow bool) batch.Log {
-	namespace, _, err := splitID(j.ID)
+	namespace, err := namespaceOf(j.ID)
 	if err != nil {
 		return batch.Log{} // it never got an id that Kubernetes gives
 	}
@@ -275,11 +275,11 @@ func (e *engine) Log(j batch.Job, task int, follow bool) batch.Log {
 	return batch.Log{Argv: e.command(namespace, words...)}
 }
 
-// splitID returns the namespace and the name in the id of a job, both empty if the id is.
-func splitID(id string) (namespace, name string, err error) {
-	namespace, name, _ = strings.Cut(id, "/")
+// namespaceOf returns the namespace in the id of a job, empty if the id is.
+func namespaceOf(id string) (string, error) {
+	namespace, name, _ := strings.Cut(id, "/")
 	if id != "" && (!isDNSLabel(namespace) || !isDNSLabel(name)) {
-		return "", "", fmt.Errorf("the id of a job is %q: expected NAMESPACE/NAME", text.OneLine(id, 80))
+		return "", fmt.Errorf("the id of a job is %q: expected NAMESPACE/NAME", text.OneLine(id, 80))
 	}
-	return namespace, name, nil
+	return namespace, nil
 }

@@ -242,6 +242,6 @@ func (l *lab) complete(dir, ref string) {
 func (l *lab) jobName(dir string) string {
 	l.t.Helper()
 	r := must.Get(batch.Open(dir))(l.t)
-	_, name, _ := splitID(r.Jobs[0].ID)
+	_, name, _ := strings.Cut(r.Jobs[0].ID, "/")
 	return name
 }
