@@ -84,6 +84,9 @@ func (o *runOptions) run(ctx context.Context) error {
 			if full.Classifies(set) {
 				then = "what the model knows of that is from the sources alone"
 			}
+			if _, test := set.LabelledRows(full.SourcesIn(set)[i].Pool); len(test) == 0 {
+				then += ", and the stated error counts no such row"
+			}
 			o.note("note: no labelled sample of the target is %s: %s", u, then)
 		}
 	}
