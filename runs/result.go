@@ -321,14 +321,14 @@ func encodeRelevance(p *pipeline.Problem, sources []SourceResult) ([]byte, error
 	return EncodeCSV(rows)
 }
 
-// RowsHeader is the header row of rows.csv.
-var RowsHeader = []string{"round", "source", "id", "row", "cost"}
+// RowsHeader returns the header row of rows.csv.
+func RowsHeader() []string { return []string{"round", "source", "id", "row", "cost"} }
 
 // encodeRows returns the content of rows.csv: the rows that the first method drew, in drawing order, each with the id
 // that the data give it and its place in the data, counted from 0. Where rows have no place of their own in the data,
 // it is the place in the pool.
 func encodeRows(p *pipeline.Problem, epochs []pipeline.Epoch) ([]byte, error) {
-	rows := [][]string{RowsHeader}
+	rows := [][]string{RowsHeader()}
 	for i, e := range epochs {
 		if e.Method != epochs[0].Method {
 			break

@@ -37,8 +37,8 @@ func (e *kubectlError) Error() string {
 	return fmt.Sprintf("kubectl %s: %s", e.verb, e.text)
 }
 
-// ErrNoKubectl is the error of every query of a cluster if kubectl is not installed.
-var ErrNoKubectl = errors.New("kubectl is not in PATH: install it to reach a Kubernetes cluster; --dry-run works without")
+// errNoKubectl is the error of every query of a cluster if kubectl is not installed.
+var errNoKubectl = errors.New("kubectl is not in PATH: install it to reach a Kubernetes cluster; --dry-run works without")
 
 // runKubectl runs a command that begins with kubectl and returns its standard output.
 func runKubectl(ctx context.Context, stdin []byte, argv []string) ([]byte, error) {
@@ -61,7 +61,7 @@ func runKubectl(ctx context.Context, stdin []byte, argv []string) ([]byte, error
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	case errors.Is(err, exec.ErrNotFound):
-		return nil, ErrNoKubectl
+		return nil, errNoKubectl
 	case errors.As(err, &exit):
 		text := kubectlText(stderr.String())
 		if exit.ExitCode() < 0 {
@@ -101,7 +101,7 @@ func kubectlText(stderr string) string {
 // kubectlRefused reports whether an error means that the server has not made what it was asked to make. After any other
 // error nobody can be sure.
 func kubectlRefused(err error) bool {
-	return errors.Is(err, ErrNoKubectl) || kubectlSaid(err,
+	return errors.Is(err, errNoKubectl) || kubectlSaid(err,
 		"(Invalid)", "(BadRequest)", "(Forbidden)", "(Unauthorized)", "(NotFound)", "(MethodNotAllowed)", "(UnsupportedMediaType)",
 		" is invalid: ", "error validating", "unable to recognize", "no matches for kind",
 		"was refused", "no such host", "dial tcp", "must be logged in", "invalid configuration",

@@ -116,10 +116,10 @@ func TestKubectlMissingAndSlow(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	_, err := e.Submit(context.Background(), p)
 	var unsure *batch.Unsure
-	if !errors.Is(err, ErrNoKubectl) || errors.As(err, &unsure) {
+	if !errors.Is(err, errNoKubectl) || errors.As(err, &unsure) {
 		t.Error(err)
 	}
-	if _, err := e.Query(context.Background(), []batch.Job{{Part: p, ID: "team/there"}}); !errors.Is(err, ErrNoKubectl) {
+	if _, err := e.Query(context.Background(), []batch.Job{{Part: p, ID: "team/there"}}); !errors.Is(err, errNoKubectl) {
 		t.Error(err)
 	}
 	fakeKubectl(t, "sleep 30 & sleep 30")

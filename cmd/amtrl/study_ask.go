@@ -161,8 +161,9 @@ func (o *studyAskOptions) write(asked *study.Asked) error {
 		if err != nil {
 			return err
 		}
-		cells := make([]table.Cells, len(study.AskColumns))
-		for c, name := range study.AskColumns {
+		columns := study.AskColumns()
+		cells := make([]table.Cells, len(columns))
+		for c, name := range columns {
 			cells[c] = table.Cells{Name: name, Text: make([]string, len(asked.Rows))}
 			for i := range asked.Rows {
 				cells[c].Text[i] = asked.Record(i)[c]

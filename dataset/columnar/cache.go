@@ -11,9 +11,9 @@ import (
 	"github.com/amtrl/amtrl/internal/atomicfile"
 )
 
-// CacheFolder returns the folder in which Cached puts the import of a manifest. It is in the user's cache, and named after the manifest and
+// cacheFolder returns the folder in which Cached puts the import of a manifest. It is in the user's cache, and named after the manifest and
 // the files with their sizes and times.
-func CacheFolder(m *manifest.Manifest) (string, error) {
+func cacheFolder(m *manifest.Manifest) (string, error) {
 	base, err := os.UserCacheDir()
 	if err != nil {
 		return "", noCache(m, err)
@@ -37,7 +37,7 @@ const unused = 30 * 24 * time.Hour
 // Cached imports what a manifest describes into the user's cache, unless the import is there already, and returns its folder. It calls
 // fresh before an import; fresh and progress may be nil. After an import it removes those that were not asked for in 30 days.
 func Cached(ctx context.Context, m *manifest.Manifest, fresh func(dir string), progress Progress) (string, error) {
-	dir, err := CacheFolder(m)
+	dir, err := cacheFolder(m)
 	if err != nil {
 		return dir, err
 	}

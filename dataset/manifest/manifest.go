@@ -141,8 +141,8 @@ const (
 	MinCost  = 1e-6
 	MaxCost  = 1e6
 	MaxFolds = 1000
-	// MaxKnots is the largest number of knots of a column.
-	MaxKnots = 50
+	// maxKnots is the largest number of knots of a column.
+	maxKnots = 50
 )
 
 // DefaultMissing returns the values that stand for no label where a manifest gives none.

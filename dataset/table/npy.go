@@ -15,8 +15,8 @@ import (
 const (
 	// VectorColumn is the name where the array has a vector per row.
 	VectorColumn = "vector"
-	// ValueColumn is the name where the array has one value per row.
-	ValueColumn = "value"
+	// valueColumn is the name where the array has one value per row.
+	valueColumn = "value"
 )
 
 // openNPY reads the header of an NPY file and returns its array as a table of one column.
@@ -43,7 +43,7 @@ func openNPY(b base) (*arrayTable, error) {
 	if count*int64(bytes) != size-h.Data {
 		return nil, datafile.Fault(path, h.Data, "elements of %d bytes for shape %v", "%d bytes", bytes, h.Shape, size-h.Data)
 	}
-	name := ValueColumn
+	name := valueColumn
 	if len(h.Shape) > 1 {
 		name = VectorColumn
 	}

@@ -403,8 +403,10 @@ func (s *Study) idOf(pool int, i int32) (string, error) {
 	return id, err
 }
 
-// AskColumns are the columns of the table of an ask.
-var AskColumns = []string{"id", "source", "cost", "priority", "reason", "ask", "expires"}
+// AskColumns returns the columns of the table of an ask.
+func AskColumns() []string {
+	return []string{"id", "source", "cost", "priority", "reason", "ask", "expires"}
+}
 
 // Record returns row i as a record of AskColumns.
 func (a *Asked) Record(i int) []string {
@@ -413,7 +415,7 @@ func (a *Asked) Record(i int) []string {
 }
 
 func (a *Asked) csv() ([]byte, error) {
-	rows := [][]string{AskColumns}
+	rows := [][]string{AskColumns()}
 	for i := range a.Rows {
 		rows = append(rows, a.Record(i))
 	}

@@ -155,7 +155,7 @@ func (s *Study) drawnRows(st *state, p *pipeline.Problem, in pipeline.Round, rou
 			}
 		}
 	}
-	return runs.EncodeCSV(slices.Concat([][]string{runs.RowsHeader}, slices.Concat(byRound...)))
+	return runs.EncodeCSV(slices.Concat([][]string{runs.RowsHeader()}, slices.Concat(byRound...)))
 }
 
 func (s *Study) roundID(round int) string { return s.id + "/" + strconv.Itoa(round) }
