@@ -9,6 +9,7 @@ import (
 
 	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/pipeline/internal/linalg"
+	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
 // bendScales are the factors on the units of the features that knots add which are compared. With 1 these features of a
@@ -20,9 +21,6 @@ const (
 	bendRows    = 100
 	bendSources = 15
 )
-
-// signals are the variances that features explain, in units of the noise, which bendEvidence averages over.
-var signals = []float64{1. / 64, 1. / 16, 1. / 4, 1, 4, 16, 64, 256, 1024}
 
 // bendable returns the number of features that knots add to a set, whose units are chosen by the labels, 0 where the
 // scaling fixes their units.
@@ -46,9 +44,10 @@ func bendFactors(set shifted, sources []Source, in []Labelled, scaling string) [
 // bendScale returns the factor on the units of the last features, which knots add, that the labels call for: effects
 // that are nearly lines have a large one. For each f of bendScales it takes the likelihood of the labels of each source
 // and output on their own, under a regression whose slopes have a normal prior of one variance in these units
-// ([bendEvidence]). The result is the geometric mean of bendScales, each weighted by 1/f times the product of these
-// likelihoods. The outputs of a source, which are of the same rows, count as one together. in holds the labelled rows of
-// the sources, the target's last.
+// ([regress.Evidences]). The result is the geometric mean of bendScales, each weighted by 1/f times the product of these
+// likelihoods, to the nearest power of two, so that the methods of a run mostly agree and share what they compute of the
+// target's samples. The outputs of a source, which are of the same rows, count as one together. in holds the labelled
+// rows of the sources, the target's last.
 func bendScale(set shifted, sources []Source, in []Labelled, knots int) float64 {
 	logs := make([]float64, len(bendScales))
 	every := 1 + (len(in)-2)/bendSources
@@ -58,18 +57,18 @@ func bendScale(set shifted, sources []Source, in []Labelled, knots int) float64 
 		}
 		outputs := len(sources[m].Tasks)
 		for _, of := range l.byRows(outputs, bendRows) {
-			lines, bends := set.kernels(sources[m].Pool, l.Rows, of.places, knots)
-			for k, f := range bendScales {
-				logs[k] += bendEvidence(lines, bends, 1/(f*f), of.labels) / float64(outputs)
+			x := set.rowsAt(sources[m].Pool, l.Rows, of.places)
+			for k, v := range regress.Evidences(x, of.labels, knots, bendScales) {
+				logs[k] += v / float64(outputs)
 			}
 		}
 	}
 	most, sum, mean := slices.Max(logs), 0.0, 0.0
 	for k, v := range logs {
 		w := math.Exp(v-most) / bendScales[k]
-		sum, mean = sum+w, mean+w*math.Log(bendScales[k])
+		sum, mean = sum+w, mean+w*math.Log2(bendScales[k])
 	}
-	return math.Exp(mean / sum)
+	return math.Exp2(math.Round(mean / sum))
 }
 
 // sameRows holds the labels, less their mean, of outputs that have labels of the same rows, which are at the given
@@ -104,64 +103,17 @@ func (l Labelled) byRows(outputs, most int) []sameRows {
 	return out
 }
 
-// kernels returns the inner products of the rows at the given places, less their mean: those of all features but the
-// last, which knots add, and those of the last.
-func (s shifted) kernels(pool int, rows []int32, places []int, knots int) (lines, bends *mat.SymDense) {
+// rowsAt returns the features of the rows at the given places, less their mean.
+func (s shifted) rowsAt(pool int, rows []int32, places []int) *mat.Dense {
 	d := s.set.Pools[0].Cols
 	x, row := mat.NewDense(len(places), d, nil), make([]float32, d)
 	for i, at := range places {
 		s.readRow(pool, int(rows[at]), row)
+		to := x.RawRowView(i)
 		for j, v := range row {
-			x.Set(i, j, float64(v))
+			to[j] = float64(v)
 		}
 	}
 	linalg.Centre(x)
-	lines, bends = mat.NewSymDense(len(places), nil), mat.NewSymDense(len(places), nil)
-	lines.SymOuterK(1, x.Slice(0, len(places), 0, d-knots))
-	bends.SymOuterK(1, x.Slice(0, len(places), d-knots, d))
-	return lines, bends
-}
-
-// bendEvidence returns the logarithm of the likelihood of the labels of each output, up to a constant that is the same
-// for all kernels. Labels y, less their mean, have the covariance
-//
-//	sigma^2 (I + h K / k),  K = lines + weight bends,
-//
-// with k the mean of the diagonal of K. sigma is the likeliest for each h, and the likelihood is the mean over the
-// signals h. Intercepts cost nothing, as in restricted likelihood (Harville 1977), since K is of rows less their mean.
-func bendEvidence(lines, bends *mat.SymDense, weight float64, labels [][]float64) float64 {
-	n := lines.SymmetricDim()
-	k := mat.NewSymDense(n, nil)
-	k.ScaleSym(weight, bends)
-	k.AddSym(k, lines)
-	trace := mat.Trace(k)
-	if !(trace > 0) {
-		return 0
-	}
-	logs := make([][]float64, len(labels))
-	for _, h := range signals {
-		a := mat.NewSymDense(n, nil)
-		a.ScaleSym(h*float64(n)/trace, k)
-		for i := range n {
-			a.SetSym(i, i, a.At(i, i)+1)
-		}
-		var of mat.Cholesky
-		if !of.Factorize(a) {
-			continue
-		}
-		for c, y := range labels {
-			solved := mat.NewVecDense(n, nil)
-			if of.SolveVecTo(solved, mat.NewVecDense(n, y)) != nil {
-				continue
-			}
-			logs[c] = append(logs[c], -(float64(n-1)*math.Log(mat.Dot(solved, mat.NewVecDense(n, y)))+of.LogDet())/2)
-		}
-	}
-	sum := 0.0
-	for _, l := range logs {
-		if len(l) > 0 {
-			sum += floats.LogSumExp(l)
-		}
-	}
-	return sum
+	return x
 }

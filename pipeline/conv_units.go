@@ -20,7 +20,7 @@ func (n *convNet) units() (units, error) {
 	if !n.intercept() {
 		return units{scale: 1}, nil
 	}
-	return unitsAt(n.b, n.unitsAt(), n.inputs(), 1)
+	return unitsAt(n.b, n.unitsAt(), n.inputs(), 1, false)
 }
 
 func (n *convNet) origins() ([]float32, error) {

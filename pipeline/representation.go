@@ -67,14 +67,15 @@ func newRepresentation(b backend.Queue, cfg *Config, set *dataset.Set, t, column
 		}
 		return newConvNet(b, cfg.Conv, shapes, cfg.K, t, columns)
 	}
-	scales := 1
-	if cfg.Scaling == ScalingFeature || columns > 0 && bendable(set, cfg.Scaling) > 0 {
+	scales, bends := 1, columns > 0 && bendable(set, cfg.Scaling) > 0
+	if cfg.Scaling == ScalingFeature || bends {
 		scales = set.Pools[0].Cols
 	}
 	l, err := newLinear(b, cfg.K, set.Pools[0].Cols, t, columns, scales)
 	if err != nil {
 		return nil, err
 	}
+	l.bends = bends
 	return &linearClass{l, cfg.ERM}, nil
 }
 

@@ -1,7 +1,6 @@
 package pipeline
 
 import (
-	"cmp"
 	"iter"
 	"math"
 	"slices"
@@ -14,19 +13,19 @@ import (
 )
 
 // units are the units in which features and labels are measured, so that results do not depend on the units of the
-// data: the fit sees z = (x - mu) / s, with one s for all features or one for each, and the labels of a column in units
-// of their own spread. They come from the rows of a method's first round and stay for all its rounds.
+// data: the fit sees z_j = (x_j - mu_j) / (s s_j), and the labels of a column in units of their own spread. They come
+// from the rows of a method's first round and stay for all its rounds.
 type units struct {
 	centre []float32 // mu, d numbers
-	scale  float64   // s: its square is the mean variance of a feature; 1 where each has its own
-	each   []float32 // s_j of each feature, or nil
+	scale  float64   // s: its square is the mean variance of a feature; 1 where each has a spread of its own
+	each   []float32 // s_j of each feature, nil for 1: its spread or, of those that knots add, what bendScale gives
 	label  []float64 // spread by column, 1 for labels of 0 and 1; nil for 1 throughout
 }
 
-// ofFeature returns s of feature j.
+// ofFeature returns s s_j of feature j.
 func (u units) ofFeature(j int) float64 {
 	if u.each != nil {
-		return float64(u.each[j])
+		return u.scale * float64(u.each[j])
 	}
 	return u.scale
 }
@@ -36,7 +35,7 @@ func (u units) same(as units) bool {
 	return u.scale == as.scale && slices.Equal(u.centre, as.centre) && slices.Equal(u.each, as.each)
 }
 
-// inverse returns 1/s_j of each feature, empty where all share one s.
+// inverse returns 1/s_j of each feature, empty where all are 1.
 func (u units) inverse() []float32 {
 	v := make([]float32, len(u.each))
 	for j, s := range u.each {
@@ -85,11 +84,10 @@ func newUnits(set shifted, sources []Source, columns []int, in []Labelled, scali
 			square += (squares[j]/float64(max(1, n)) - mean*mean) / (f * f)
 		}
 	}
+	for _, f := range factors {
+		u.each = append(u.each, float32(f))
+	}
 	switch s := math.Sqrt(square / float64(d)); {
-	case factors != nil:
-		for _, f := range factors {
-			u.each = append(u.each, float32(f*cmp.Or(s, 1)))
-		}
 	case scaling == ScalingFeature:
 		u.each = featureScales(set, sources, in, u.centre)
 	case scaling != ScalingNone && s > 0:
@@ -236,11 +234,15 @@ func (u units) in(l Labelled, columns []int) Labelled {
 	return Labelled{l.Rows, y}
 }
 
-// values returns the units as they are stored among the parameters: mu, s, and the unit of each column of labels.
+// values returns the units as they are stored among the parameters: mu, s or all s s_j, and the unit of each column of
+// labels.
 func (u units) values() []float32 {
-	scales := u.each
-	if scales == nil {
-		scales = []float32{float32(u.scale)}
+	scales := []float32{float32(u.scale)}
+	if u.each != nil {
+		scales = make([]float32, len(u.each))
+		for j, v := range u.each {
+			scales[j] = float32(u.scale) * v
+		}
 	}
 	v := slices.Concat(u.centre, scales)
 	for _, s := range u.label {
@@ -249,13 +251,20 @@ func (u units) values() []float32 {
 	return v
 }
 
-// unitsAt reads back the values of units for rows of d features, with one s or d of them, as scales says.
-func unitsAt(b backend.Queue, at backend.Vector, d, scales int) (units, error) {
+// unitsAt reads back the values of units for rows of d features, with one s or d of them, as scales says. Where bends is
+// set, s_j is 1 for the first feature, and powers of two times s, which are exact, are divided by s.
+func unitsAt(b backend.Queue, at backend.Vector, d, scales int, bends bool) (units, error) {
 	v := make([]float32, at.Len)
 	err := backend.Get(b, v, at.Buf, at.Off)
 	u := units{centre: v[:d], scale: float64(v[d])}
 	if scales > 1 {
-		u.scale, u.each = 1, v[d:d+scales]
+		u.each = slices.Clone(v[d : d+scales])
+		if !bends {
+			u.scale = 1
+		}
+		for j := range u.each {
+			u.each[j] /= float32(u.scale)
+		}
 	}
 	for _, s := range v[d+scales:] {
 		u.label = append(u.label, float64(s))
@@ -276,7 +285,7 @@ func (l *linear) units() (units, error) {
 	if !l.intercept {
 		return units{scale: 1}, nil
 	}
-	return unitsAt(l.b, section(l.all, l.theta.Len, l.d+l.scales+l.columns), l.d, l.scales)
+	return unitsAt(l.b, section(l.all, l.theta.Len, l.d+l.scales+l.columns), l.d, l.scales, l.bends)
 }
 
 // inUnits returns the round with its labels in the units of the fit, which the first round of a method sets and later

@@ -4,7 +4,7 @@
 //	rows.go          the rows of the samples and their kernel; judged.go gives columns less weight whose slopes leave-one-out cannot judge
 //	kernel_ridge.go  least squares on two kernels, solved by tridiagonal.go; towards.go draws it towards the sources' mean head, and
 //	                 refine.go removes rounding errors
-//	restricted.go    the restricted likelihood of a penalty
+//	restricted.go    the restricted likelihood of a penalty; evidence.go compares units of features by one that needs no penalty
 //	nested.go        nested cross-validation: the residuals of samples that are left out of all choices too
 //	logistic.go      logistic regression of two classes; discriminant.go turns predictions into log-odds
 //	stratified.go    the folds in which samples are left out

@@ -1,0 +1,74 @@
+package regress
+
+import (
+	"math"
+	"testing"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/internal/testrand"
+	"github.com/amtrl/amtrl/pipeline/internal/linalg"
+)
+
+// Evidences agrees with the density of n-1 contrasts of the labels that the mean is no part of, for more rows than
+// features and for fewer.
+func TestEvidences(t *testing.T) {
+	rng := testrand.New(t)
+	scales := []float64{0.7, 1, 5}
+	for range 20 {
+		n, d, outputs := 4+rng.IntN(12), 2+rng.IntN(12), 1+rng.IntN(3)
+		last := 1 + rng.IntN(d-1)
+		x, labels := mat.NewDense(n, d, nil), make([][]float64, outputs)
+		for i := range n {
+			for j := range d {
+				x.Set(i, j, 3*rng.NormFloat64())
+			}
+		}
+		linalg.Centre(x)
+		for c := range labels {
+			labels[c] = make([]float64, n)
+			for i := range labels[c] {
+				labels[c][i] = rng.NormFloat64() + x.At(i, 0)
+			}
+			floats.AddConst(-floats.Sum(labels[c])/float64(n), labels[c])
+		}
+		var q mat.Dense // orthonormal columns, the first the same for all rows
+		var qr mat.QR
+		ones := mat.NewDense(n, 1, nil)
+		for i := range n {
+			ones.Set(i, 0, 1)
+		}
+		qr.Factorize(ones)
+		qr.QTo(&q)
+		contrasts := q.Slice(0, n, 1, n)
+		got := Evidences(x, labels, last, scales)
+		for i, f := range scales {
+			scaled := mat.DenseCopyOf(x)
+			for j := d - last; j < d; j++ {
+				linalg.ScaleColumn(scaled, j, 1/f)
+			}
+			var k mat.Dense
+			k.Mul(scaled, scaled.T())
+			want := 0.0
+			for _, of := range labels {
+				sum := 0.0
+				for _, h := range signals {
+					var a, y, solved, square mat.Dense
+					a.Product(contrasts.T(), &k, contrasts)
+					a.Scale(h*float64(n)/mat.Trace(&k), &a)
+					for i := range n - 1 {
+						a.Set(i, i, a.At(i, i)+1)
+					}
+					y.Mul(contrasts.T(), mat.NewDense(n, 1, of))
+					must.Do(t, solved.Solve(&a, &y))
+					square.Mul(y.T(), &solved)
+					sum += math.Pow(square.At(0, 0), -float64(n-1)/2) / math.Sqrt(mat.Det(&a))
+				}
+				want += math.Log(sum)
+			}
+			must.Hold(t, math.Abs(got[i]-want) < 1e-6*(1+math.Abs(want)), "%d rows, %d of %d features by %g: %g, want %g", n, last, d, f, got[i], want)
+		}
+	}
+}
