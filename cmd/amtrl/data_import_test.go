@@ -98,7 +98,8 @@ func TestRunNotesUnseenClasses(t *testing.T) {
 	must.Do(t, os.WriteFile(path, []byte(strings.ReplaceAll(text, "shop 4,bad", "shop 4,")), 0o644))
 	amtrl(t, dir, dry...).Complains(t, 0, `note: no labelled sample of the target is of class "bad" of label: `+
 		"what the model knows of that is from the sources alone, and the stated error counts no such row")
-	amtrl(t, dir, append(dry, "--head-loss", "squared")...).Complains(t, 0, "of label: a class without a sample is never predicted, and the stated error counts")
+	amtrl(t, dir, append(dry, "--head-loss", "squared")...).Complains(t, 0,
+		"of label: a class without a sample is never predicted, and the stated error counts")
 	amtrl(t, dir, "data", "check", "shops.yaml").Prints(t, 0, `no labelled sample is of class "bad" of label, which sources have`)
 }
 

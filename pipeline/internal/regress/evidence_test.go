@@ -68,7 +68,8 @@ func TestEvidences(t *testing.T) {
 				}
 				want += math.Log(sum)
 			}
-			must.Hold(t, math.Abs(got[i]-want) < 1e-6*(1+math.Abs(want)), "%d rows, %d of %d features by %g: %g, want %g", n, last, d, f, got[i], want)
+			must.Hold(t, math.Abs(got[i]-want) < 1e-6*(1+math.Abs(want)),
+				"%d rows, %d of %d features by %g: %g, want %g", n, last, d, f, got[i], want)
 		}
 	}
 }
