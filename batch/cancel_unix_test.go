@@ -38,7 +38,7 @@ func (e cancellingEngine) Cancel(_ context.Context, _ Job, tasks []int) error {
 	return nil
 }
 
-// A job whose last open tasks are cancelled is cancelled as a whole, whether or not other tasks of it have failed.
+// Where all tasks are cancelled a job is cancelled as a whole, whether or not other tasks of it have failed.
 func TestCancelWholeJob(t *testing.T) {
 	for _, c := range []struct {
 		states []State
@@ -48,7 +48,7 @@ func TestCancelWholeJob(t *testing.T) {
 	}{
 		{[]State{Running, Queued, Queued, Queued}, nil, "[[] true]", 4},
 		{[]State{Failed, Running, Queued, Queued}, nil, "[[] true]", 3},
-		{[]State{Failed, Running, Failed, Queued}, []int{1, 3}, "[[] true]", 2},
+		{[]State{Failed, Running, Failed, Queued}, []int{1, 3}, "[[1 3] false]", 2},
 		{[]State{Failed, Running, Queued, Queued}, []int{1}, "[[1] false]", 1},
 		{[]State{Failed, Failed, Cancelled, Timeout}, nil, "[]", 0},
 	} {

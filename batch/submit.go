@@ -143,11 +143,8 @@ func (r *Run) Cancel(ctx context.Context, open Opener, tasks []int) (int, error)
 		return 0, err
 	}
 	of := r.jobOf()
-	byJob, left := map[*JobRecord]Tasks{}, map[*JobRecord]int{}
+	byJob := map[*JobRecord]Tasks{}
 	for _, t := range status.Tasks {
-		if t.State.open() {
-			left[of[t.Task]]++
-		}
 		if t.State.open() && (tasks == nil || slices.Contains(tasks, t.Task)) {
 			byJob[of[t.Task]] = append(byJob[of[t.Task]], t.Task)
 		}
@@ -166,7 +163,7 @@ func (r *Run) Cancel(ctx context.Context, open Opener, tasks []int) (int, error)
 			return n, err
 		}
 		whole := []int(list)
-		if len(list) == left[j] {
+		if tasks == nil || len(list) == status.unfinished[j] {
 			whole = nil
 		}
 		if err := e.Cancel(ctx, j.Job, whole); err != nil {

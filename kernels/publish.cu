@@ -5,8 +5,8 @@
 // Shapes   from: n 64-bit words in device memory. to: n 64-bit words, and flag: one of 32
 //          bits, in memory of the host.
 // Launch   grid: one block; block BLOCK.
-// Order    a host that sees the flag sees the words: each thread's writes come before
-//          its fence, all fences before the barrier, and the flag after it.
+// Order    a host that sees the flag sees the words: the writes of all threads come
+//          before the barrier, after which one thread fences, then sets the flag.
 // Traffic  n words over PCIe.
 #include "common.cuh"
 

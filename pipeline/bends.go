@@ -25,7 +25,7 @@ const (
 // bendable returns the number of features that knots add to a set, whose units are chosen by the labels, 0 where the
 // scaling fixes their units.
 func bendable(set *dataset.Set, scaling string) int {
-	if set.Columns == nil || scaling != "" && scaling != ScalingGlobal {
+	if set.Columns == nil || set.Pools[0].Height > 0 || scaling != "" && scaling != ScalingGlobal {
 		return 0
 	}
 	return set.Columns.Knots.Count()

@@ -88,6 +88,16 @@ func TestBendScale(t *testing.T) {
 			}
 		}
 		must.Hold(t, math.Abs(mean-1) < 1e-3, "the mean variance of a feature is %g", mean)
+		set.Pools[0].Height = 1
+		must.Equal(t, bendable(set, ScalingGlobal), 0, "features of knots of images")
+		set.Pools[0].Height = 0
+		for _, p := range set.Pools { // features of any mean
+			for i := range p.F32 {
+				p.F32[i] += 1 << 14
+			}
+		}
+		moved := newUnits(shifted{set: set}, sources, make([]int, pools), in, ScalingGlobal)
+		must.Hold(t, math.Abs(moved.scale/u.scale-1) < 0.02, "a unit of %g, before the shift %g", moved.scale, u.scale)
 		for _, fixed := range []string{ScalingFeature, ScalingNone} {
 			must.Equal(t, bendable(set, fixed), 0, "features of knots with scaling %s", fixed)
 		}

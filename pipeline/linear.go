@@ -9,8 +9,8 @@ import (
 
 // linear is the representation phi(x) = B'z with a head w_t for each output t of the sources
 // (paper, section 2). The paper's model has z = x. With intercepts, z is
-// (x - mu) / s, s one number or one for each feature, and the prediction of task t is
-// z'B w_t + b_t; see [units].
+// (x - mu) / s, s one number or one for each feature, in general s s_j, and the prediction of
+// task t is z'B w_t + b_t; see [units].
 //
 // What is learned is one parameter vector on the device: first B' (K by d), then
 // W' (T by K), both row-major, then b (T) where there are intercepts.
@@ -97,8 +97,8 @@ type ermObjective struct {
 	host        []float64
 	square      []float64 // ||B||_F^2 + ||W||_F^2
 	perLabel    []float64 // 2/N
-	// With intercepts, offset and sum hold the offset and the sum of residuals of each task, and inverse is 1/s. Where each feature has its
-	// own s_j, each holds the 1/s_j and inverse is 1.
+	// With intercepts, offset and sum hold the offset and the sum of residuals of each task, and inverse is 1/s. Where features have s_j of
+	// their own, each holds the 1/s_j.
 	offset, sum backend.Vector
 	inverse     float64
 	each        backend.Vector
@@ -172,8 +172,7 @@ func (o *ermObjective) scaleEach(m backend.Matrix) error {
 	return o.b.ScaleColumns(m, o.each)
 }
 
-// pass computes q = s Q and the loss of each task for p = P' / s and the intercepts of x. Where each feature has its own s_j, it computes q
-// = Q.
+// pass computes q = s Q and the loss of each task for p = P' / (s s_j) and the intercepts of x.
 func (o *ermObjective) pass(x backend.Vector) error {
 	b := o.b
 	if !o.intercept {

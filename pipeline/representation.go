@@ -142,7 +142,7 @@ func (l *linearClass) features(s backend.Samples, z backend.Matrix) error {
 }
 
 // ofRows converts a matrix that multiplies features in units z to one for the rows x as they are stored, up to the
-// factor 1/s where all features share one s: then it returns m itself, else a copy with column j divided by s_j.
+// factor 1/s: it returns m itself or, where features have s_j of their own, a copy with column j divided by s_j.
 func ofRows(b backend.Queue, tmp *backend.Scope, m backend.Matrix, u units) (backend.Matrix, error) {
 	if u.each == nil {
 		return m, nil
@@ -159,7 +159,7 @@ func ofRows(b backend.Queue, tmp *backend.Scope, m backend.Matrix, u units) (bac
 }
 
 // tensors returns B' as representation.weight and W' as sources.weight, and with intercepts b as sources.bias, mu as
-// representation.centre and s as representation.scale.
+// representation.centre and s, or all s s_j, as representation.scale.
 func (l *linearClass) tensors(theta []float32) []Tensor {
 	kd, tk := l.k*l.d, l.t*l.k
 	out := []Tensor{

@@ -382,7 +382,7 @@ func (l *Learner) regress(r regress.Regression) (regress.Found, error) {
 type targetRows struct {
 	*regress.Rows
 	rows []int32   // in the target's pool
-	each []float32 // the s_j of features, nil where all share one s
+	each []float32 // the s_j of features, nil where all are 1
 	// alone is the logistic regression of the labels aloneOf on these rows alone, once a classifier has asked for it;
 	// it is nil then, too, if rounding made its systems singular.
 	alone   *regress.LogisticFit

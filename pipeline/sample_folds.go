@@ -10,10 +10,10 @@ import (
 )
 
 // sampleFolds divides the target's samples into folds, each of which is left out in turn. It is remembered, since it is
-// the same for all methods.
+// the same for all methods with the same s_j.
 type sampleFolds struct {
 	of   Labelled
-	each []float32 // the s_j of features, nil where all share one s
+	each []float32 // the s_j of features, nil where all are 1
 	// x holds the rows as [targetRows] has them, n by d, or where n < d rotated to n by n, which leaves their kernel
 	// the same.
 	x     *mat.Dense

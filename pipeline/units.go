@@ -80,8 +80,11 @@ func newUnits(set shifted, sources []Source, columns []int, in []Labelled, scali
 	if factors != nil {
 		square = 0
 		for j, f := range factors {
-			mean := float64(u.centre[j])
-			square += (squares[j]/float64(max(1, n)) - mean*mean) / (f * f)
+			rows, mean := float64(max(1, n)), 0.0
+			if set.centres == nil {
+				mean = sum[j] / rows
+			}
+			square += (squares[j]/rows - mean*mean) / (f * f)
 		}
 	}
 	for _, f := range factors {

@@ -127,8 +127,14 @@ func decodeCheckpoint(raw []byte, id string) (st pipeline.State, err error) {
 	if err != nil {
 		return st, &DamagedCheckpoint{Err: err}
 	}
-	if v := meta["version"]; v != checkpointVersion {
+	want, v := checkpointSum(meta, tensors), meta["version"]
+	switch {
+	case v != checkpointVersion && meta["sha256"] != want:
+		return st, &DamagedCheckpoint{Err: fmt.Errorf("expected version %s, found %q", checkpointVersion, v)}
+	case v != checkpointVersion:
 		return st, fmt.Errorf("expected version %s, found %q", checkpointVersion, v)
+	case meta["sha256"] != want:
+		return st, &DamagedCheckpoint{Err: fmt.Errorf("expected checksum %s, found %q", want, meta["sha256"])}
 	}
 	if len(tensors) != 2 && len(tensors) != 3 {
 		return st, fmt.Errorf("expected the tensors theta, head and, where there is one, optimiser, found %d tensors", len(tensors))
@@ -139,9 +145,6 @@ func decodeCheckpoint(raw []byte, id string) (st pipeline.State, err error) {
 			return st, fmt.Errorf("expected the tensor %s in place %d, found %q", name, i, t.Name)
 		}
 		data[i] = t.Data
-	}
-	if want := checkpointSum(meta, tensors); meta["sha256"] != want {
-		return st, &DamagedCheckpoint{Err: fmt.Errorf("expected checksum %s, found %q", want, meta["sha256"])}
 	}
 	if meta["id"] != id {
 		return st, fmt.Errorf("it belongs to other work: expected id %s, found %q", id, meta["id"])

@@ -84,17 +84,29 @@ func (e *engine) Submit(ctx context.Context, p batch.Part) (string, error) {
 	silent := time.After(beginWait)
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
-	for {
+	begun := func() string {
 		if s, err := e.readSupervisor(p.Key); err == nil && s.PID == cmd.Process.Pid {
-			return s.id(), nil
+			return s.id()
+		}
+		return ""
+	}
+	for {
+		if id := begun(); id != "" {
+			return id, nil
 		}
 		select {
 		case <-ended:
+			if id := begun(); id != "" {
+				return id, nil
+			}
 			said, _ := atomicfile.ReadFile(log.Name(), maxFile)
 			return "", fmt.Errorf("the supervisor ended before it began: %s: %s", cmd.ProcessState, text.OneLine(string(said), 300))
 		case <-silent:
 			cmd.Process.Kill()
 			<-ended
+			if id := begun(); id != "" { // its tasks, if any, run on, and are the part's
+				return id, nil
+			}
 			return "", fmt.Errorf("the supervisor, %s, did not begin within %s", p.Argv[0], beginWait)
 		case <-time.After(20 * time.Millisecond):
 		}
@@ -213,24 +225,56 @@ func (e *engine) Cancel(_ context.Context, j batch.Job, tasks []int) error {
 		return err
 	}
 	// The supervisor was killed and reads nothing any more: its processes are told here.
+	run, err := batch.Open(e.dir)
+	if err != nil {
+		return err
+	}
+	var errs []error
 	for _, t := range tasks {
-		dir := filepath.Join(e.dir, batch.TaskDir, strconv.Itoa(t))
-		if !filelock.IsLocked(filepath.Join(dir, "lock")) {
-			continue
-		}
-		pid, err := lease.HolderHere(dir)
-		if err != nil {
-			return fmt.Errorf("task %d: its supervisor has ended, and its process cannot be told to: %w", t, err)
-		}
-		p, err := os.FindProcess(pid)
-		if err == nil {
-			err = terminate(p)
-		}
-		if err != nil && !errors.Is(err, os.ErrProcessDone) {
-			return fmt.Errorf("task %d: %w", t, err)
+		if err := e.end(run, j.Key, t); err != nil {
+			errs = append(errs, fmt.Errorf("task %d runs without its supervisor: %w", t, err))
 		}
 	}
-	return nil
+	return errors.Join(errs...)
+}
+
+// end tells the process that carries out a task to end, if the part started it. It is an error if no process of this
+// machine is known to be that one.
+func (e *engine) end(run *batch.Run, key string, task int) error {
+	dir := filepath.Join(e.dir, batch.TaskDir, strconv.Itoa(task))
+	if !filelock.IsLocked(filepath.Join(dir, "lock")) {
+		return nil
+	}
+	var last batch.AttemptLine
+	lines, err := run.Attempts(task)
+	for _, l := range lines {
+		if l.Part != "" {
+			last = l
+		}
+	}
+	if err != nil || last.Part != key {
+		return err
+	}
+	pid, err := lease.HolderHere(dir)
+	switch {
+	case err != nil && !filelock.IsLocked(filepath.Join(dir, "lock")): // it has just ended
+		return nil
+	case err != nil:
+		return err
+	}
+	// Another process may have the number in a container that shows the name of this machine.
+	line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+	if pid != last.PID || err == nil && !bytes.Contains(line, []byte(key)) {
+		return fmt.Errorf("expected its process, found another of number %d", pid)
+	}
+	p, err := os.FindProcess(pid)
+	if err == nil {
+		err = terminate(p)
+	}
+	if errors.Is(err, os.ErrProcessDone) {
+		return nil
+	}
+	return err
 }
 
 func (e *engine) Log(j batch.Job, task int, _ bool) batch.Log {

@@ -56,7 +56,7 @@ func (o *Options) Engine(dir string) (batch.Engine, error) {
 		}
 	}
 	for _, arg := range o.Args {
-		if name, _, _ := strings.Cut(arg, "="); name == "--comment" {
+		if name, _, _ := strings.Cut(arg, "="); strings.HasPrefix(name, "--com") { // sbatch takes a beginning for the whole
 			return nil, &batch.OptionError{Option: "engine-arg", Problem: " is " + arg + ": expected another option, since jobs are told apart by " +
 				"their comments"}
 		}

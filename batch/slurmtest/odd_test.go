@@ -21,7 +21,7 @@ func TestHostileNames(t *testing.T) {
 	dir := t.TempDir()
 	run := "h\n#SBATCH --hold\n $(touch BAD) `touch BAD` %A %% \"q\" 's' ; é"
 	cancelled(t, dir, run)
-	succeed(t, dir, append(eight("submit", run), toSlurm("--targets", "fog_0", "--engine-arg=--comment=$(touch BAD)\n")...)...)
+	succeed(t, dir, append(eight("submit", run), toSlurm("--targets", "fog_0", "--engine-arg=--job-name=$(touch BAD)\n")...)...)
 	succeed(t, dir, "status", run, "--wait", "--interval", "500ms")
 	amtrl(t, dir, "logs", run, "0").Complains(t, 0, "task 0, attempt 1")
 	succeed(t, dir, "collect", run)
@@ -33,6 +33,7 @@ func TestHostileNames(t *testing.T) {
 	})
 	amtrl(t, dir, append(eight("submit", `back\slash`), toSlurm()...)...).Complains(t, 1, "without a backslash")
 	amtrl(t, dir, eight("submit", "run", "--to", "slurm")...).Complains(t, 2, "is on this machine alone")
+	amtrl(t, dir, append(eight("submit", "run"), toSlurm("--engine-arg=--comm=mine")...)...).Complains(t, 2, "jobs are told apart by")
 }
 
 // Without its log folder Slurm fails a task before it begins and gives no message. status then gives a reason, and

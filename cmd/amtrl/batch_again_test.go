@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/amtrl/amtrl/batch"
+	"github.com/amtrl/amtrl/internal/amtrltest"
 	"github.com/amtrl/amtrl/internal/foldertest"
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
@@ -38,7 +39,7 @@ func TestRetryOutranksTheEnvironment(t *testing.T) {
 	must.Hold(t, strings.Contains(retry("--to", "slurm", "--time", "3h"), "--time=0-03:00:00"), "a flag is left out")
 }
 
-// Cancel ends the tasks of a supervisor that was killed.
+// Cancel ends the tasks of a supervisor that was killed, and no task that was handed over again since.
 func TestCancelWithoutSupervisor(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -50,13 +51,28 @@ func TestCancelWithoutSupervisor(t *testing.T) {
 	files := must.Get(filepath.Glob(filepath.Join(dir, "run/submit/*.local")))(t)
 	must.Do(t, json.Unmarshal(must.Get(os.ReadFile(files[0]))(t), &supervisor))
 	must.Do(t, syscall.Kill(supervisor.PID, syscall.SIGKILL))
-	amtrl(t, dir, "cancel", "run").Prints(t, 0, "cancelled 2 tasks")
-	deadline := time.Now().Add(time.Minute)
-	for strings.Contains(amtrl(t, dir, "status", "run").Stdout, "running") {
-		must.Hold(t, time.Now().Before(deadline), "tasks run on")
-		time.Sleep(50 * time.Millisecond)
+	must.Do(t, syscall.Kill(attempts(t, dir, "run", 0)[0].PID, syscall.SIGKILL))
+	until := func(what string, is func(status string) bool) {
+		t.Helper()
+		for end := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
+			status := amtrl(t, dir, "status", "run").Stdout
+			if is(status) {
+				return
+			}
+			must.Hold(t, time.Now().Before(end), "expected %s: %s", what, status)
+		}
 	}
-	must.Hold(t, strings.Contains(amtrl(t, dir, "status", "run").Stdout, "2 cancelled"), "%s", amtrl(t, dir, "status", "run").Stdout)
+	until("a lost task", func(status string) bool { return strings.Contains(status, "1 lost") })
+	succeed(t, dir, "retry", "run", "0", "--quiet")
+	middle(t, dir, "run", 0, amtrltest.Count(attempts(t, dir, "run", 0), "epoch")+1)
+	amtrl(t, dir, "cancel", "run", "1").Prints(t, 0, "cancelled 1 task")
+	until("a task that runs and one that does not", func(status string) bool {
+		return strings.Contains(status, "1 running") && strings.Contains(status, "1 cancelled")
+	})
+	epochs := amtrltest.Count(attempts(t, dir, "run", 0), "epoch")
+	middle(t, dir, "run", 0, epochs+1)
+	amtrl(t, dir, "cancel", "run").Prints(t, 0, "cancelled 1 task")
+	until("two that do not", func(status string) bool { return strings.Contains(status, "2 cancelled") })
 }
 
 // A checkpoint that was damaged is said to be, and its unit begins anew.
