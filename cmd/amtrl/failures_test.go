@@ -34,7 +34,7 @@ func TestFailures(t *testing.T) {
 	write("run/model.safetensors", "not tensors")
 	for _, test := range []struct{ args, want string }{
 		{"run --backend cuda --digits 20", "cuda: not available"},
-		{"run --data nowhere", "nowhere: no such file"},
+		{"run --data nowhere", "nowhere: expected digits, synthetic:sparse, synthetic:random, a manifest or a folder, found none"},
 		{"run --data .", ""},
 		{"run --data file", "file: "},
 		{"run --digits 20", "expected at least the 500 target samples"},
