@@ -4,9 +4,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mat"
-
 	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/pipeline/internal/linalg"
 	"github.com/amtrl/amtrl/pipeline/internal/regress"
@@ -55,10 +52,14 @@ func bendScale(set shifted, sources []Source, in []Labelled, knots int) float64 
 		if m%every != 0 && m != len(in)-1 {
 			continue
 		}
-		outputs := len(sources[m].Tasks)
-		for _, of := range l.byRows(outputs, bendRows) {
-			x := set.rowsAt(sources[m].Pool, l.Rows, of.places)
-			for k, v := range regress.Evidences(x, of.labels, knots, bendScales) {
+		outputs, n := len(sources[m].Tasks), min(len(l.Rows), bendRows)
+		for _, part := range (Labelled{l.Rows[:n], l.Y[:n*outputs]}).parts(outputs) {
+			if len(part.Rows) < 3 {
+				continue
+			}
+			x := set.rows(sources[m].Pool, part.Rows)
+			linalg.Centre(x)
+			for k, v := range regress.Evidences(x, part.centred(part.means()), knots, bendScales) {
 				logs[k] += v / float64(outputs)
 			}
 		}
@@ -69,51 +70,4 @@ func bendScale(set shifted, sources []Source, in []Labelled, knots int) float64 
 		sum, mean = sum+w, mean+w*math.Log2(bendScales[k])
 	}
 	return math.Exp2(math.Round(mean / sum))
-}
-
-// sameRows holds the labels, less their mean, of outputs that have labels of the same rows, which are at the given
-// places among the drawn ones.
-type sameRows struct {
-	places []int
-	labels [][]float64
-}
-
-// byRows returns the labels of the first rows, at most so many, of all outputs that have three labels or more which are
-// not all equal.
-func (l Labelled) byRows(outputs, most int) []sameRows {
-	var out []sameRows
-	for c := range outputs {
-		var places []int
-		var y []float64
-		for i := range min(len(l.Rows), most) {
-			if v := float64(l.Y[i*outputs+c]); v == v {
-				places, y = append(places, i), append(y, v)
-			}
-		}
-		floats.AddConst(-floats.Sum(y)/float64(max(1, len(y))), y)
-		if len(y) < 3 || floats.Norm(y, 2) == 0 {
-			continue
-		}
-		at := slices.IndexFunc(out, func(of sameRows) bool { return slices.Equal(of.places, places) })
-		if at < 0 {
-			at, out = len(out), append(out, sameRows{places: places})
-		}
-		out[at].labels = append(out[at].labels, y)
-	}
-	return out
-}
-
-// rowsAt returns the features of the rows at the given places, less their mean.
-func (s shifted) rowsAt(pool int, rows []int32, places []int) *mat.Dense {
-	d := s.set.Pools[0].Cols
-	x, row := mat.NewDense(len(places), d, nil), make([]float32, d)
-	for i, at := range places {
-		s.readRow(pool, int(rows[at]), row)
-		to := x.RawRowView(i)
-		for j, v := range row {
-			to[j] = float64(v)
-		}
-	}
-	linalg.Centre(x)
-	return x
 }

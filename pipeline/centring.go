@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/amtrl/amtrl/dataset"
 )
 
@@ -48,6 +50,20 @@ func (s shifted) readRow(pool, i int, dst []float32) {
 			dst[j] -= c
 		}
 	}
+}
+
+// rows returns rows of a pool, n by d.
+func (s shifted) rows(pool int, rows []int32) *mat.Dense {
+	d := s.set.Pools[0].Cols
+	x, row := mat.NewDense(len(rows), d, nil), make([]float32, d)
+	for i, r := range rows {
+		s.readRow(pool, int(r), row)
+		to := x.RawRowView(i)
+		for j, v := range row {
+			to[j] = float64(v)
+		}
+	}
+	return x
 }
 
 // readRow is that of [shifted], with the centres of the problem.

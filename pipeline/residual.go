@@ -246,15 +246,7 @@ func (l *Learner) measuredRows(rows []int32, u units) *targetRows {
 
 // readTarget returns rows of the target's pool in the units of the data, n by d.
 func (p *Problem) readTarget(rows []int32) *mat.Dense {
-	d := p.Set.Pools[0].Cols
-	x, row := mat.NewDense(len(rows), d, nil), make([]float32, d)
-	for i, r := range rows {
-		p.readRow(p.Target.Pool, int(r), row)
-		for j, v := range row {
-			x.Set(i, j, float64(v))
-		}
-	}
-	return x
+	return p.shifted().rows(p.Target.Pool, rows)
 }
 
 // interceptPrior regresses the intercepts b of the sources' outputs on their heads (T by K), weighted by their numbers

@@ -261,7 +261,7 @@ func unitsAt(b backend.Queue, at backend.Vector, d, scales int, bends bool) (uni
 	err := backend.Get(b, v, at.Buf, at.Off)
 	u := units{centre: v[:d], scale: float64(v[d])}
 	if scales > 1 {
-		u.each = slices.Clone(v[d : d+scales])
+		u.each = v[d : d+scales]
 		if !bends {
 			u.scale = 1
 		}

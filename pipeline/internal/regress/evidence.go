@@ -13,54 +13,38 @@ import (
 var signals = []float64{1. / 64, 1. / 16, 1. / 4, 1, 4, 16, 64, 256, 1024}
 
 // Evidences returns for each f of scales the logarithm of the likelihood of labels when the last features are divided by
-// f, up to a constant that is the same for all f, summed over the outputs. x holds the features of n rows less their
-// mean, and labels the n labels of each output less their mean. Labels y have the covariance
+// f, up to a constant that is the same for all f, summed over the outputs. x (n by d) holds the features and y (n by C)
+// the labels of n rows, each less its mean. Labels of an output have the covariance
 //
 //	sigma^2 (I + h K / k),  K = X X',
 //
 // with k the mean of the diagonal of K, as where the slopes have a normal prior of one variance. sigma is the likeliest
 // for each h, and the likelihood is the mean over the signals h. Intercepts cost nothing, as in restricted likelihood
-// (Harville 1977), since rows and labels have the mean 0.
-func Evidences(x *mat.Dense, labels [][]float64, last int, scales []float64) []float64 {
-	n, d := x.Dims()
-	y := mat.NewDense(n, len(labels), nil)
-	for c, of := range labels {
-		y.SetCol(c, of)
-	}
-	out, factors := make([]float64, len(scales)), make([]float64, d)
-	lines, bends, inside := mat.NewSymDense(min(n, d), nil), mat.NewSymDense(min(n, d), nil), new(mat.Dense)
-	if n <= d {
-		lines.SymOuterK(1, x.Slice(0, n, 0, d-last))
-		bends.SymOuterK(1, x.Slice(0, n, d-last, d))
-	} else { // the same in the span of the features
-		lines.SymOuterK(1, x.T())
-		inside.Mul(x.T(), y)
-	}
+// (Harville 1977), since rows and labels have the mean 0. Outputs whose labels are all equal say nothing.
+func Evidences(x, y *mat.Dense, last int, scales []float64) []float64 {
+	_, d := x.Dims()
+	out := make([]float64, len(scales))
 	for i, f := range scales {
-		gram, to := mat.NewSymDense(min(n, d), nil), y
-		if n <= d {
-			gram.ScaleSym(1/(f*f), bends)
-			gram.AddSym(gram, lines)
-		} else {
-			for j := range factors {
-				if factors[j] = 1; j >= d-last {
-					factors[j] = 1 / f
-				}
-			}
-			gram.CopySym(lines)
-			linalg.ScaleBoth(gram, factors)
-			to = mat.DenseCopyOf(inside)
-			linalg.ScaleRows(to, factors)
+		scaled := mat.DenseCopyOf(x)
+		for j := d - last; j < d; j++ {
+			linalg.ScaleColumn(scaled, j, 1/f)
 		}
-		out[i] = evidence(gram, to, y, n <= d)
+		out[i] = evidence(scaled, y)
 	}
 	return out
 }
 
-// evidence is that of [Evidences] for one K. gram is K and to is y or, where dual is not set, gram is X'X and to X'y.
-func evidence(gram *mat.SymDense, to, y *mat.Dense, dual bool) float64 {
-	n, outputs := y.Dims()
-	trace, size := mat.Trace(gram), gram.SymmetricDim()
+func evidence(x, y *mat.Dense) float64 {
+	n, d := x.Dims()
+	gram, to := mat.NewSymDense(min(n, d), nil), y
+	if n <= d {
+		gram.SymOuterK(1, x)
+	} else { // the same in the span of the features
+		gram.SymOuterK(1, x.T())
+		to = new(mat.Dense)
+		to.Mul(x.T(), y)
+	}
+	trace := mat.Trace(gram)
 	if !(trace > 0) {
 		return 0
 	}
@@ -68,20 +52,23 @@ func evidence(gram *mat.SymDense, to, y *mat.Dense, dual bool) float64 {
 	var inside mat.Dense
 	inside.Mul(t.Q.T(), to)
 	sum := 0.0
-	for c := range outputs {
-		column := mat.Col(nil, c, y)
-		square := linalg.Dot(column, column)
+	for c, square := range linalg.ColumnSquares(y) {
+		if square == 0 {
+			continue
+		}
 		logs := make([]float64, len(signals))
 		for k, h := range signals {
 			h *= float64(n) / trace
 			s := t.Shift(1 / h)
 			z := mat.Col(nil, c, &inside)
 			s.Lower(z)
-			left := linalg.Dot(z, z) / h // y'(I + h K)^-1 y
-			if !dual {
-				left = math.Max(square-left*h, square*0x1p-40)
+			left := linalg.Dot(z, z) // of y'(I + h K)^-1 y
+			if n <= d {
+				left /= h
+			} else {
+				left = math.Max(square-left, square*0x1p-40)
 			}
-			logs[k] = -(float64(n-1)*math.Log(left) + float64(size)*math.Log(h) + s.logDet(0)) / 2
+			logs[k] = -(float64(n-1)*math.Log(left) + float64(min(n, d))*math.Log(h) + s.logDet(0)) / 2
 		}
 		sum += floats.LogSumExp(logs)
 	}

@@ -4,7 +4,6 @@ import (
 	"math"
 	"testing"
 
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/amtrl/amtrl/internal/must"
@@ -20,20 +19,19 @@ func TestEvidences(t *testing.T) {
 	for range 20 {
 		n, d, outputs := 4+rng.IntN(12), 2+rng.IntN(12), 1+rng.IntN(3)
 		last := 1 + rng.IntN(d-1)
-		x, labels := mat.NewDense(n, d, nil), make([][]float64, outputs)
+		x, y := mat.NewDense(n, d, nil), mat.NewDense(n, outputs, nil)
 		for i := range n {
 			for j := range d {
 				x.Set(i, j, 3*rng.NormFloat64())
 			}
 		}
 		linalg.Centre(x)
-		for c := range labels {
-			labels[c] = make([]float64, n)
-			for i := range labels[c] {
-				labels[c][i] = rng.NormFloat64() + x.At(i, 0)
+		for i := range n {
+			for c := range outputs {
+				y.Set(i, c, rng.NormFloat64()+x.At(i, 0))
 			}
-			floats.AddConst(-floats.Sum(labels[c])/float64(n), labels[c])
 		}
+		linalg.Centre(y)
 		var q mat.Dense // orthonormal columns, the first the same for all rows
 		var qr mat.QR
 		ones := mat.NewDense(n, 1, nil)
@@ -43,7 +41,7 @@ func TestEvidences(t *testing.T) {
 		qr.Factorize(ones)
 		qr.QTo(&q)
 		contrasts := q.Slice(0, n, 1, n)
-		got := Evidences(x, labels, last, scales)
+		got := Evidences(x, y, last, scales)
 		for i, f := range scales {
 			scaled := mat.DenseCopyOf(x)
 			for j := d - last; j < d; j++ {
@@ -52,18 +50,18 @@ func TestEvidences(t *testing.T) {
 			var k mat.Dense
 			k.Mul(scaled, scaled.T())
 			want := 0.0
-			for _, of := range labels {
+			for c := range outputs {
 				sum := 0.0
 				for _, h := range signals {
-					var a, y, solved, square mat.Dense
+					var a, inside, solved, square mat.Dense
 					a.Product(contrasts.T(), &k, contrasts)
 					a.Scale(h*float64(n)/mat.Trace(&k), &a)
 					for i := range n - 1 {
 						a.Set(i, i, a.At(i, i)+1)
 					}
-					y.Mul(contrasts.T(), mat.NewDense(n, 1, of))
-					must.Do(t, solved.Solve(&a, &y))
-					square.Mul(y.T(), &solved)
+					inside.Mul(contrasts.T(), y.ColView(c))
+					must.Do(t, solved.Solve(&a, &inside))
+					square.Mul(inside.T(), &solved)
 					sum += math.Pow(square.At(0, 0), -float64(n-1)/2) / math.Sqrt(mat.Det(&a))
 				}
 				want += math.Log(sum)
