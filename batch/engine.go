@@ -142,6 +142,16 @@ type Engine interface {
 	Attempt() Attempt
 }
 
+// SaveBefore returns how long before a time limit an engine asks a task to save: 90 seconds, or half of a limit that is
+// below 180. A limit of 0 stands for one that the engine has of its own.
+func SaveBefore(limit time.Duration) time.Duration {
+	const usual = 90 * time.Second
+	if limit == 0 {
+		return usual
+	}
+	return min(usual, limit/2)
+}
+
 // Attempt is the engine's view of a process that carries out a task, asked from within that process.
 type Attempt struct {
 	// ID names the task to the engine's own tools, such as 12_3 or a pod; it is empty where they have no name for it.

@@ -84,30 +84,22 @@ func (e *engine) Submit(ctx context.Context, p batch.Part) (string, error) {
 	silent := time.After(beginWait)
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
-	begun := func() string {
-		if s, err := e.readSupervisor(p.Key); err == nil && s.PID == cmd.Process.Pid {
-			return s.id()
-		}
-		return ""
-	}
+	var over error // after which its file is read once more
 	for {
-		if id := begun(); id != "" {
-			return id, nil
+		if s, err := e.readSupervisor(p.Key); err == nil && s.PID == cmd.Process.Pid {
+			return s.id(), nil
+		}
+		if over != nil {
+			return "", over
 		}
 		select {
 		case <-ended:
-			if id := begun(); id != "" {
-				return id, nil
-			}
 			said, _ := atomicfile.ReadFile(log.Name(), maxFile)
-			return "", fmt.Errorf("the supervisor ended before it began: %s: %s", cmd.ProcessState, text.OneLine(string(said), 300))
+			over = fmt.Errorf("the supervisor ended before it began: %s: %s", cmd.ProcessState, text.OneLine(string(said), 300))
 		case <-silent:
 			cmd.Process.Kill()
 			<-ended
-			if id := begun(); id != "" { // its tasks, if any, run on, and are the part's
-				return id, nil
-			}
-			return "", fmt.Errorf("the supervisor, %s, did not begin within %s", p.Argv[0], beginWait)
+			over = fmt.Errorf("the supervisor, %s, did not begin within %s", p.Argv[0], beginWait)
 		case <-time.After(20 * time.Millisecond):
 		}
 	}

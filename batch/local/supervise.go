@@ -20,12 +20,10 @@ import (
 	"github.com/amtrl/amtrl/internal/lease"
 )
 
-// The supervisor's times: how often it looks for cancellations, how long a process has between SIGTERM and SIGKILL, and
-// how long before its time limit a process is asked to save, at most half of the limit.
+// The supervisor's times: how often it looks for cancellations, and how long a process has between SIGTERM and SIGKILL.
 const (
-	localPoll  = 100 * time.Millisecond
-	killWait   = 30 * time.Second
-	saveBefore = 90 * time.Second
+	localPoll = 100 * time.Millisecond
+	killWait  = 30 * time.Second
 )
 
 // Supervise runs the tasks of the part with this key until all have ended. When ctx ends, it ends the tasks too.
@@ -223,7 +221,7 @@ func (s *supervision) enforceLimit(p *os.Process, end context.CancelCauseFunc) (
 	if limit == 0 {
 		return func() {}
 	}
-	save := time.AfterFunc(limit-min(saveBefore, limit/2), func() { batch.AskToSave(p) })
+	save := time.AfterFunc(limit-batch.SaveBefore(limit), func() { batch.AskToSave(p) })
 	kill := time.AfterFunc(limit, func() { end(errLimit) })
 	return func() {
 		save.Stop()

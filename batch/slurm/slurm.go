@@ -26,9 +26,6 @@ type engine struct {
 func (e *engine) Name() string { return Kind.Name }
 func (e *engine) Options() any { return e.options }
 
-// saveBefore is how long before a time limit Slurm asks a task to save, at most half of the limit.
-const saveBefore = 90 * time.Second
-
 // defaultArraySize is Slurm's own default of MaxArraySize.
 const defaultArraySize = 1001
 
@@ -104,14 +101,10 @@ func (e *engine) command(s batch.Submission, p batch.Part, parts int) []string {
 	if res.Parallel > 0 {
 		array += fmt.Sprintf("%%%d", max(1, res.Parallel/parts))
 	}
-	lead := saveBefore
-	if res.Time > 0 {
-		lead = min(lead, res.Time/2)
-	}
 	log := strings.ReplaceAll(filepath.Join(s.Dir, batch.LogDir), "%", "%%") + "/%A_%a"
 	argv := []string{"sbatch", "--parsable", "--job-name=" + jobName(s.Name), "--comment=" + p.Key, "--array=" + array,
 		"--output=" + log + ".out", "--error=" + log + ".err", "--open-mode=append", "--requeue",
-		fmt.Sprintf("--signal=B:USR1@%d", int(lead.Seconds())), "--kill-on-invalid-dep=yes", "--ntasks=1", "--export=ALL"}
+		fmt.Sprintf("--signal=B:USR1@%d", int(batch.SaveBefore(res.Time).Seconds())), "--kill-on-invalid-dep=yes", "--ntasks=1", "--export=ALL"}
 	number := func(n int, format string) string {
 		if n == 0 {
 			return ""
