@@ -301,7 +301,7 @@ func (d *sweepData) comparisons() Part {
 		sheet.Note = "Differences that are many times the others' are in the table alone."
 	}
 	pairing := "Paired over targets, the seeds of a target averaged"
-	if len(d.id.Targets) == 1 {
+	if d.summary.OverSeeds() {
 		pairing = "Paired over seeds"
 	}
 	return Part{ID: "comparisons", Title: "What is certain",

@@ -19,7 +19,7 @@ func Summary(s *runs.Summary, f Format) string {
 		Right:  []int{1, 2, 3},
 	}
 	over := "targets"
-	if slices.ContainsFunc(s.Comparisons, func(c runs.BudgetComparison) bool { return c.Seeds > 0 }) {
+	if s.OverSeeds() {
 		over = "seeds"
 	}
 	comparisons := Table{

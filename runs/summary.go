@@ -25,6 +25,11 @@ type Summary struct {
 	Files Hashes `json:"files,omitempty"`
 }
 
+// OverSeeds reports whether the comparisons pair the seeds of one target, and not targets.
+func (s *Summary) OverSeeds() bool {
+	return slices.ContainsFunc(s.Comparisons, func(c BudgetComparison) bool { return c.Seeds > 0 })
+}
+
 // BudgetComparison is a comparison at one budget, 0 outside the budget schedule.
 type BudgetComparison struct {
 	Budget float64 `json:"budget,omitempty"`

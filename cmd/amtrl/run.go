@@ -79,12 +79,13 @@ func (o *runOptions) run(ctx context.Context) error {
 	target := targets[0]
 	o.noteData(set)
 	if i, err := full.FindSource(set, target); err == nil {
+		_, test := set.LabelledRows(full.SourcesIn(set)[i].Pool)
 		for _, u := range full.UnseenClasses(set, i) {
 			then := "a class without a sample is never predicted"
 			if full.Classifies(set) {
 				then = "what the model knows of that is from the sources alone"
 			}
-			if _, test := set.LabelledRows(full.SourcesIn(set)[i].Pool); len(test) == 0 {
+			if len(test) == 0 {
 				then += ", and the stated error counts no such row"
 			}
 			o.note("note: no labelled sample of the target is %s: %s", u, then)
