@@ -2,6 +2,7 @@ package study
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -92,7 +93,10 @@ func TestExpiry(t *testing.T) {
 	if st := must.Get(f.Status())(t); st.Late != 9 {
 		t.Errorf("at its time %+v", st)
 	}
-	b := must.Get(f.Ask(t.Context(), Request{}))(t)
+	b := must.Get(f.Ask(t.Context(), Request{Key: "again"}))(t)
+	if _, err := f.Ask(t.Context(), Request{Key: "again", Expires: time.Hour}); !contradicts(err, "made without an expiry") {
+		t.Errorf("a request without an expiry, made again with one: %v", err)
+	}
 	if !slices.EqualFunc(a.Rows, b.Rows, func(x, y AskedRow) bool { return x == y }) {
 		t.Errorf("asked for %v, and after they expired for %v", a.Rows, b.Rows)
 	}
@@ -100,6 +104,12 @@ func TestExpiry(t *testing.T) {
 	if told := must.Get(f.Tell(t.Context(), late, TellOptions{}))(t); told.Labels != 1 || told.Pending != 8 {
 		t.Errorf("a late answer: %+v", told)
 	}
+}
+
+// contradicts reports whether err is a [Contradiction] that says what is given.
+func contradicts(err error, says string) bool {
+	c, is := errors.AsType[*Contradiction](err)
+	return is && strings.Contains(c.Error(), says)
 }
 
 // A list of rows in JSON is told like any other table.
