@@ -68,14 +68,12 @@ type Columns struct {
 	// ID names the column of row ids, and Source the column that names the pool of each row. Either may be empty.
 	ID, Source string
 	// Features names the columns of the features in their order: a name for each feature, or one for all elements of a column of lists.
-	// Those that Words and then Knots add come last.
+	// Those that Words add and then those that Derived adds come last.
 	Features []string
-	// Words lists the columns of categories. Each word is one feature, such as "shift=night"; these stand in order before the features that
-	// Knots adds.
+	// Words lists the columns of categories. Each word is one feature, such as "shift=night"; these stand in order before the features
+	// that Derived adds.
 	Words []table.Words
-	// Knots holds, for each of the first features x, the values t at which its effect may bend. Each adds a feature |x - t|, such as
-	// "|depth - 61.8|"; these stand in order at the end of Features.
-	Knots table.Knots
+	table.Derived
 	// Codes lists the numbers that stood for a missing value in columns of the files.
 	Codes []table.Codes
 	// Centre and Spread are the shift and the scale of each feature: the pools hold (x - Centre) / Spread. They are empty where the pools
@@ -88,8 +86,8 @@ type Columns struct {
 	Labels []LabelColumn
 }
 
-// read returns the number of features that are columns or words, without those that Knots adds.
-func (c *Columns) read() int { return len(c.Features) - c.Knots.Count() }
+// read returns the number of features that are columns or words, without those that are computed from them.
+func (c *Columns) read() int { return len(c.Features) - c.Derived.Count() }
 
 // LabelColumn describes a column of labels.
 type LabelColumn struct {

@@ -119,7 +119,8 @@ type ofOutput struct {
 	Output
 }
 
-// validateColumns checks the units, the means and the knots of features, and that the classes of each column include those of the tasks.
+// validateColumns checks the units, the means, the knots and the factors of features, and that the classes of each column include those of
+// the tasks.
 func (s *Set) validateColumns() error {
 	cols := s.Pools[0].Cols
 	for _, v := range []struct {
@@ -139,10 +140,10 @@ func (s *Set) validateColumns() error {
 	if i := slices.IndexFunc(s.Columns.Spread, func(x float64) bool { return !(x > 0) }); i >= 0 {
 		return fmt.Errorf("feature %d of Spread: expected a number above 0, found %v", i, s.Columns.Spread[i])
 	}
-	if n := len(s.Columns.Features); n > cols || n < cols && len(s.Columns.Knots) > 0 {
+	if n := len(s.Columns.Features); n > cols || n < cols && s.Columns.Derived.Count() > 0 {
 		return fmt.Errorf("names of features: expected %d, found %d", cols, n)
 	}
-	if err := s.Columns.Knots.Check(s.Columns.Features); err != nil {
+	if err := s.Columns.Derived.Check(s.Columns.Features); err != nil {
 		return err
 	}
 	classes := map[Output]bool{} // the classes of columns that list them, and for each of these columns an empty class

@@ -11,7 +11,7 @@
 //	resident.go    a data set on a device
 //	labels.go      labelled rows, by column and output
 //	units.go       the units of features and labels; scaling.go chooses those of features,
-//	               bends.go those of features that knots add
+//	               derived.go those of features computed from others
 //	centring.go    what is subtracted from the rows of each source; centring_levels.go decides whether anything is
 //
 // A round:

@@ -19,7 +19,7 @@ type linear struct {
 	k, d, t   int
 	columns   int
 	scales    int  // number of scales s: 1 or d
-	bends     bool // whether they differ for the features that knots add alone
+	derived   bool // whether they differ for the features that are computed from others alone
 	intercept bool
 	// all holds the parameters theta and, where there are intercepts, the units behind them: mu, s, and the unit of each column of labels.
 	all, theta backend.Vector

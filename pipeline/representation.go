@@ -67,15 +67,17 @@ func newRepresentation(b backend.Queue, cfg *Config, set *dataset.Set, t, column
 		}
 		return newConvNet(b, cfg.Conv, shapes, cfg.K, t, columns)
 	}
-	scales, bends := 1, columns > 0 && bendable(set, cfg.Scaling) > 0
-	if cfg.Scaling == ScalingFeature || bends {
+	scales := 1
+	knots, products := derivedFeatures(set, cfg.Scaling)
+	derived := columns > 0 && knots+products > 0
+	if cfg.Scaling == ScalingFeature || derived {
 		scales = set.Pools[0].Cols
 	}
 	l, err := newLinear(b, cfg.K, set.Pools[0].Cols, t, columns, scales)
 	if err != nil {
 		return nil, err
 	}
-	l.bends = bends
+	l.derived = derived
 	return &linearClass{l, cfg.ERM}, nil
 }
 

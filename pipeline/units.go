@@ -18,7 +18,7 @@ import (
 type units struct {
 	centre []float32 // mu, d numbers
 	scale  float64   // s: its square is the mean variance of a feature; 1 where each has a spread of its own
-	each   []float32 // s_j of each feature, nil for 1: its spread or, of those that knots add, what bendScale gives
+	each   []float32 // s_j of each feature, nil for 1: its spread or, of those that are computed from others, what derivedScale gives
 	label  []float64 // spread by column, 1 for labels of 0 and 1; nil for 1 throughout
 }
 
@@ -52,10 +52,9 @@ func (u units) labelOf(column int) float64 {
 	return u.label[column]
 }
 
-// newUnits returns the units for the labelled rows of sources; columns holds the column of each of their outputs in
-// turn. A spread of 0 counts as 1. The spread of labels is about the mean of their output, and that of features as
-// scaling says, which must not be ScalingAuto, with features of knots as [bendFactors] says. Rows less the centres of
-// their pools have mu 0.
+// newUnits returns the units for the labelled rows of sources; columns holds the column of each of their outputs in turn. A spread of 0
+// counts as 1. The spread of labels is about the mean of their output, and that of features as scaling says, which must not be ScalingAuto,
+// with features that are computed from others as [derivedFactors] says. Rows less the centres of their pools have mu 0.
 func newUnits(set shifted, sources []Source, columns []int, in []Labelled, scaling string) units {
 	d := set.set.Pools[0].Cols
 	sum, squares, n := make([]float64, d), make([]float64, d), 0
@@ -76,7 +75,7 @@ func newUnits(set shifted, sources []Source, columns []int, in []Labelled, scali
 			u.centre[j] = float32(mean)
 		}
 	}
-	factors := bendFactors(set, sources, in, scaling)
+	factors := derivedFactors(set, sources, in, scaling)
 	if factors != nil {
 		square = 0
 		for j, f := range factors {
@@ -254,15 +253,15 @@ func (u units) values() []float32 {
 	return v
 }
 
-// unitsAt reads back the values of units for rows of d features, with one s or d of them, as scales says. Where bends is
+// unitsAt reads back the values of units for rows of d features, with one s or d of them, as scales says. Where derived is
 // set, s_j is 1 for the first feature, and powers of two times s, which are exact, are divided by s.
-func unitsAt(b backend.Queue, at backend.Vector, d, scales int, bends bool) (units, error) {
+func unitsAt(b backend.Queue, at backend.Vector, d, scales int, derived bool) (units, error) {
 	v := make([]float32, at.Len)
 	err := backend.Get(b, v, at.Buf, at.Off)
 	u := units{centre: v[:d], scale: float64(v[d])}
 	if scales > 1 {
 		u.each = v[d : d+scales]
-		if !bends {
+		if !derived {
 			u.scale = 1
 		}
 		for j := range u.each {
@@ -288,7 +287,7 @@ func (l *linear) units() (units, error) {
 	if !l.intercept {
 		return units{scale: 1}, nil
 	}
-	return unitsAt(l.b, section(l.all, l.theta.Len, l.d+l.scales+l.columns), l.d, l.scales, l.bends)
+	return unitsAt(l.b, section(l.all, l.theta.Len, l.d+l.scales+l.columns), l.d, l.scales, l.derived)
 }
 
 // inUnits returns the round with its labels in the units of the fit, which the first round of a method sets and later

@@ -33,7 +33,7 @@ func (r *runPage) coefficients() *Part {
 			size[c.Column[j]] = math.Max(size[c.Column[j]], math.Abs(o.Of[j]))
 		}
 	}
-	if len(size) > mostFeatures || slices.Max(size) == 0 {
+	if len(size)-c.Products > mostFeatures || slices.Max(size) == 0 {
 		return nil
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(size[c.Column[b]], size[c.Column[a]]) })
@@ -46,6 +46,10 @@ func (r *runPage) coefficients() *Part {
 	bends := ""
 	if len(size) < len(c.Features) {
 		bends = " Where an effect bends, each part of the range of a column has one."
+	}
+	if c.Products > 0 {
+		bends += " That of a product (×) says by how much more it rises with one of its columns where the other is higher by its standard " +
+			"deviation, and those of columns are for rows that have all others in the middle of their ranges."
 	}
 	p := &Part{ID: "coefficients", Title: "What the model goes by", Text: []Sentence{
 		say("By how much the ", what, " rises where a feature does by its standard deviation over all rows of the data, or where a row "+

@@ -17,12 +17,15 @@ import (
 // Coefficients holds the standardised coefficients of a linear model of a table: by how much an output rises when a
 // feature rises by its standard deviation over the rows of the data and all other features stay as they are. For a word
 // the change is from a row without it to a row with it. Where an effect bends, each part of the column's range between
-// two knots has a coefficient of its own.
+// two knots has a coefficient of its own. Where effects depend on each other, that of a column is for rows that have all
+// others in the middle of their ranges, and the coefficient of a product of two columns says by how much more the output
+// rises with one of them where the other is higher by its standard deviation.
 type Coefficients struct {
 	// Features are the names of the columns, with the part of the range as in "depth 61 to 61.8", and of the words of
-	// columns as in "shift=night".
+	// columns as in "shift=night". Products, as in "depth × age", are the last.
 	Features []string
-	// Column is, for each feature, the index of the column or word that it is a part of.
+	Products int
+	// Column is, for each feature, the index of the column, word or product that it is a part of.
 	Column  []int
 	Outputs []OutputCoefficients
 }
@@ -71,11 +74,11 @@ func coefficients(raw []byte) (*Coefficients, error) {
 		return nil, fmt.Errorf("expected weights of %d features, found shapes %v and %v of %d names", d, phi.Shape, head.Shape,
 			len(meta.features))
 	}
-	knots := meta.knots
-	if err := knots.Check(meta.features); err != nil {
+	if err := meta.Derived.Check(meta.features); err != nil {
 		return nil, err
 	}
-	read := d - knots.Count()
+	knots := meta.Knots
+	read, products := d-meta.Derived.Count(), d-meta.Products()
 	out := &Coefficients{}
 	unit := meta.units(read)
 	delta, scale, labels := named["target.delta"].Data, named["representation.scale"].Data, named["labels.scale"].Data
@@ -102,7 +105,7 @@ func coefficients(raw []byte) (*Coefficients, error) {
 				slope[j] *= float64(labels[c])
 			}
 		}
-		bends := slope[read:]
+		bends := slope[read:products]
 		for j := range read {
 			var at []float64
 			if j < len(knots) {
@@ -115,6 +118,13 @@ func coefficients(raw []byte) (*Coefficients, error) {
 				of.Of = append(of.Of, part*unit[j])
 			}
 		}
+		at := products
+		for i, f := range meta.Factors {
+			for _, g := range meta.Factors[i+1:] {
+				of.Of = append(of.Of, slope[at]*unit[f.Feature]*unit[g.Feature])
+				at++
+			}
+		}
 		out.Outputs = append(out.Outputs, of)
 	}
 	for j, name := range meta.features[:read] {
@@ -123,6 +133,10 @@ func coefficients(raw []byte) (*Coefficients, error) {
 			of = parts(name, knots[j], meta.spread[j])
 		}
 		out.Features, out.Column = append(out.Features, of...), append(out.Column, slices.Repeat([]int{j}, len(of))...)
+	}
+	out.Products = meta.Products()
+	for j, name := range meta.features[products:] {
+		out.Features, out.Column = append(out.Features, name), append(out.Column, read+j)
 	}
 	return out, nil
 }
@@ -150,7 +164,7 @@ func parts(column string, knots []float64, spread float64) []string {
 }
 
 // units returns the rise of each feature that a standardised coefficient is for: the standard deviation for a column,
-// and 1 for a word. read is the number of features without those that knots add.
+// and 1 for a word. read is the number of features without those that are computed from them.
 func (m *metadata) units(read int) []float64 {
 	unit := slices.Clone(m.spread[:read])
 	for j := max(0, read-table.CountWords(m.words)); j < read; j++ {

@@ -19,7 +19,8 @@ import (
 )
 
 // A coefficient is the difference between the model's predictions for two rows, of which one has a feature that is larger by its standard
-// deviation, or has a word. Between two knots it is in proportion to the distance.
+// deviation, or has a word. Between two knots it is in proportion to the distance. That of a product is how much more one column does where
+// the other is larger.
 func TestCoefficients(t *testing.T) {
 	rng := testrand.New(t)
 	q := pipelinetest.NewQueue(t, pipelinetest.OpenCPU(t, 1).Device())
@@ -32,7 +33,14 @@ func TestCoefficients(t *testing.T) {
 			}
 			slices.Sort(knots[j])
 		}
-		d := numbers + words + knots.Count()
+		of := table.Derived{Knots: knots}
+		for j := range numbers {
+			if rng.IntN(2) == 0 {
+				low := rng.NormFloat64()
+				of.Factors = append(of.Factors, table.Factor{Feature: j, Low: low, High: low + rng.ExpFloat64()})
+			}
+		}
+		d := numbers + words + of.Count()
 		random := func(n int, least float64) (v []float32) {
 			for range n {
 				v = append(v, float32(least+rng.ExpFloat64()))
@@ -65,11 +73,9 @@ func TestCoefficients(t *testing.T) {
 			m.features, m.spread = append(m.features, fmt.Sprint("w=", j)), append(m.spread, rng.ExpFloat64())
 			m.words[0].Words = append(m.words[0].Words, fmt.Sprint(j))
 		}
-		if m.knots = knots; len(knots) > 0 {
-			m.features = append(m.features, knots.Names(m.features)...)
-			for range knots.Count() {
-				m.spread = append(m.spread, rng.ExpFloat64())
-			}
+		m.Derived, m.features = of, append(m.features, of.Names(m.features)...)
+		for range of.Count() {
+			m.spread = append(m.spread, rng.ExpFloat64())
 		}
 		for j := range c {
 			m.labels = append(m.labels, OutputColumn{Column: fmt.Sprint("y", j), Heads: 1})
@@ -80,18 +86,18 @@ func TestCoefficients(t *testing.T) {
 		p := must.Get2(OpenPredictor(q, dir))
 		predictor, _ := p(t)
 		base := random(numbers+words, -1)
-		predict := func(j int, x float64) []float32 {
-			row := slices.Clone(base)
-			row[j] = float32(x)
-			for j, of := range knots {
-				for _, k := range of {
-					row = append(row, float32(math.Abs(float64(row[j])-k)))
-				}
-			}
+		for _, f := range of.Factors {
+			base[f.Feature] = float32(f.Low+f.High) / 2
+		}
+		both := func(j int, x float64, k int, z float64) []float32 {
+			v, wide := table.Vectors{Width: numbers + words, F32: slices.Clone(base)}, table.Vectors{}
+			v.F32[j], v.F32[k] = float32(x), float32(z)
+			of.Expand(&wide, &v)
 			y := make([]float32, c)
-			must.Do(t, predictor.Predict(&dataset.Pool{Rows: 1, Cols: d, F32: row, Scale: 1}, y))
+			must.Do(t, predictor.Predict(&dataset.Pool{Rows: 1, Cols: d, F32: wide.F32, Scale: 1}, y))
 			return y
 		}
+		predict := func(j int, x float64) []float32 { return both(j, x, j, x) }
 		at := 0
 		for j := range numbers + words {
 			unit, name := m.spread[j], m.features[j]
@@ -114,6 +120,24 @@ func TestCoefficients(t *testing.T) {
 					moved := ends[part+1] - ends[part]
 					must.Hold(t, math.Abs(got*moved-want) < 1e-3*(1+math.Abs(want)+unit), "the coefficient of %s for %s is %g, predictions differ by %g",
 						called, found.Outputs[o].Column, got, want/moved)
+				}
+				at++
+			}
+		}
+		must.Equal(t, found.Products, of.Products(), "products")
+		for i, f := range of.Factors {
+			for _, g := range of.Factors[i+1:] {
+				must.Equal(t, found.Features[at], m.features[f.Feature]+" × "+m.features[g.Feature], "the name of a product")
+				must.Equal(t, found.Column[at], found.Column[at-1]+1, "the column of a product")
+				xy, x0 := both(f.Feature, f.High, g.Feature, g.High), predict(f.Feature, f.High)
+				y0, none := predict(g.Feature, g.High), predict(g.Feature, float64(base[g.Feature]))
+				area := (f.High - f.Low) * (g.High - g.Low) / 4
+				for o := range c {
+					units := m.spread[f.Feature] * m.spread[g.Feature]
+					got, want := found.Outputs[o].Of[at], float64(xy[o])-float64(x0[o])-float64(y0[o])+float64(none[o])
+					must.Hold(t, math.Abs(got*area/units-want) < 1e-4*(1+math.Abs(float64(xy[o]))+math.Abs(float64(none[o]))),
+						"the coefficient of %s for %s is %g, predictions differ by %g", found.Features[at], found.Outputs[o].Column, got,
+						want/area*units)
 				}
 				at++
 			}
@@ -162,8 +186,8 @@ func TestCoefficientsOfOtherModels(t *testing.T) {
 		"network": {metadata{features: []string{"a", "b"}, spread: []float64{1, 1}, labels: number}, weights[1:], ""},
 		"names":   {metadata{features: []string{"a"}, spread: []float64{1, 1}, labels: number}, weights, "expected weights of 2 features"},
 		"spreads": {metadata{features: []string{"a", "b"}, spread: []float64{1}, labels: number}, weights, "expected weights of 1 features"},
-		"knots": {metadata{features: []string{"a", "|a - 2|"}, spread: []float64{1, 1}, labels: number, knots: [][]float64{{3}}}, weights,
-			"expected a feature for each knot, |a - 3|, found |a - 2|"},
+		"knots": {metadata{features: []string{"a", "|a - 2|"}, spread: []float64{1, 1}, labels: number,
+			Derived: table.Derived{Knots: table.Knots{{3}}}}, weights, "expected a feature for each knot and product, |a - 3|, found |a - 2|"},
 		"outputs": {metadata{features: []string{"a", "b"}, spread: []float64{1, 1}}, weights, "expected the tensors of 0 outputs"},
 	} {
 		raw := must.Get(safetensors.Encode(c.tensors, must.Get(c.m.encode())(t)))(t)

@@ -46,7 +46,7 @@ func ranges(p *pipeline.Problem) (low, high []float64) {
 	if len(c.Spread) == 0 || len(pool.F32) == 0 || len(c.Features) != pool.Cols {
 		return nil, nil
 	}
-	columns, samples := len(c.Features)-c.Knots.Count()-table.CountWords(c.Words), p.TargetSamples().Rows
+	columns, samples := len(c.Features)-c.Derived.Count()-table.CountWords(c.Words), p.TargetSamples().Rows
 	for j := range columns {
 		for i, r := range samples {
 			step := 1e-6 * c.Spread[j] // the digits that float32 keeps

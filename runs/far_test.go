@@ -15,17 +15,18 @@ import (
 	"github.com/amtrl/amtrl/pipeline/pipelinetest"
 )
 
-// A model with knots needs only the columns of its features, reports rows far outside its samples, and is refused where its knots or ranges
-// do not fit its features.
-func TestPredictWithKnots(t *testing.T) {
+// A model with knots and products needs only the columns of its features, reports rows far outside its samples, and is refused where its
+// knots, factors or ranges do not fit its features.
+func TestPredictDerived(t *testing.T) {
 	dir := t.TempDir()
 	write := func(change ...string) {
-		meta := map[string]string{"features": `["a","b","|b - 1|","|b - 2|"]`, "knots": "[[],[1,2]]", "low": "[0,0]", "high": "[1,2]"}
+		meta := map[string]string{"features": `["a","b","|b - 1|","|b - 2|","a × b"]`, "knots": "[[],[1,2]]",
+			"factors": `[{"feature":0,"low":-2,"high":2},{"feature":1,"low":0,"high":8}]`, "low": "[0,0]", "high": "[1,2]"}
 		for i := 0; i < len(change); i += 2 {
 			meta[change[i]] = change[i+1]
 		}
 		raw := must.Get(safetensors.Encode([]safetensors.Tensor{
-			{Name: "representation.weight", Shape: []int{1, 4}, Data: []float32{1, 10, 100, 1000}},
+			{Name: "representation.weight", Shape: []int{1, 5}, Data: []float32{1, 10, 100, 1000, 0.5}},
 			{Name: "target.weight", Shape: []int{1, 1}, Data: []float32{1}},
 		}, meta))(t)
 		must.Do(t, os.WriteFile(filepath.Join(dir, modelFile), raw, 0o644))
@@ -35,10 +36,12 @@ func TestPredictWithKnots(t *testing.T) {
 	q := pipelinetest.NewQueue(t, pipelinetest.OpenCPU(t, 1).Device())
 	p := Prediction{Dir: dir, Files: []string{rows}, Out: filepath.Join(dir, "out.csv"), Far: func(c FarColumn) { said += fmt.Sprint(c) }}
 	for _, c := range [][3]string{
-		{"knots", "[[],[1,3]]", "metadata knots: expected a feature for each knot, |b - 3|, found |b - 2|"},
-		{"knots", "[[],[2,1]]", "metadata knots: knots of b: expected finite numbers that ascend"},
-		{"features", `["a","|a - 1|","|a - 2|"]`, "metadata "},
-		{"features", `["a","b","c","|b - 1|","|b - 2|"]`, "metadata features: expected one for each of 4, found 5"},
+		{"knots", "[[],[1,3]]", "metadata knots and factors: expected a feature for each knot and product, |b - 3|, found |b - 2|"},
+		{"knots", "[[],[2,1]]", "metadata knots and factors: knots of b: expected finite numbers that ascend"},
+		{"factors", `[{"feature":0,"low":-2,"high":2},{"feature":1,"low":8,"high":0}]`, "and factors: factor b: expected two finite limits"},
+		{"factors", `[{"feature":0,"low":-2,"high":2}]`, "metadata "},
+		{"features", `["a","|a - 1|","|a - 2|","a × a"]`, "metadata "},
+		{"features", `["a","b","c","|b - 1|","|b - 2|","a × b"]`, "metadata features: expected one for each of 5, found 6"},
 		{"words", `[{"name":"a","words":["u","v","w"]}]`, "metadata words: expected a feature for each of 3, found 2"},
 		{"codes", `[{"column":"c","values":[0]}]`, "metadata codes: expected one of the features, found c"},
 		{"low", "[0]", "metadata low: expected one for each of up to 2 columns, and as many of high, found 1 and 2"},
@@ -50,7 +53,7 @@ func TestPredictWithKnots(t *testing.T) {
 	must.Equal(t, said, "", "what is said of what was refused")
 	write()
 	must.Get(Predict(t.Context(), q, p, nil))(t)
-	must.Equal(t, string(must.Get(os.ReadFile(p.Out))(t)), "id,number\n0,1012\n1,6784\n2,7887\n3,9726\n", "predictions")
+	must.Equal(t, string(must.Get(os.ReadFile(p.Out))(t)), "id,number\n0,1009\n1,6788\n2,7883\n3,9730\n", "predictions")
 	must.Equal(t, said, "{a 1 0 -4 0 1}{b 2 0 9 0 2}", "what is far: beyond three times the range, not at it")
 
 	// Rows outside the range of the samples are reported where they are many, and rows of other sources where there are any.

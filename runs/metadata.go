@@ -23,10 +23,10 @@ type metadata struct {
 	// sourceColumn is the column that names the source of each row of a table, and own its value for the target.
 	sourceColumn, own string
 	features          []string
-	words             []table.Words // of the last features before those that knots add
-	knots             table.Knots   // of the first features; the features that they add are the last
+	words             []table.Words // of the last features before those that are computed
 	codes             []table.Codes // numbers that stand for a missing cell, by column
 	labels            []OutputColumn
+	table.Derived     // the last features
 	// means replace missing features, spread is the standard deviation of each feature that was scaled to a unit of its
 	// own, and centre is representation.centre before rounding to float32.
 	means, spread, centre []float64
@@ -45,7 +45,7 @@ type metadata struct {
 func (m *metadata) fields() map[string]any {
 	return map[string]any{"target": &m.target, "method": &m.method, "sources": &m.sources, "outputs": &m.outputs, "id": &m.id,
 		"version": &m.version, "representation": &m.representation, "image": &m.image, "features": &m.features, "words": &m.words,
-		"knots": &m.knots, "codes": &m.codes, "labels": &m.labels, "low": &m.low, "high": &m.high, "means": &m.means,
+		"knots": &m.Knots, "factors": &m.Factors, "codes": &m.codes, "labels": &m.labels, "low": &m.low, "high": &m.high, "means": &m.means,
 		"spread": &m.spread, "centre": &m.centre, "scale": &m.scale, "source_column": &m.sourceColumn,
 		"own": &m.own, "samples": &m.samples}
 }
@@ -107,7 +107,7 @@ func (m *metadata) describe(p *pipeline.Problem, version string, alone bool) {
 	if c != nil {
 		m.id, m.representation = c.ID, p.Config.Representation
 		m.features, m.words, m.means = slices.Concat([]string{}, c.Features), c.Words, c.Means
-		m.knots, m.codes, m.spread = c.Knots, c.Codes, c.Spread
+		m.Derived, m.codes, m.spread = c.Derived, c.Codes, c.Spread
 		if m.low, m.high = ranges(p); len(m.low) > 0 {
 			m.samples = len(p.TargetSamples().Rows)
 		}

@@ -317,8 +317,8 @@ func (r *predictor) batch(b *table.Batch) error {
 	if r.source >= 0 {
 		r.strangers.add(&b.Scalars[r.source], b.Rows)
 	}
-	if r.knots.Count() > 0 {
-		r.knots.Expand(&r.wide, v)
+	if r.derived.Count() > 0 {
+		r.derived.Expand(&r.wide, v)
 		v = &r.wide
 	}
 	r.gaps.fill(v)

@@ -19,8 +19,8 @@ type storedModel struct {
 	predictor    *pipeline.Predictor
 	columns      []OutputColumn
 	features     []string
-	words        []table.Words // of the last features before those that knots add
-	knots        table.Knots
+	words        []table.Words // of the last features before those that are computed
+	derived      table.Derived
 	missingCodes [][]float64 // by feature, the numbers that stand for a missing cell
 	id           string
 	gaps         gaps
@@ -37,8 +37,8 @@ const pixelScale = 1. / 255
 
 // OpenPredictor uploads the model of a finished run, or of a round of a study, from its folder, to predict rows that a
 // program has in memory. The rows have the features of the run's set, in the units of its data, with the scale 1/255
-// for pixels of bytes: words and missing indicators are features of 0 and 1, and those that knots add are the last
-// ([table.Knots.Expand]). The columns say in turn which of the model's outputs belong to which label, and what its
+// for pixels of bytes: words and missing indicators are features of 0 and 1, and those that are computed from
+// others are the last ([table.Derived.Expand]). The columns say in turn which of the model's outputs belong to which label, and what its
 // classes are called; [PredictLabels] takes the predictor and the columns. The caller closes the predictor before the
 // queue. For rows in files there is [Predict].
 func OpenPredictor(q backend.Queue, dir string) (*pipeline.Predictor, []OutputColumn, error) {
@@ -76,8 +76,8 @@ func openModel(q backend.Queue, dir, method string, files bool) (m storedModel, 
 	return m, nil
 }
 
-// width returns the number of features in the rows to read, without those that knots add.
-func (m *storedModel) width() int { return m.predictor.D - m.knots.Count() }
+// width returns the number of features in the rows to read, without those that are computed from them.
+func (m *storedModel) width() int { return m.predictor.D - m.derived.Count() }
 
 func (m *storedModel) close() {
 	if m.predictor != nil {
@@ -104,7 +104,7 @@ func (m *storedModel) decode(q backend.Queue, raw []byte, files bool) error {
 			return fmt.Errorf("metadata image: expected a height and a width, found %q", meta.image)
 		}
 	}
-	m.id, m.features, m.columns, m.knots, m.words = meta.id, meta.features, meta.labels, meta.knots, meta.words
+	m.id, m.features, m.columns, m.derived, m.words = meta.id, meta.features, meta.labels, meta.Derived, meta.words
 	switch m.scale = 1; {
 	case meta.scale < 0:
 		return fmt.Errorf("metadata scale: expected a number above 0, found %g", meta.scale)
@@ -116,13 +116,13 @@ func (m *storedModel) decode(q backend.Queue, raw []byte, files bool) error {
 	if m.predictor, err = pipeline.NewPredictor(q, tensors, height, width); err != nil {
 		return err
 	}
-	if err := m.knots.Check(m.features); err != nil {
-		return fmt.Errorf("metadata knots: %w", err)
+	if err := m.derived.Check(m.features); err != nil {
+		return fmt.Errorf("metadata knots and factors: %w", err)
 	}
-	if n := len(m.features); len(m.knots) > 0 && n != m.predictor.D {
+	if n := len(m.features); m.derived.Count() > 0 && n != m.predictor.D {
 		return fmt.Errorf("metadata features: expected one for each of %d, found %d", m.predictor.D, n)
 	}
-	m.features = m.features[:len(m.features)-m.knots.Count()]
+	m.features = m.features[:len(m.features)-m.derived.Count()]
 	if n := table.CountWords(m.words); n > len(m.features) {
 		return fmt.Errorf("metadata words: expected a feature for each of %d, found %d", n, len(m.features))
 	}

@@ -46,7 +46,7 @@ func newScaled(m *storedModel, tensors []pipeline.Tensor) *scaled {
 		}
 	}
 	d := m.predictor.D
-	if len(m.features) > 1 || m.knots.Count() > 0 || d < 2 || len(centre) != d || len(spread) != 1 && len(spread) != d {
+	if len(m.features) > 1 || m.derived.Count() > 0 || d < 2 || len(centre) != d || len(spread) != 1 && len(spread) != d {
 		return nil
 	}
 	s, n := &scaled{known: make([]bool, d), scale: float64(m.scale)}, 0.0

@@ -222,6 +222,8 @@ type dataDescription struct {
 	Filled []filledColumn `json:"filled,omitempty"`
 	// Knots is the number of features that were added as knots of other features.
 	Knots int `json:"knots,omitempty"`
+	// Products is the number of features that are the product of two others.
+	Products int `json:"products,omitempty"`
 }
 
 type filledColumn struct {
@@ -295,7 +297,7 @@ func describe(set *dataset.Set) dataDescription {
 		}
 	}
 	if c := set.Columns; c != nil {
-		d.Knots = c.Knots.Count()
+		d.Knots, d.Products = c.Knots.Count(), c.Products()
 		for j, n := range c.Filled {
 			if n > 0 {
 				d.Filled = append(d.Filled, filledColumn{c.Features[j], n})
@@ -337,18 +339,22 @@ func describe(set *dataset.Set) dataDescription {
 	return d
 }
 
-// featureFacts describes the features of a table whose columns have units of their own: how many columns, knots, words
+// featureFacts describes the features of a table whose columns have units of their own: how many columns, knots, products, words
 // and indicators of missing cells there are.
 func featureFacts(c *dataset.Columns) string {
 	knots, words, missing := c.Knots.Count(), table.CountWords(c.Words), 0
+	products := c.Products()
 	for _, w := range c.Words {
 		if w.OfMissing() {
 			words, missing = words-1, missing+1
 		}
 	}
-	facts := text.Several(len(c.Centre)-knots-words-missing, "column") + ", each brought to mean 0 and spread 1"
+	facts := text.Several(len(c.Centre)-c.Derived.Count()-words-missing, "column") + ", each brought to mean 0 and spread 1"
 	if knots > 0 {
 		facts += ", whose effects bend at " + text.Several(knots, "knot")
+	}
+	if products > 0 {
+		facts += ", with " + text.Several(products, "product") + " of two columns"
 	}
 	if words > 0 {
 		facts += "; " + text.Several(words, "word")

@@ -98,7 +98,7 @@ func (o *initOptions) run(ctx context.Context) error {
 	list := report.Table{Header: []string{"guessed", "value"}, Wrap: []int{1}, Width: terminalWidth()}
 	for _, row := range [][2]string{
 		{"id", g.ID}, {"source", sourceText(g)}, {"features", featuresText(g)},
-		{"categories", columnsText(g.Categories)}, {"knots", knotsText(g)},
+		{"categories", columnsText(g.Categories)}, {"knots", knotsText(g)}, {"products", productsText(g)},
 		{"fill", fillText(g)}, {"none", strings.Join(g.Coded, ", ")},
 		{"label", labelText(g)}, {"split", g.Split}, {"cost", g.Cost}, {"group", g.Group}, {"target", targetText(g)},
 	} {
@@ -200,6 +200,13 @@ func knotsText(g *manifest.Guess) string {
 		return ""
 	}
 	return fmt.Sprintf("%d: the effect of a number bends at so many of its quantiles", g.Knots)
+}
+
+func productsText(g *manifest.Guess) string {
+	if !g.Products {
+		return ""
+	}
+	return "of each pair of columns: the effect of one may depend on the other"
 }
 
 func targetText(g *manifest.Guess) string {

@@ -25,7 +25,7 @@ func (w *writer) measure(b *table.Batch) (err error) {
 func (w *writer) finish(h *header) error {
 	means, scale, fine := w.spreads.units()
 	w.wordUnits(scale)
-	w.knotUnits(scale)
+	w.derivedUnits(scale)
 	if w.scaled {
 		h.Centre, h.Spread = means, scale
 	}
@@ -79,6 +79,8 @@ func (s *survey) listsFault(path, column string) error {
 		key = "fill"
 	case len(s.categories) > 0:
 		key = "categories"
+	case s.manifest.Knots == 0:
+		key = "products"
 	}
 	return fmt.Errorf("%s: columns: %s: expected features that are a column each, found lists in column %s of %s", s.manifest.Path, key,
 		column, path)

@@ -47,15 +47,14 @@ type header struct {
 	Cols     int      `json:"cols"`
 	Element  string   `json:"element"`
 	Features []string `json:"features"`
-	// Words are the columns of words whose features are the last of Features, apart from those that Knots add.
+	// Words are the columns of words whose features are the last of Features, apart from those that Derived adds.
 	Words []table.Words `json:"words,omitempty"`
-	// Knots holds, for each of the first features, the values at which its effect may bend. Each value adds a feature; these features are
-	// the last.
-	Knots table.Knots `json:"knots,omitempty"`
+	// The features that Derived adds are the last.
+	table.Derived
 	// Codes are the numbers that stand for a missing value in columns of the files.
 	Codes []table.Codes `json:"codes,omitempty"`
 	// Centre and Spread are the mean and the standard deviation of each feature; the stored features are (x - Centre) / Spread. Both are
-	// empty where features are stored as they were. The spread of a word, or of a feature that a knot adds, is its unit.
+	// empty where features are stored as they were. The spread of a word, or of a feature that is computed from others, is its unit.
 	Centre []float64 `json:"centre,omitempty"`
 	Spread []float64 `json:"spread,omitempty"`
 	// Means are the means of the features over the cells that are not missing, and Filled are the numbers of cells that were missing and
@@ -163,7 +162,7 @@ func (h *header) check() error {
 		}
 		rows += s.Rows
 	}
-	derived := h.Knots.Count() + table.CountWords(h.Words) // features of words and knots
+	derived := h.Derived.Count() + table.CountWords(h.Words)
 	switch {
 	case rows != h.Rows || rows == 0:
 		return fmt.Errorf("expected %d rows, those of the sources, found %d", rows, h.Rows)
@@ -176,8 +175,8 @@ func (h *header) check() error {
 	case len(h.Means) != len(h.Filled) || len(h.Means) > 0 && len(h.Means) != h.Cols:
 		return fmt.Errorf("expected a mean and a count for each of %d features or none, found %d and %d", h.Cols, len(h.Means), len(h.Filled))
 	case derived > len(h.Features) || derived > 0 && len(h.Features) != h.Cols || len(h.Knots) > len(h.Features)-derived:
-		return fmt.Errorf("expected %d words and knots, and the columns with knots, among %d features, found %d of width %d", derived, h.Cols,
-			len(h.Features), h.Cols)
+		return fmt.Errorf("expected %d words, knots and products, and the columns with knots, among %d features, found %d of width %d",
+			derived, h.Cols, len(h.Features), h.Cols)
 	case len(h.Outputs) == 0:
 		return errors.New("expected outputs, found none")
 	case slices.ContainsFunc(h.Outputs, func(o Output) bool { return o.Log && o.Type != manifest.Number }):
@@ -187,5 +186,5 @@ func (h *header) check() error {
 	case h.Folds != 0 && (h.Folds < 2 || h.Folds > manifest.MaxFolds):
 		return fmt.Errorf("expected 2 to %d folds or 0 for none, found %d", manifest.MaxFolds, h.Folds)
 	}
-	return h.Knots.Check(h.Features)
+	return h.Derived.Check(h.Features)
 }

@@ -95,7 +95,7 @@ func (r *opener) empty() (*dataset.Set, error) {
 	set := &dataset.Set{
 		Name: h.Name, Binary: h.Outputs[0].Type != manifest.Number,
 		Columns: &dataset.Columns{
-			ID: h.ID, Source: h.Source, Features: h.Features, Words: h.Words, Knots: h.Knots, Codes: h.Codes, Centre: h.Centre, Spread: h.Spread,
+			ID: h.ID, Source: h.Source, Features: h.Features, Words: h.Words, Derived: h.Derived, Codes: h.Codes, Centre: h.Centre, Spread: h.Spread,
 			Means: h.Means, Filled: h.Filled,
 		},
 	}

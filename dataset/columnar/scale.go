@@ -70,7 +70,7 @@ func (s *survey) scales(width int) (bool, error) {
 	case is != "":
 		return is == manifest.ScaleFeature, nil
 	}
-	lists := len(s.features) == 1 && width > 1 && len(s.categories) == 0 && s.manifest.Knots == 0
+	lists := len(s.features) == 1 && width > 1 && len(s.categories) == 0 && !s.manifest.Derives()
 	return !lists && s.element == table.Float32, nil
 }
 

@@ -39,8 +39,9 @@ type survey struct {
 	categories []*category
 	none       [][]float64 // by column of features: the numbers that stand for a missing value
 	missing    []int64     // by column of features: the number of rows that lack it
-	sample     *knotSample // nil without knots, and once the knots are known
-	knots      table.Knots
+	sample     *rowSample  // nil where no feature is computed from others, and once it is known how
+	derived    table.Derived
+	settled    bool // whether it is known how features are computed from others
 	expanded   table.Vectors
 }
 
@@ -75,14 +76,15 @@ func newSurvey(ctx context.Context, m *manifest.Manifest, progress Progress) (*s
 	for _, name := range m.Categories {
 		s.categories = append(s.categories, &category{column: name, index: map[string]int32{}})
 	}
-	if m.Knots > 0 {
-		s.sample = newKnotSample()
+	if m.Derives() {
+		s.sample = newRowSample()
 	}
 	return s, nil
 }
 
 // scan reads the files one after the other and passes their batches to f. The second pass reads all features, and expects vectors of the
-// width that the first one has. The first pass reads only features that are columns, where knots or missing indicators need them.
+// width that the first one has. The first pass reads only features that are columns, where those computed from others or missing indicators
+// need them.
 func (s *survey) scan(second bool, f func(file int, b *table.Batch, c columns) error) error {
 	done, doing := int64(0), "finding sources and classes"
 	width := 0
@@ -177,11 +179,15 @@ func (s *survey) checkFeatures(path string, columns []table.Column) error {
 		of = append(of, columns[i])
 	}
 	fill := s.manifest.Fill != ""
-	if (fill || len(s.categories) > 0 || s.manifest.Knots > 0) && len(of) == 1 && of[0].Kind == table.Vector {
+	if (fill || len(s.categories) > 0 || s.manifest.Derives()) && len(of) == 1 && of[0].Kind == table.Vector {
 		return s.listsFault(path, names[0])
 	}
-	element := table.Float32 // where there are words or knots
-	if len(s.categories) == 0 && s.manifest.Knots == 0 {
+	if n := len(names); s.manifest.Products && n > maxFactors {
+		return fmt.Errorf("%s: columns: products: expected at most %d columns of features, found %d, which have %d products",
+			s.manifest.Path, maxFactors, n, n*(n-1)/2)
+	}
+	element := table.Float32 // where there are words, or features are computed from others
+	if len(s.categories) == 0 && !s.manifest.Derives() {
 		element = table.FeatureElement(of, fill)
 	}
 	switch first := s.inputs[0].Path; {
@@ -273,7 +279,7 @@ func (s *survey) run() error {
 	if err != nil {
 		return s.hint(err)
 	}
-	s.settleKnots()
+	s.settleDerived()
 	return s.settle()
 }
 

@@ -80,9 +80,9 @@ func (s *survey) readFeatures() []string {
 	return names
 }
 
-// allFeatures returns the names of the features that are read, followed by those that knots add.
+// allFeatures returns the names of the features that are read, followed by those that are computed from them.
 func (s *survey) allFeatures() []string {
-	return append(s.readFeatures(), s.knots.Names(s.features)...)
+	return append(s.readFeatures(), s.derived.Names(s.features)...)
 }
 
 // wordUnits gives all words of a column one unit, in which their variances add up to that of one number. In units of their own, a word

@@ -151,22 +151,25 @@ func (g *guesser) chooseFeatures(m *Manifest, known Known, file string, columns 
 	for _, name := range m.Categories {
 		g.taken[name] = true
 	}
-	bends := false
+	numbers := 0 // columns of more than two values
 	for _, c := range g.columns {
 		if !slices.Contains(features, c.Name) {
 			continue
 		}
 		if g.taken[c.Name] = true; !c.list() {
 			g.scalars = append(g.scalars, c.Name)
-			bends = bends || len(c.distinct) > 2
+			if len(c.distinct) > 2 {
+				numbers++
+			}
 		}
 	}
 	vector = vector || len(g.scalars) >= leastVector && !slices.ContainsFunc(g.scalars, func(name string) bool {
 		_, is := serial(name)
 		return !is
 	})
-	if g.few = !vector && len(g.scalars) <= mostFew; g.few && bends {
+	if g.few = !vector && len(g.scalars) <= mostFew; g.few && numbers > 0 {
 		m.Knots = usualKnots
+		m.Products = len(g.scalars) > 1 && len(g.scalars) <= mostFactors
 	}
 	return nil
 }

@@ -18,6 +18,8 @@ const leastVector = 32
 const (
 	mostFew    = 200
 	usualKnots = 5
+	// Up to mostFactors of them have products too.
+	mostFactors = 20
 )
 
 // guessFeatures returns a column of lists, or the numbered columns where they are alone or many, or otherwise all columns of numbers and

@@ -75,7 +75,7 @@ func TestLook(t *testing.T) {
 			[]columnOf{{"id", row}, {"site", shop}, {"split", words("train", "test")}, {"cost", words("2")}, {"y", number},
 				{"f0", number}, {"f1", number},
 				{"f12", number}, {"year", words("2001", "2002")}}, Known{},
-			Manifest{ID: "id", Source: "site", Split: "split", Cost: "cost", Features: []string{"f0", "f1", "f12", "year"}, Knots: 5,
+			Manifest{ID: "id", Source: "site", Split: "split", Cost: "cost", Features: []string{"f0", "f1", "f12", "year"}, Knots: 5, Products: true,
 				Labels: []Label{{Column: "y", Type: Number, Missing: []string{""}}}, Target: Target{Source: "shop 0"}},
 		},
 		"numbers of groups": {
@@ -89,7 +89,7 @@ func TestLook(t *testing.T) {
 		"numbered with gaps": { // f1 and f2x are not among the features, though a pattern would match them
 			[]columnOf{{"id", row}, {"site", shop}, {"y", number}, {"f0", number}, {"f1", words("1.5", "", "")}, {"f2x", words("a", "b")},
 				{"f3", number}, {"f12", number}}, Known{Target: "shop 0"},
-			Manifest{ID: "id", Source: "site", Features: []string{"f0", "f3", "f12"}, Categories: []string{"f2x"}, Knots: 5,
+			Manifest{ID: "id", Source: "site", Features: []string{"f0", "f3", "f12"}, Categories: []string{"f2x"}, Knots: 5, Products: true,
 				Labels: []Label{{Column: "y", Type: Number, Missing: []string{""}}}, Target: Target{Source: "shop 0"}},
 		},
 		"prices": { // a price is the cost only where each source has one price
@@ -106,7 +106,7 @@ func TestLook(t *testing.T) {
 		"two classes": {
 			[]columnOf{{"a", number}, {"b", number}, {"Group", shop}, {"is_spam", words("0", "1", "")}},
 			Known{Target: "shop 2"},
-			Manifest{Source: "Group", Features: []string{"a", "b"}, Knots: 5,
+			Manifest{Source: "Group", Features: []string{"a", "b"}, Knots: 5, Products: true,
 				Labels: []Label{{Column: "is_spam", Type: Binary, Missing: []string{""}}}, Target: Target{Source: "shop 2"}},
 		},
 		"known": {

@@ -179,18 +179,19 @@ func TestLookAtSeveralLabels(t *testing.T) {
 	must.Equal(t, g.SourceCounts[0], SourceCount{"s0", 12, 10}, "rows of a source that has no label in some")
 }
 
-// Columns have knots unless they are a vector in columns, are very many, or have only two values.
+// Columns have knots unless they are a vector in columns, are very many, or have only two values, and those that have some have products if
+// they are a few.
 func TestLookAtKnots(t *testing.T) {
 	for name, c := range map[string]struct {
 		column func(j int) string
 		values string
-		knots  [3]int // knots where there are 31, 40 and 201 columns
+		knots  [6]int // knots where there are 1, 2, 20, 31, 40 and 201 columns
 	}{
-		"numbered": {func(j int) string { return fmt.Sprint("e", j) }, "%d", [3]int{5, 0, 0}},
-		"named":    {func(j int) string { return fmt.Sprintf("%c%c", 'a'+j/26, 'a'+j%26) }, "0.%d", [3]int{5, 5, 0}},
-		"binary":   {func(j int) string { return fmt.Sprintf("%c%c", 'a'+j/26, 'a'+j%26) }, "", [3]int{0, 0, 0}},
+		"numbered": {func(j int) string { return fmt.Sprint("e", j) }, "%d", [6]int{5, 5, 5, 5, 0, 0}},
+		"named":    {func(j int) string { return fmt.Sprintf("%c%c", 'a'+j/26, 'a'+j%26) }, "0.%d", [6]int{5, 5, 5, 5, 5, 0}},
+		"binary":   {func(j int) string { return fmt.Sprintf("%c%c", 'a'+j/26, 'a'+j%26) }, "", [6]int{}},
 	} {
-		for i, n := range []int{31, 40, 201} {
+		for i, n := range []int{1, 2, 20, 31, 40, 201} {
 			columns := []columnOf{{"shop", func(i int) string { return fmt.Sprint("s", i%3) }},
 				{"label", func(i int) string { return []string{"p", "q"}[i%2] }}}
 			for j := range n {
@@ -209,6 +210,8 @@ func TestLookAtKnots(t *testing.T) {
 				}
 				g := must.Get(Look(t.Context(), "m.yaml", []string{file}, known))(t)
 				must.Equal(t, g.Knots, c.knots[i], "knots of %d %s columns, %v", n, name, known)
+				must.Equal(t, g.Products, c.knots[i] > 0 && n > 1 && n <= 20, "products of %d %s columns, %v", n, name, known)
+				must.Equal(t, strings.Contains(g.Text(), "\n  products: true  #"), g.Products, "the manifest:\n%s", g.Text())
 			}
 		}
 	}

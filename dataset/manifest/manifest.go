@@ -64,6 +64,9 @@ type Manifest struct {
 	Categories []string `json:",omitempty"`
 	// Knots is the number of quantiles at which the effect of each column of features may bend, 0 for none.
 	Knots int `json:",omitempty"`
+	// Products says that the effect of each column of features may depend on the other columns: the product of each pair of them becomes a
+	// feature.
+	Products bool `json:",omitempty"`
 	// Scale is ScaleFeature or ScaleNone, or empty: then features that are a column each are scaled, and lists and files of vectors are
 	// not.
 	Scale string
@@ -145,6 +148,19 @@ const (
 	maxKnots = 50
 )
 
+// Derives reports whether features are computed from others: with knots or as products.
+func (m *Manifest) Derives() bool { return m.deriving() != "" }
+
+func (m *Manifest) deriving() string {
+	switch {
+	case m.Knots > 0:
+		return "knots"
+	case m.Products:
+		return "products"
+	}
+	return ""
+}
+
 // DefaultMissing returns the values that stand for no label where a manifest gives none.
 func DefaultMissing() []string { return []string{""} }
 
@@ -198,11 +214,10 @@ func (m *Manifest) check() error {
 	if len(m.Codes) > 0 && m.Fill == "" {
 		return fmt.Errorf("%s: columns: missing: expected fill beside it, which says what a cell that is missing becomes, found none", m.Path)
 	}
-	if m.Knots > 0 && (m.Vectors != nil || len(m.Features) == 0) {
-		return fmt.Errorf("%s: columns: knots: expected features that are a column each, found none", m.Path)
-	}
-	if m.Knots > 0 && m.Scale == ScaleNone {
-		return fmt.Errorf("%s: columns: knots: expected columns that are brought to one unit, found scale: %s", m.Path, m.Scale)
+	if key := m.deriving(); key != "" && (m.Vectors != nil || len(m.Features) == 0) {
+		return fmt.Errorf("%s: columns: %s: expected features that are a column each, found none", m.Path, key)
+	} else if key != "" && m.Scale == ScaleNone {
+		return fmt.Errorf("%s: columns: %s: expected columns that are brought to one unit, found scale: %s", m.Path, key, m.Scale)
 	}
 	if v := m.Vectors; v != nil && v.Join == table.JoinID && m.ID == "" {
 		return fmt.Errorf("%s: columns: expected id, the column to join features by, found none", m.Path)

@@ -188,6 +188,7 @@ func (r reader) manifest(n *yaml.Node, m *Manifest) error {
 				field{"features", func(n *yaml.Node) error { return r.features(n, m) }},
 				field{"categories", r.texts(&m.Categories, "the name of a column of words, or a list of names")},
 				field{"knots", r.count(&m.Knots, 1, maxKnots, "a number of knots")},
+				field{"products", r.truth(&m.Products)},
 				field{"scale", r.word(&m.Scale, ScaleFeature, ScaleNone)},
 				field{"fill", r.word(&m.Fill, FillMean, FillIndicator)},
 				field{"missing", func(n *yaml.Node) error { return r.codes(n, m) }},

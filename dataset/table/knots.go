@@ -23,8 +23,8 @@ func (k Knots) Count() (n int) {
 	return n
 }
 
-// Names returns the names of the features that the knots add, such as "|depth - 61.8|".
-func (k Knots) Names(features []string) (names []string) {
+// names returns the names of the features that the knots add.
+func (k Knots) names(features []string) (names []string) {
 	for j, of := range k {
 		for _, t := range of {
 			sign := " - "
@@ -37,23 +37,13 @@ func (k Knots) Names(features []string) (names []string) {
 	return names
 }
 
-// Check returns an error unless the knots are finite and ascend, and features are the names of the features that are read, followed by
-// those of the features that the knots add.
-func (k Knots) Check(features []string) error {
-	read := len(features) - k.Count()
-	if read < len(k) {
-		return fmt.Errorf("expected knots of the first of %d features, found %d lists of %d knots in all", len(features), len(k), k.Count())
-	}
+// check returns an error unless the knots are finite and ascend.
+func (k Knots) check(features []string) error {
 	for j, of := range k {
 		for i, t := range of {
 			if t-t != 0 || i > 0 && t <= of[i-1] {
 				return fmt.Errorf("knots of %s: expected finite numbers that ascend, found %v", text.OneLine(features[j], 80), of)
 			}
-		}
-	}
-	for i, name := range k.Names(features) {
-		if found := features[read+i]; found != name {
-			return fmt.Errorf("expected a feature for each knot, %s, found %s", text.OneLine(name, 80), text.OneLine(found, 80))
 		}
 	}
 	return nil
@@ -65,28 +55,6 @@ func number(t float64) string {
 		return strconv.FormatFloat(t, 'f', -1, 64)
 	}
 	return strconv.FormatFloat(t, 'g', -1, 64)
-}
-
-// Expand overwrites dst with the features of v, followed in each row by the features that the knots add, in their order. The added features
-// of a missing feature are missing too. All are float32.
-func (k Knots) Expand(dst, v *Vectors) {
-	rows := v.Len() / v.Width
-	dst.Width = v.Width + k.Count()
-	dst.grow(Float32, rows*dst.Width)
-	for i := range rows {
-		from, to := i*v.Width, i*dst.Width
-		for j := range v.Width {
-			dst.Set(to+j, v.Element(from+j))
-		}
-		to += v.Width
-		for j, of := range k {
-			x := v.Element(from + j)
-			for _, t := range of {
-				dst.Set(to, math.Abs(x-t))
-				to++
-			}
-		}
-	}
 }
 
 // KnotsOf returns up to n knots of a feature: the quantiles 1/(n+1), 2/(n+1), ... of its values. For these the least and the largest value

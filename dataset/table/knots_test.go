@@ -1,7 +1,6 @@
 package table
 
 import (
-	"math"
 	"slices"
 	"testing"
 
@@ -68,54 +67,4 @@ func b2i(b bool) int {
 		return 1
 	}
 	return 0
-}
-
-// Each knot adds the distance from it, for any type of features. The distance keeps the digits that float32 loses, and is missing where the
-// feature is missing.
-func TestExpandKnots(t *testing.T) {
-	knots := Knots{{-1.5, 4}, {}, {1_700_000_000.5}}
-	must.Equal(t, knots.Count(), 3, "knots")
-	must.EqualSlices(t, knots.Names([]string{"a", "b", "c"}), []string{"|a + 1.5|", "|a - 4|", "|c - 1.7000000005e+09|"}, "names")
-	must.EqualSlices(t, Knots{{1 << 30, 1073741800}}.Names([]string{"t"}), []string{"|t - 1073741824|", "|t - 1073741800|"}, "whole numbers")
-	var v, wide Vectors
-	for range 2 { // the second call overwrites wide: nothing of the first may remain
-		v = Vectors{Width: 4}
-		for _, x := range []float64{1, math.NaN(), 1_700_000_001, 7, math.NaN(), 2, 3, 8} {
-			v.push(x)
-		}
-		knots.Expand(&wide, &v)
-	}
-	must.Equal(t, wide.Width, 7, "width")
-	for i, want := range []float64{
-		1, math.NaN(), 1_700_000_001, 7, 2.5, 3, 0.5, math.NaN(), 2, 3, 8, math.NaN(), math.NaN(), 1_699_999_997.5,
-	} {
-		got := wide.Wide(i)
-		must.Hold(t, got == want || got != got && want != want, "element %d is %g, want %g", i, got, want)
-	}
-	Knots{{2}}.Expand(&wide, &Vectors{Width: 1, U8: []uint8{1, 255}})
-	must.EqualSlices(t, wide.F32, []float32{1, 1, 255, 253}, "bytes")
-}
-
-// Knots that do not fit the names of the features are refused, whatever was changed.
-func TestCheckKnots(t *testing.T) {
-	features := []string{"a", "b", "w=x", "|a - 1|", "|a - 2|", "|b + 3|"}
-	must.Do(t, Knots{{1, 2}, {-3}}.Check(features))
-	must.Do(t, Knots(nil).Check(features))
-	for name, c := range map[string]struct {
-		knots Knots
-		want  string
-	}{
-		"another":    {Knots{{1, 2}, {3}}, "expected a feature for each knot, |b - 3|, found |b + 3|"},
-		"moved":      {Knots{{1}, {2, -3}}, "knots of b: expected finite numbers that ascend, found [2 -3]"},
-		"elsewhere":  {Knots{{1, 2}, {}, {-3}}, "expected a feature for each knot, |w=x + 3|, found |b + 3|"},
-		"fewer":      {Knots{{1, 2}}, "expected a feature for each knot, |a - 1|, found |a - 2|"},
-		"more":       {Knots{{1, 2, 3, 4, 5, 6, 7}}, "expected knots of the first of 6 features, found 1 lists of 7 knots in all"},
-		"lists":      {Knots{{}, {}, {}, {1}}, "expected a feature for each knot"},
-		"many lists": {Knots{{1}, {}, {}, {}, {}, {}}, "found 6 lists of 1 knots"},
-		"descending": {Knots{{2, 1}, {-3}}, "knots of a: expected finite numbers that ascend"},
-		"twice":      {Knots{{1, 1}, {-3}}, "that ascend"},
-		"NaN":        {Knots{{math.NaN(), 1}, {-3}}, "knots of a: expected finite numbers"},
-	} {
-		must.Fail(t, name, c.knots.Check(features), c.want)
-	}
 }

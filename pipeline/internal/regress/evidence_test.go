@@ -15,10 +15,11 @@ import (
 // features and for fewer.
 func TestEvidences(t *testing.T) {
 	rng := testrand.New(t)
-	scales := []float64{0.7, 1, 5}
+	fs, gs := []float64{0.7, 1, 5}, []float64{1, 3}
 	for range 20 {
 		n, d, outputs := 4+rng.IntN(12), 2+rng.IntN(12), 1+rng.IntN(3)
-		last := 1 + rng.IntN(d-1)
+		byF := rng.IntN(d)
+		byG := rng.IntN(d - byF)
 		x, y := mat.NewDense(n, d, nil), mat.NewDense(n, outputs, nil)
 		for i := range n {
 			for j := range d {
@@ -41,11 +42,15 @@ func TestEvidences(t *testing.T) {
 		qr.Factorize(ones)
 		qr.QTo(&q)
 		contrasts := q.Slice(0, n, 1, n)
-		got := Evidences(x, y, last, scales)
-		for i, f := range scales {
+		got := Evidences(x, y, byF, byG, fs, gs)
+		for i := range len(fs) * len(gs) {
+			f, g := fs[i/len(gs)], gs[i%len(gs)]
 			scaled := mat.DenseCopyOf(x)
-			for j := d - last; j < d; j++ {
+			for j := d - byF - byG; j < d-byG; j++ {
 				linalg.ScaleColumn(scaled, j, 1/f)
+			}
+			for j := d - byG; j < d; j++ {
+				linalg.ScaleColumn(scaled, j, 1/g)
 			}
 			var k mat.Dense
 			k.Mul(scaled, scaled.T())
@@ -67,7 +72,7 @@ func TestEvidences(t *testing.T) {
 				want += math.Log(sum)
 			}
 			must.Hold(t, math.Abs(got[i]-want) < 1e-6*(1+math.Abs(want)),
-				"%d rows, %d of %d features by %g: %g, want %g", n, last, d, f, got[i], want)
+				"%d rows, %d and %d of %d features by %g and %g: %g, want %g", n, byF, byG, d, f, g, got[i], want)
 		}
 	}
 }

@@ -74,7 +74,8 @@ func TestImportKnots(t *testing.T) {
 		knots := table.KnotsOf(slices.Clone(values[j]), 3)
 		must.EqualSlices(t, set.Columns.Knots[j], knots, "knots of %s", names[j])
 		must.Hold(t, len(knots) > 0 == (j != 1), "knots %v of %s", knots, names[j])
-		names = append(names, (table.Knots{knots}).Names(names[j:])...)
+		of := table.Derived{Knots: table.Knots{knots}}
+		names = append(names, of.Names(names[j:])...)
 	}
 	must.EqualSlices(t, set.Columns.Features, names, "features")
 	must.EqualSlices(t, set.Columns.Filled, append([]int64{int64(len(rows) - len(values[0]))}, make([]int64, len(names)-1)...), "filled cells")
@@ -124,9 +125,9 @@ func TestImportKnots(t *testing.T) {
 }
 
 // Where there are more rows than the sample holds, each is equally likely to be in it.
-func TestKnotSample(t *testing.T) {
+func TestRowSample(t *testing.T) {
 	const rows = 4 * sampledRows
-	k, v := newKnotSample(), &table.Vectors{Width: 1, F32: make([]float32, rows)}
+	k, v := newRowSample(), &table.Vectors{Width: 1, F32: make([]float32, rows)}
 	for i := range rows {
 		v.F32[i] = float32(i)
 		k.add(v, i)
@@ -144,13 +145,17 @@ func TestKnotSample(t *testing.T) {
 // Knots that cannot be, and features that cannot have knots, are refused with their place.
 func TestImportRefusesKnots(t *testing.T) {
 	for change, want := range map[[2]string]string{
-		{"knots: 3", "knots: 0"}:              "line 2: expected a number of knots from 1 to 50, found",
-		{"knots: 3", "knots: many"}:           "line 2: expected a number of knots from 1 to 50, found",
-		{"knots: 3", "knots: 3, scale: none"}: "columns: knots: expected columns that are brought to one unit, found scale: none",
-		{"features: [age, flag, size], ", ""}: "columns: knots: expected features that are a column each, found none",
+		{"knots: 3", "knots: 0"}:                    "line 2: expected a number of knots from 1 to 50, found",
+		{"knots: 3", "knots: many"}:                 "line 2: expected a number of knots from 1 to 50, found",
+		{"knots: 3", "knots: 3, scale: none"}:       "columns: knots: expected columns that are brought to one unit, found scale: none",
+		{"features: [age, flag, size], ", ""}:       "columns: knots: expected features that are a column each, found none",
+		{"knots: 3", "products: yes"}:               "line 2: expected true or false, found",
+		{"knots: 3", "products: true, scale: none"}: "columns: products: expected columns that are brought to one unit",
 	} {
 		must.Fail(t, change[1], must.Err(manifest.Parse("m.yaml", []byte(strings.Replace(knotManifest, change[0], change[1], 1)))), want)
 	}
+	products := strings.NewReplacer("features: [age, flag, size], ", "", "knots: 3", "products: true").Replace(knotManifest)
+	must.Fail(t, "of nothing", must.Err(manifest.Parse("m.yaml", []byte(products))), "columns: products: expected features that are a column")
 	for text, want := range map[string]string{
 		`{"site": "a", "v": [1, 2], "y": 1}`: "columns: knots: expected features that are a column each, found lists in column v",
 		`{"site": "a", "v": null, "y": 1}`:   "fill: mean+indicator under columns of",
@@ -159,6 +164,8 @@ func TestImportRefusesKnots(t *testing.T) {
 		must.Do(t, os.WriteFile(filepath.Join(dir, "rows.jsonl"), []byte(text+"\n"), 0o644))
 		m := parse(t, dir, "files: rows.jsonl\ncolumns: {source: site, features: v, knots: 2}\nlabels: [{column: y, type: number}]\n")
 		must.Fail(t, text, Import(t.Context(), m, filepath.Join(dir, "out"), nil), want)
+		m.Knots, m.Products = 0, true
+		must.Fail(t, text, Import(t.Context(), m, filepath.Join(dir, "out"), nil), strings.Replace(want, "knots", "products", 1))
 		must.Absent(t, filepath.Join(dir, "out"))
 	}
 }
@@ -181,7 +188,7 @@ func TestImportKnotsOfOneColumn(t *testing.T) {
 	}
 }
 
-// Columns of bytes have the same features of knots as the same numbers in CSV, also where no column has a knot.
+// Columns of bytes have the same features of knots and products as the same numbers in CSV, also where no column has a knot.
 func TestImportKnotsOfBytes(t *testing.T) {
 	type row struct {
 		Site string  `parquet:"site"`
@@ -201,12 +208,13 @@ func TestImportKnotsOfBytes(t *testing.T) {
 		must.Do(t, parquet.WriteFile(filepath.Join(dir, "rows.parquet"), rows))
 		var sets []*dataset.Set
 		for _, name := range []string{"rows.csv", "rows.parquet"} {
-			m := parse(t, dir, "files: "+name+"\ncolumns: {source: site, features: [a, b], knots: 4}\nlabels: [{column: y, type: number}]\n")
+			m := parse(t, dir, "files: "+name+"\ncolumns: {source: site, features: [a, b], knots: 4, products: true}\n"+
+				"labels: [{column: y, type: number}]\n")
 			must.Do(t, Import(t.Context(), m, filepath.Join(dir, "of-"+name), nil))
 			sets = append(sets, must.Get(Open(filepath.Join(dir, "of-"+name)))(t))
 		}
 		must.EqualSlices(t, sets[1].Columns.Features, sets[0].Columns.Features, "features")
-		must.Hold(t, (len(sets[0].Columns.Features) > 2) == (most > 2), "features %v", sets[0].Columns.Features)
+		must.Hold(t, (len(sets[0].Columns.Features) > 3) == (most > 2), "features %v", sets[0].Columns.Features)
 		for i, p := range sets[0].Pools {
 			must.EqualSlices(t, sets[1].Pools[i].F32, p.F32, "features of %s", p.Name)
 		}
@@ -214,9 +222,9 @@ func TestImportKnotsOfBytes(t *testing.T) {
 }
 
 // The sample of a wide table has fewer rows.
-func TestKnotSampleOfWideRows(t *testing.T) {
+func TestRowSampleOfWideRows(t *testing.T) {
 	const width, rows = 1 << 14, 300
-	k, v := newKnotSample(), &table.Vectors{Width: width, F32: make([]float32, width)}
+	k, v := newRowSample(), &table.Vectors{Width: width, F32: make([]float32, width)}
 	for range rows {
 		k.add(v, 0)
 	}

@@ -45,17 +45,21 @@ func writeAround(t *testing.T, path, kind, columns string, like [4]float64, rng 
 	must.Do(t, os.WriteFile(filepath.Join(dir, "fresh.csv"), []byte(text), 0o644))
 }
 
-// writeFields writes measurements of fields. If bends is set, the yield has an optimum in temperature and in pH, and
-// rises with rain up to a point; otherwise every effect is linear.
-func writeFields(t *testing.T, dir string, seed uint64, bends bool) {
+// writeFields writes measurements of fields, in which the yield has effects that are lines; or that bend: optima in
+// temperature and in pH, and rain that helps up to a point; or that depend on each other: an optimum in temperature that
+// moves with rain, and sun that harms where there is little rain.
+func writeFields(t *testing.T, dir string, seed uint64, kind string) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 9))
 	writeAround(t, filepath.Join(dir, "fields.csv"), "field", "temperature,ph,rain,sun,yield", [4]float64{1, 1, 1, 1}, rng,
 		func(w [4]float64) string {
 			z := [4]float64{rng.NormFloat64(), rng.NormFloat64(), rng.NormFloat64(), rng.NormFloat64()}
 			effects := z
-			if bends {
+			switch kind {
+			case "bend":
 				effects = [4]float64{1 - z[0]*z[0], 1 - 1.5*math.Abs(z[1]-0.5), 2*math.Min(z[2], 0) + 0.5, z[3]}
+			case "depend":
+				effects = [4]float64{1 - (z[0]-z[2])*(z[0]-z[2]), z[1], z[2], z[3] * z[2]}
 			}
 			y := 0.5 * rng.NormFloat64()
 			for j, v := range effects {
@@ -75,43 +79,41 @@ func runOnFresh(t *testing.T, work, manifest string) (errs, states float64) {
 	return amtrltest.JSON[[]runs.Evaluation](t, o)[0].Numbers.MSE, run.Result.Method(run.Result.Recommended).Score.Value
 }
 
-// Bent effects are learned if the manifest has knots, as data init writes it; if all effects are linear, the knots cost
-// little. The stated error agrees with the error on fresh rows.
-func TestOwnTableBends(t *testing.T) {
+// Effects that bend or depend on each other are learned if the manifest has knots and products, as data init writes it; if
+// all effects are lines, these cost little. Their stated error agrees with the error on fresh rows.
+func TestOwnTableEffects(t *testing.T) {
 	const seeds = 4
-	dir := ownFolder(t)
-	for _, bends := range []bool{true, false} {
+	dir, bare := ownFolder(t), strings.NewReplacer("  knots: 5", "  #", "  products: true", "  #")
+	for _, kind := range []string{"bend", "depend", "lines"} {
 		var fresh, stated [2]float64
 		for seed := range uint64(seeds) {
-			work := filepath.Join(dir, fmt.Sprint(bends, seed))
-			writeFields(t, work, seed, bends)
+			work := filepath.Join(dir, fmt.Sprint(kind, " ", seed))
+			writeFields(t, work, seed, kind)
 			amtrl(t, work, "data", "init", "fields.csv", "--label", "yield", "--target", "new field").
-				Prints(t, 0, "knots     5: the effect of a number bends at so many of its quantiles")
+				Prints(t, 0, "knots     5: the effect of a number bends at so many of its quantiles",
+					"products  of each pair of columns: the effect of one may depend on the other")
 			raw := string(must.Get(os.ReadFile(filepath.Join(work, "dataset.yaml")))(t))
-			must.Do(t, os.WriteFile(filepath.Join(work, "lines.yaml"), []byte(strings.Replace(raw, "  knots: 5", "  #", 1)), 0o644))
+			must.Do(t, os.WriteFile(filepath.Join(work, "lines.yaml"), []byte(bare.Replace(raw)), 0o644))
 			for at, manifest := range []string{"dataset", "lines"} {
 				errs, states := runOnFresh(t, work, manifest)
 				fresh[at], stated[at] = fresh[at]+errs/seeds, stated[at]+states/seeds
 			}
 		}
-		t.Logf("effects that bend %-5v: with knots %.3g on fresh rows (%.3g stated), with lines %.3g (%.3g stated)", bends, fresh[0], stated[0],
+		t.Logf("effects: %-6s  with knots and products %.3g on fresh rows (%.3g stated), without %.3g (%.3g stated)", kind, fresh[0], stated[0],
 			fresh[1], stated[1])
-		if bends {
-			must.Hold(t, fresh[0] < 0.3*fresh[1], "knots err %g, lines %g", fresh[0], fresh[1])
-		} else {
-			must.Hold(t, fresh[0] < 1.1*fresh[1], "of lines knots err %g, lines %g", fresh[0], fresh[1])
+		if most := map[string]float64{"bend": 0.3, "depend": 0.3, "lines": 1.1}[kind]; fresh[0] > most*fresh[1] {
+			t.Errorf("%s: with knots and products %g, without %g", kind, fresh[0], fresh[1])
 		}
-		for at := range fresh {
-			must.Hold(t, stated[at] > fresh[at]/1.5 && stated[at] < 1.5*fresh[at], "%g is stated, fresh rows show %g", stated[at], fresh[at])
-		}
+		must.Hold(t, stated[0] > fresh[0]/1.5 && stated[0] < 1.5*fresh[0], "%g is stated, fresh rows show %g", stated[0], fresh[0])
 	}
-	work := filepath.Join(dir, "true 0")
+	work := filepath.Join(dir, "bend 0")
 	amtrl(t, work, "data", "info", "dataset.yaml").Prints(t, 0,
-		"4 columns, each brought to mean 0 and spread 1, whose effects bend at 20 knots")
+		"4 columns, each brought to mean 0 and spread 1, whose effects bend at 20 knots, with 6 products of two columns")
 	amtrl(t, work, "data", "check", "dataset.yaml").Prints(t, 0, "nothing is odd")
 	succeed(t, work, "report", "dataset", "--out", "page.html", "--quiet")
 	page := string(must.Get(os.ReadFile(filepath.Join(work, "page.html")))(t))
-	for _, part := range []string{"Where an effect bends, each part", "temperature up to ", "rain over "} {
+	for _, part := range []string{"Where an effect bends, each part", "temperature up to ", "rain over ", "temperature × rain",
+		"That of a product (×)"} {
 		must.Hold(t, strings.Contains(page, part), "the page lacks %q", part)
 	}
 	// predict warns about values far outside the target's samples, and about no others.

@@ -10,13 +10,15 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// bent returns a set of a source and a target with the columns x and other, and a feature |x - k| for each knot k of x.
+// bent returns a set of a source and a target with the columns x and other, a feature |x - k| for each knot k of x, and the product of both
+// columns.
 func bent(t *testing.T, knots []float64, rows int, cell func(row int) (x, other, y float64)) *Set {
 	t.Helper()
 	columns := []string{"x", "other"}
-	set := &Set{Columns: &Columns{Features: append(columns, table.Knots{knots}.Names(columns)...), Knots: [][]float64{knots}}}
+	of := table.Derived{Knots: table.Knots{knots}, Factors: []table.Factor{{Feature: 0, High: 1}, {Feature: 1, High: 1}}}
+	set := &Set{Columns: &Columns{Features: append(columns, of.Names(columns)...), Derived: of}}
 	for i, name := range []string{"a", "target"} {
-		p := &Pool{Name: name, Rows: rows, Cols: 2 + len(knots), Scale: 1, Target: i == 1}
+		p := &Pool{Name: name, Rows: rows, Cols: 3 + len(knots), Scale: 1, Target: i == 1}
 		task := Task{Name: name, Pool: i, Output: Output{Name: "y"}, Train: upTo(rows)}
 		for r := range rows {
 			x, other, y := cell(r + i*rows)
@@ -24,6 +26,7 @@ func bent(t *testing.T, knots []float64, rows int, cell func(row int) (x, other,
 			for _, k := range knots {
 				p.F32 = append(p.F32, float32(math.Abs(x-k)))
 			}
+			p.F32 = append(p.F32, float32((max(0, min(1, x))-0.5)*(max(0, min(1, other))-0.5)))
 		}
 		set.Pools, set.Tasks = append(set.Pools, p), append(set.Tasks, task)
 	}
@@ -31,7 +34,7 @@ func bent(t *testing.T, knots []float64, rows int, cell func(row int) (x, other,
 	return set
 }
 
-// Oddities name columns, not the features that knots add to them, however many knots there are.
+// Oddities name columns, not the features that are computed from them, however many there are.
 func TestOdditiesOfKnots(t *testing.T) {
 	rng := testrand.New(t)
 	seen := map[float32]bool{}
@@ -78,21 +81,22 @@ func TestOdditiesOfKnots(t *testing.T) {
 			found = append(found, o.Found)
 		}
 		all := strings.Join(found, "; ")
-		must.Hold(t, !strings.Contains(all, "|"), "%s: %s", name, all)
+		must.Hold(t, !strings.ContainsAny(all, "|×"), "%s: %s", name, all)
 		must.Hold(t, strings.Contains(all, c.want) && (c.want == "" || len(found) == 1 || name == "far" || name == "one way"), "%s: %s, want %s",
 			name, all, c.want)
 		must.Hold(t, c.want != "" || len(found) == 0, "%s: %s", name, all)
 	}
 }
 
-// Knots that do not fit the features are refused.
-func TestValidateKnots(t *testing.T) {
+// Knots and factors that do not fit the features are refused.
+func TestValidateDerived(t *testing.T) {
 	for want, change := range map[string]func(*Columns){
-		"knots of x: expected finite numbers that ascend, found [NaN 1]": func(c *Columns) { c.Knots[0][0] = math.NaN() },
-		"knots of x: expected finite numbers that ascend, found [3 1]":   func(c *Columns) { c.Knots[0][0] = 3 },
-		"expected knots of the first of 4 features, found 3 lists of 2":  func(c *Columns) { c.Knots = append(c.Knots, nil, nil) },
-		"names of features: expected 4, found 3":                         func(c *Columns) { c.Features = c.Features[:3] },
-		"names of features: expected 4, found 5":                         func(c *Columns) { c.Features = append(c.Features, "more") },
+		"knots of x: expected finite numbers that ascend, found [NaN 1]":            func(c *Columns) { c.Knots[0][0] = math.NaN() },
+		"knots of x: expected finite numbers that ascend, found [3 1]":              func(c *Columns) { c.Knots[0][0] = 3 },
+		"expected knots and factors of the first of 5 features, found 3 lists of 2": func(c *Columns) { c.Knots = append(c.Knots, nil, nil) },
+		"names of features: expected 5, found 4":                                    func(c *Columns) { c.Features = c.Features[:4] },
+		"factor other: expected two finite limits that ascend, found 0 and NaN":     func(c *Columns) { c.Factors[1].High = math.NaN() },
+		"names of features: expected 5, found 6":                                    func(c *Columns) { c.Features = append(c.Features, "more") },
 	} {
 		set := bent(t, []float64{0, 1}, 5, func(row int) (x, other, y float64) { return float64(row), 1, 2 })
 		change(set.Columns)
