@@ -21,7 +21,7 @@ func (s *Set) AddClasses(pool *Pool, column string, labels []string, test []int3
 		}
 	}
 	if len(classes) > maxClasses {
-		return fmt.Errorf("%s: pool %q: column %q: expected at most %d classes, found more", s.Name, pool.Name, column, maxClasses)
+		return s.fault("pool %q: column %q: expected at most %d classes, found more", pool.Name, column, maxClasses)
 	}
 	outputs := []Output{{Name: column}} // for a column in which no row has a label
 	for c, class := range classes {
@@ -48,10 +48,10 @@ func (s *Set) AddNumbers(pool *Pool, column string, labels []float32, test []int
 // output, NaN for none.
 func (s *Set) addColumn(pool *Pool, binary bool, outputs []Output, labels int, test []int32, label func(output, row int) float32) error {
 	if pool == nil {
-		return fmt.Errorf("%s: column %q: expected a pool, found nil", s.Name, outputs[0].Name)
+		return s.fault("column %q: expected a pool, found nil", outputs[0].Name)
 	}
 	refuse := func(format string, args ...any) error {
-		return fmt.Errorf("%s: pool %q: %w", s.Name, pool.Name, fmt.Errorf(format, args...))
+		return s.fault("pool %q: %w", pool.Name, fmt.Errorf(format, args...))
 	}
 	if labels != pool.Rows {
 		return refuse("expected %d labels, one for each row, found %d", pool.Rows, labels)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/amtrl/amtrl/internal/must"
@@ -92,4 +93,20 @@ func TestAddRefuses(t *testing.T) {
 		must.Fail(t, says, err, says)
 	}
 	must.Hold(t, set.Hash() == before && len(set.Pools) == 1 && len(set.Tasks) == 2, "the set has changed")
+}
+
+// Errors of a set without a name begin with what is wrong.
+func TestErrorsOfUnnamedSets(t *testing.T) {
+	set := &Set{Pools: []*Pool{{Rows: 1, Cols: 1, F32: []float32{1}, Scale: 1}}, Tasks: []Task{{Name: "t", Pool: 1}}}
+	for want, err := range map[string]error{
+		`task "t": expected one of 1 pools, found index 1`: set.Validate(),
+		`expected at least one pool and one task`:          new(Set).CheckShape(),
+		`column "y": expected a pool, found nil`:           set.AddNumbers(nil, "y", nil, nil),
+		`the set has no task "u"`:                          must.Err(set.TaskIndex("u")),
+	} {
+		must.Hold(t, err != nil && strings.HasPrefix(err.Error(), want), "%v, want %s", err, want)
+		set.Name = "mine"
+		must.Fail(t, want, set.Validate(), "mine: task")
+		set.Name = ""
+	}
 }

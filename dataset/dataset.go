@@ -3,6 +3,7 @@
 package dataset
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -197,5 +198,5 @@ func (s *Set) none(kind, that, name string, names []string) error {
 	if len(names) == 0 {
 		hint = "none, it has no " + kind + "s"
 	}
-	return fmt.Errorf("%s has no %s %s%q: expected one of %s", s.Name, kind, that, name[:min(len(name), 80)], hint)
+	return fmt.Errorf("%s has no %s %s%q: expected one of %s", cmp.Or(s.Name, "the set"), kind, that, name[:min(len(name), 80)], hint)
 }

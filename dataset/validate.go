@@ -32,10 +32,10 @@ func (s *Set) Validate() error {
 	wg.Wait()
 	for i, p := range s.Pools {
 		if !text.Printable(p.Name) {
-			return fmt.Errorf("%s: pool %d: expected a name without control characters, found %q", s.Name, i, p.Name)
+			return s.fault("pool %d: expected a name without control characters, found %q", i, p.Name)
 		}
 		if faults[i] != nil {
-			return fmt.Errorf("%s: pool %q: %w", s.Name, p.Name, faults[i])
+			return s.fault("pool %q: %w", p.Name, faults[i])
 		}
 	}
 	seen := make(map[string]int, len(s.Tasks))
@@ -44,33 +44,33 @@ func (s *Set) Validate() error {
 	for i := range s.Tasks {
 		t := &s.Tasks[i]
 		if j, taken := seen[t.Name]; taken || t.Name == "" {
-			return fmt.Errorf("%s: task %d: expected a name of its own, found %q, also of task %d", s.Name, i, t.Name, j)
+			return s.fault("task %d: expected a name of its own, found %q, also of task %d", i, t.Name, j)
 		}
 		seen[t.Name] = i
 		if !text.Printable(t.Name) {
-			return fmt.Errorf("%s: task %d: expected a name without control characters, found %q", s.Name, i, t.Name)
+			return s.fault("task %d: expected a name without control characters, found %q", i, t.Name)
 		}
 		if err := s.validateTask(t, &marks); err != nil {
-			return fmt.Errorf("%s: task %q: %w", s.Name, t.Name, err)
+			return s.fault("task %q: %w", t.Name, err)
 		}
 		if t.Output == (Output{}) {
 			continue
 		}
 		of := ofOutput{t.Pool, t.Output}
 		if other, taken := outputs[of]; taken {
-			return fmt.Errorf("%s: task %q: expected an output of its own in pool %q, found that of task %q, column %q and class %q", s.Name,
-				t.Name, s.Pools[t.Pool].Name, other, t.Output.Name, t.Output.Class)
+			return s.fault("task %q: expected an output of its own in pool %q, found that of task %q, column %q and class %q", t.Name,
+				s.Pools[t.Pool].Name, other, t.Output.Name, t.Output.Class)
 		}
 		outputs[of] = t.Name
 	}
 	if s.Columns != nil {
 		if err := s.validateColumns(); err != nil {
-			return fmt.Errorf("%s: columns: %w", s.Name, err)
+			return s.fault("columns: %w", err)
 		}
 	}
 	if s.Model != nil {
 		if err := s.Model.validate(s.Pools[0].Cols, len(s.Tasks)); err != nil {
-			return fmt.Errorf("%s: model: %w", s.Name, err)
+			return s.fault("model: %w", err)
 		}
 	}
 	return nil
@@ -83,34 +83,43 @@ func (s *Set) CheckShape() error {
 		return errors.New("expected a set, found none")
 	}
 	if len(s.Pools) == 0 || len(s.Tasks) == 0 {
-		return fmt.Errorf("%s: expected at least one pool and one task, found %d and %d", s.Name, len(s.Pools), len(s.Tasks))
+		return s.fault("expected at least one pool and one task, found %d and %d", len(s.Pools), len(s.Tasks))
 	}
 	for i, p := range s.Pools {
 		if p == nil {
-			return fmt.Errorf("%s: pool %d is nil", s.Name, i)
+			return s.fault("pool %d is nil", i)
 		}
 		if err := p.checkShape(); err != nil {
-			return fmt.Errorf("%s: pool %q: %w", s.Name, p.Name, err)
+			return s.fault("pool %q: %w", p.Name, err)
 		}
 		if p.Cols != s.Pools[0].Cols {
-			return fmt.Errorf("%s: pool %q: expected %d columns as in pool %q, found %d", s.Name, p.Name, s.Pools[0].Cols, s.Pools[0].Name, p.Cols)
+			return s.fault("pool %q: expected %d columns as in pool %q, found %d", p.Name, s.Pools[0].Cols, s.Pools[0].Name, p.Cols)
 		}
 	}
 	for _, t := range s.Tasks {
 		if t.Pool < 0 || t.Pool >= len(s.Pools) {
-			return fmt.Errorf("%s: task %q: expected one of %d pools, found index %d", s.Name, t.Name, len(s.Pools), t.Pool)
+			return s.fault("task %q: expected one of %d pools, found index %d", t.Name, len(s.Pools), t.Pool)
 		}
 		if p := s.Pools[t.Pool]; t.Labels != nil && len(t.Labels) != p.Rows {
-			return fmt.Errorf("%s: task %q: expected %d labels, one for each row of pool %q, found %d", s.Name, t.Name, p.Rows, p.Name,
+			return s.fault("task %q: expected %d labels, one for each row of pool %q, found %d", t.Name, p.Rows, p.Name,
 				len(t.Labels))
 		}
 	}
 	if s.Model != nil {
 		if err := s.Model.checkShape(s.Pools[0].Cols, len(s.Tasks)); err != nil {
-			return fmt.Errorf("%s: model: %w", s.Name, err)
+			return s.fault("model: %w", err)
 		}
 	}
 	return nil
+}
+
+// fault returns an error that begins with the name of the set, if it has one.
+func (s *Set) fault(format string, args ...any) error {
+	err := fmt.Errorf(format, args...)
+	if s.Name == "" {
+		return err
+	}
+	return fmt.Errorf("%s: %w", s.Name, err)
 }
 
 // ofOutput is an output of a pool.

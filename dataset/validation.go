@@ -1,7 +1,6 @@
 package dataset
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"slices"
 )
@@ -13,7 +12,7 @@ import (
 // too few rows to hold a fifth out, or the set has a model: its exact scores use no rows, so there is nothing to hold out.
 func (s *Set) Validation() (*Set, error) {
 	if s.Model != nil {
-		return nil, fmt.Errorf("%s: expected data without a known model to hold validation rows out of, found one: its scores are exact", s.Name)
+		return nil, s.fault("expected data without a known model to hold validation rows out of, found one: its scores are exact")
 	}
 	most := 0
 	for _, p := range s.Pools {
@@ -60,7 +59,7 @@ func (s *Set) Validation() (*Set, error) {
 		}
 		part, n := splits[key], len(t.Train)
 		if _, target := slices.BinarySearch(targets, i); target && (len(part.train) == 0 || len(part.test) == 0) {
-			return nil, fmt.Errorf("%s: task %q: expected enough train rows to hold a fifth out, found %d", s.Name, t.Name, n)
+			return nil, s.fault("task %q: expected enough train rows to hold a fifth out, found %d", t.Name, n)
 		}
 		if t.Test = nil; len(part.train) > 0 {
 			t.Train, t.Test = part.train, part.test
