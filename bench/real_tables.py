@@ -5,7 +5,7 @@ usage: real_tables.py AMTRL [REPEATS]
 AMTRL is the command. A figure is the mean squared error on held-out rows of the target, divided by the variance of their labels; it is a
 mean over REPEATS draws of the target's samples (40 by default). The last rows are geometric means over the tables.
 
-Columns have the knots that amtrl data init gives a table.
+Columns have the knots and, up to 20 of them, the products that amtrl data init gives a table.
 
 alone    few samples of a table and no sources: the baseline target beside RidgeCV and BayesianRidge
 sources  few samples of one part of a table, such as the images of one digit, with the other parts as sources: amtrl run with its defaults,
@@ -28,7 +28,7 @@ from sklearn.preprocessing import StandardScaler
 
 TESTED = 300  # held-out rows at most
 MANIFEST = """files: rows.csv
-columns: {source: source, split: part, features: "x*", knots: 5}
+columns: {source: source, split: part, features: "x*", knots: 5%s}
 labels:
   - column: label
     type: number
@@ -58,7 +58,8 @@ def run(amtrl, parts, *flags):
             out.writerow(["source", "part", "label"] + [f"x{j}" for j in range(parts[0][2].shape[1])])
             for source, split, x, y in parts:
                 out.writerows([source, split, label, *row] for row, label in zip(x.tolist(), y.tolist()))
-        pathlib.Path(folder, "data.yaml").write_text(MANIFEST)
+        products = ", products: true" if parts[0][2].shape[1] <= 20 else ""
+        pathlib.Path(folder, "data.yaml").write_text(MANIFEST % products)
         command = [amtrl, "run", "--backend", "cpu", "--data", f"{folder}/data.yaml", "--out", f"{folder}/run", "--json", *flags]
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         if done.returncode:

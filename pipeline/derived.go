@@ -48,7 +48,7 @@ func derivedFactors(set shifted, sources []Source, in []Labelled, scaling string
 // labels call for: effects that are nearly lines have a large f, and effects that nearly add up a large g. For each f of
 // bendScales and g of productScales it takes the likelihood of the labels of each source and output on their own, under a
 // regression whose slopes have a normal prior of one variance in these units ([regress.Evidences]). The results are the
-// geometric means of f and of g, each pair weighted by 1/f times the product of these likelihoods, to the nearest powers of
+// geometric means of f and of g, each pair weighted by g/f times the product of these likelihoods, to the nearest powers of
 // two, so that the methods of a run mostly agree and share what they compute of the target's samples. The outputs of a
 // source, which are of the same rows, count as one together. in holds the labelled rows of the sources, the target's last.
 func derivedScale(set shifted, sources []Source, in []Labelled, knots, products int) (f, g float64) {
@@ -65,12 +65,12 @@ func derivedScale(set shifted, sources []Source, in []Labelled, knots, products 
 		if m%every != 0 && m != len(in)-1 {
 			continue
 		}
-		outputs, n := len(sources[m].Tasks), min(len(l.Rows), derivedRows)
-		for _, part := range (Labelled{l.Rows[:n], l.Y[:n*outputs]}).parts(outputs) {
+		pool, outputs := sources[m].Pool, len(sources[m].Tasks)
+		for _, part := range oneOfEach(set.set.Pools[pool], l, outputs).parts(outputs) {
 			if len(part.Rows) < 3 {
 				continue
 			}
-			x := set.rows(sources[m].Pool, part.Rows)
+			x := set.rows(pool, part.Rows)
 			linalg.Centre(x)
 			for k, v := range regress.Evidences(x, part.centred(part.means()), knots, products, fs, gs) {
 				logs[k] += v / float64(outputs)
@@ -80,8 +80,28 @@ func derivedScale(set shifted, sources []Source, in []Labelled, knots, products 
 	most, sum, meanF, meanG := slices.Max(logs), 0.0, 0.0, 0.0
 	for k, v := range logs {
 		f, g := fs[k/len(gs)], gs[k%len(gs)]
-		w := math.Exp(v-most) / f
+		w := math.Exp(v-most) * g / f
 		sum, meanF, meanG = sum+w, meanF+w*math.Log2(f), meanG+w*math.Log2(g)
 	}
 	return math.Exp2(math.Round(meanF / sum)), math.Exp2(math.Round(meanG / sum))
+}
+
+// oneOfEach returns the first labelled rows of a pool, at most derivedRows, and of each group only the first. What rows of
+// a group have in common, whatever their features, would else be taken for an effect of the features that tell groups
+// apart.
+func oneOfEach(pool *dataset.Pool, l Labelled, outputs int) (out Labelled) {
+	seen := map[int32]bool{}
+	for i, r := range l.Rows {
+		if len(out.Rows) == derivedRows {
+			break
+		}
+		if pool.Groups != nil && pool.Groups[r] >= 0 {
+			if seen[pool.Groups[r]] {
+				continue
+			}
+			seen[pool.Groups[r]] = true
+		}
+		out.Rows, out.Y = append(out.Rows, r), append(out.Y, l.Y[i*outputs:(i+1)*outputs]...)
+	}
+	return out
 }

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
@@ -130,13 +131,37 @@ func TestDerivedScaleOfNoLabels(t *testing.T) {
 	knots, products := set.Columns.Knots.Count(), set.Columns.Products()
 	for range 2 {
 		f, g := derivedScale(shifted{set: set}, sources, in, knots, products)
-		must.Hold(t, f == 2 && g == 8, "scales %g and %g, expected those that 1/f gives", f, g)
+		must.Hold(t, f == 2 && g == 16, "scales %g and %g, expected those that g/f gives", f, g)
 		f, g = derivedScale(shifted{set: set}, sources, in, knots, 0)
 		must.Hold(t, f == 2 && g == 1, "without products %g and %g", f, g)
 		f, g = derivedScale(shifted{set: set}, sources, in, 0, products)
-		must.Hold(t, f == 1 && g == 8, "without knots %g and %g", f, g)
+		must.Hold(t, f == 1 && g == 16, "without knots %g and %g", f, g)
 		for i := range in {
 			in[i] = Labelled{}
 		}
+	}
+}
+
+// Of rows that belong together only one is looked at: what they have in common, whatever their features, is not taken for an effect of the
+// features that tell groups apart.
+func TestDerivedScaleOfGroups(t *testing.T) {
+	rng := testrand.New(t)
+	set, sources, in := derivedSet(rng, 6, 6, func(x []float64) float64 { return x[0] + 0.5*rng.NormFloat64() })
+	knots, products := set.Columns.Knots.Count(), set.Columns.Products()
+	f, g := derivedScale(shifted{set: set}, sources, in, knots, products)
+	// Copies of the rows before them, behind these: as rows of their own they would be samples without noise.
+	for m, p := range set.Pools {
+		for i := range p.Rows {
+			p.F32 = append(p.F32, p.F32[i*p.Cols:(i+1)*p.Cols]...)
+			p.Groups = append(p.Groups, int32(i))
+			in[m].Rows, in[m].Y = append(in[m].Rows, int32(p.Rows+i)), append(in[m].Y, in[m].Y[i])
+		}
+		p.Rows, p.Groups = 2*p.Rows, slices.Concat(p.Groups, p.Groups)
+	}
+	sameF, sameG := derivedScale(shifted{set: set}, sources, in, knots, products)
+	must.Hold(t, sameF == f && sameG == g, "scales %g and %g, with a copy of each row %g and %g", f, g, sameF, sameG)
+	for m, p := range set.Pools {
+		in[m].Rows[0], p.Groups[0], p.Groups[p.Rows/2] = int32(p.Rows/2), -1, -1 // rows on their own are not of one group
+		must.Equal(t, len(oneOfEach(p, in[m], 1).Rows), p.Rows/2+1, "rows of pool %d", m)
 	}
 }
