@@ -86,6 +86,11 @@ func TestOwnGroups(t *testing.T) {
 	run.Prints(t, 0, " over 60 rows in 12 groups)", "60 samples in 12 groups, left out together, count as 12")
 	run.Complains(t, 0, "scores leave one group out")
 	succeed(t, work, "run", "--data", "without.yaml", "--out", "without", "--quiet")
+	manifest := string(must.Get(os.ReadFile(filepath.Join(work, "dataset.yaml")))(t))
+	must.Hold(t, !strings.Contains(manifest, "products"), "groups and products:\n%s", manifest)
+	manifest = strings.Replace(manifest, "  knots: 5", "  products: true\n  knots: 5", 1)
+	must.Do(t, os.WriteFile(filepath.Join(work, "products.yaml"), []byte(manifest), 0o644))
+	succeed(t, work, "run", "--data", "products.yaml", "--out", "products", "--quiet")
 	var with, without runs.Result
 	must.Do(t, json.Unmarshal(must.Get(os.ReadFile(filepath.Join(work, "run", "result.json")))(t), &with))
 	must.Do(t, json.Unmarshal(must.Get(os.ReadFile(filepath.Join(work, "without", "result.json")))(t), &without))
@@ -96,7 +101,7 @@ func TestOwnGroups(t *testing.T) {
 			without.Methods[i].Score.Value)
 	}
 	fresh := map[string]float64{}
-	for _, run := range []string{"run", "without"} {
+	for _, run := range []string{"run", "without", "products"} {
 		var e []runs.Evaluation
 		out := succeed(t, work, "predict", run, "fresh.csv", "--out", run+".csv", "--json")
 		must.Do(t, json.Unmarshal([]byte(out.Stdout), &e))
@@ -105,6 +110,7 @@ func TestOwnGroups(t *testing.T) {
 	m, n := with.Method(with.Recommended), without.Method(without.Recommended)
 	t.Logf("with the column %s states %.3g (95 %% interval %.2g to %.3g) and errs %.3g on other patients", m.Method, m.Score.Value,
 		m.Interval[0], m.Interval[1], fresh["run"])
+	t.Logf("with products, which data init does not write beside groups, it errs %.3g", fresh["products"])
 	t.Logf("without %s states %.2g (%.2g to %.2g), target %.2g, and errs %.3g", n.Method, n.Score.Value, n.Interval[0], n.Interval[1],
 		without.Method("target").Score.Value, fresh["without"])
 	honest := m.Interval[0] < fresh["run"] && fresh["run"] < m.Interval[1] && n.Interval[1] < fresh["without"]

@@ -66,7 +66,7 @@ func TestOwnTableWithWords(t *testing.T) {
 		must.Hold(t, strings.Contains(o.Stdout, "categories  shift, kind\n") == words, "%s:\n%s", name, o.Stdout)
 		manifest := filepath.Join(work, "dataset.yaml")
 		raw := string(must.Get(os.ReadFile(manifest))(t))
-		must.Do(t, os.WriteFile(manifest, []byte(strings.Replace(raw, "  knots: 5", "  scale: none", 1)), 0o644))
+		must.Do(t, os.WriteFile(manifest, []byte(strings.NewReplacer("  knots: 5", "  scale: none", "  products: true", "").Replace(raw)), 0o644))
 		succeed(t, work, "run", "--data", "dataset.yaml", "--out", "run", "--quiet")
 		succeed(t, work, "predict", "run", "rows.csv", "--out", "out.csv", "--quiet")
 		drawn = append(drawn, string(must.Get(os.ReadFile(filepath.Join(work, "run", "rows.csv")))(t)))

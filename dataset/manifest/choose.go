@@ -169,7 +169,7 @@ func (g *guesser) chooseFeatures(m *Manifest, known Known, file string, columns 
 	})
 	if g.few = !vector && len(g.scalars) <= mostFew; g.few && numbers > 0 {
 		m.Knots = usualKnots
-		m.Products = len(g.scalars) > 1 && len(g.scalars) <= mostFactors
+		m.Products = len(g.scalars) > 1 && len(g.scalars) <= mostFactors && m.Group == ""
 	}
 	return nil
 }

@@ -18,7 +18,7 @@ const leastVector = 32
 const (
 	mostFew    = 200
 	usualKnots = 5
-	// Up to mostFactors of them have products too.
+	// Up to mostFactors of them have products too, except where rows belong together: so many features would tell the groups apart.
 	mostFactors = 20
 )
 

@@ -193,7 +193,7 @@ func TestLookAtKnots(t *testing.T) {
 	} {
 		for i, n := range []int{1, 2, 20, 31, 40, 201} {
 			columns := []columnOf{{"shop", func(i int) string { return fmt.Sprint("s", i%3) }},
-				{"label", func(i int) string { return []string{"p", "q"}[i%2] }}}
+				{"label", func(i int) string { return []string{"p", "q"}[i%2] }}, {"visitor", func(i int) string { return fmt.Sprint("v", i/2) }}}
 			for j := range n {
 				columns = append(columns, columnOf{c.column(j), func(i int) string {
 					if c.values == "" {
@@ -204,13 +204,13 @@ func TestLookAtKnots(t *testing.T) {
 			}
 			file := filepath.Join(t.TempDir(), "rows.csv")
 			writeTable(t, file, 60, columns...)
-			for _, known := range []Known{{}, {Features: []string{"[ae]*"}}} {
-				if name != "numbered" && known.Features != nil {
+			for _, known := range []Known{{}, {Features: []string{"[ae]*"}}, {Group: "visitor"}} {
+				if name != "numbered" && known.Features != nil || name == "binary" && known.Group != "" {
 					continue
 				}
 				g := must.Get(Look(t.Context(), "m.yaml", []string{file}, known))(t)
 				must.Equal(t, g.Knots, c.knots[i], "knots of %d %s columns, %v", n, name, known)
-				must.Equal(t, g.Products, c.knots[i] > 0 && n > 1 && n <= 20, "products of %d %s columns, %v", n, name, known)
+				must.Equal(t, g.Products, c.knots[i] > 0 && n > 1 && n <= 20 && known.Group == "", "products of %d %s columns, %v", n, name, known)
 				must.Equal(t, strings.Contains(g.Text(), "\n  products: true  #"), g.Products, "the manifest:\n%s", g.Text())
 			}
 		}
