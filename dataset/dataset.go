@@ -74,7 +74,8 @@ type Columns struct {
 	// Words lists the columns of categories. Each word is one feature, such as "shift=night"; these stand in order before the features
 	// that Derived adds.
 	Words []table.Words
-	table.Derived
+	// Derived says which features are computed from the columns: those that knots add, and products.
+	Derived table.Derived
 	// Codes lists the numbers that stood for a missing value in columns of the files.
 	Codes []table.Codes
 	// Centre and Spread are the shift and the scale of each feature: the pools hold (x - Centre) / Spread. They are empty where the pools
@@ -171,6 +172,9 @@ func (s *Set) TaskIndex(name string) (int, error) {
 	return 0, s.NoSuch("task", name, names)
 }
 
+// Title returns the name of the set, for messages, or "the set" where it has none.
+func (s *Set) Title() string { return cmp.Or(s.Name, "the set") }
+
 // NoSuch returns the error that the set has nothing of that kind with that name; names are those that it has. It quotes at most 80 bytes of
 // the name. It lists all names where there are at most twelve, and otherwise the five nearest, each in quotes where it holds a comma.
 func (s *Set) NoSuch(kind, name string, names []string) error {
@@ -198,5 +202,5 @@ func (s *Set) none(kind, that, name string, names []string) error {
 	if len(names) == 0 {
 		hint = "none, it has no " + kind + "s"
 	}
-	return fmt.Errorf("%s has no %s %s%q: expected one of %s", cmp.Or(s.Name, "the set"), kind, that, name[:min(len(name), 80)], hint)
+	return fmt.Errorf("%s has no %s %s%q: expected one of %s", s.Title(), kind, that, name[:min(len(name), 80)], hint)
 }

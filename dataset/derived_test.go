@@ -15,7 +15,9 @@ import (
 func bent(t *testing.T, knots []float64, rows int, cell func(row int) (x, other, y float64)) *Set {
 	t.Helper()
 	columns := []string{"x", "other"}
-	of := table.Derived{Knots: table.Knots{knots}, Factors: []table.Factor{{Feature: 0, High: 1}, {Feature: 1, High: 1}}}
+	factor := table.Factor{High: 1, Mean: 0.5, Spread: 1}
+	of := table.Derived{Knots: table.Knots{knots}, Factors: []table.Factor{factor, factor}}
+	of.Factors[1].Feature = 1
 	set := &Set{Columns: &Columns{Features: append(columns, of.Names(columns)...), Derived: of}}
 	for i, name := range []string{"a", "target"} {
 		p := &Pool{Name: name, Rows: rows, Cols: 3 + len(knots), Scale: 1, Target: i == 1}
@@ -91,12 +93,14 @@ func TestOdditiesOfKnots(t *testing.T) {
 // Knots and factors that do not fit the features are refused.
 func TestValidateDerived(t *testing.T) {
 	for want, change := range map[string]func(*Columns){
-		"knots of x: expected finite numbers that ascend, found [NaN 1]":            func(c *Columns) { c.Knots[0][0] = math.NaN() },
-		"knots of x: expected finite numbers that ascend, found [3 1]":              func(c *Columns) { c.Knots[0][0] = 3 },
-		"expected knots and factors of the first of 5 features, found 3 lists of 2": func(c *Columns) { c.Knots = append(c.Knots, nil, nil) },
-		"names of features: expected 5, found 4":                                    func(c *Columns) { c.Features = c.Features[:4] },
-		"factor other: expected two finite limits that ascend, found 0 and NaN":     func(c *Columns) { c.Factors[1].High = math.NaN() },
-		"names of features: expected 5, found 6":                                    func(c *Columns) { c.Features = append(c.Features, "more") },
+		"knots of x: expected finite numbers that ascend, found [NaN 1]": func(c *Columns) { c.Derived.Knots[0][0] = math.NaN() },
+		"knots of x: expected finite numbers that ascend, found [3 1]":   func(c *Columns) { c.Derived.Knots[0][0] = 3 },
+		"expected knots of the first 2 of 5 features, found 3 lists of 2 knots": func(c *Columns) {
+			c.Derived.Knots = append(c.Derived.Knots, nil, nil)
+		},
+		"names of features: expected 5, found 4": func(c *Columns) { c.Features = c.Features[:4] },
+		"names of features: expected 5, found 6": func(c *Columns) { c.Features = append(c.Features, "more") },
+		"factor other: expected a finite range":  func(c *Columns) { c.Derived.Factors[1].High = math.NaN() },
 	} {
 		set := bent(t, []float64{0, 1}, 5, func(row int) (x, other, y float64) { return float64(row), 1, 2 })
 		change(set.Columns)

@@ -261,7 +261,7 @@ type cell struct {
 	pool, row int
 }
 
-// newFarFeatures returns nil where features are not several columns of a table. Features that knots add are not looked at.
+// newFarFeatures returns nil where features are not several columns of a table. Features that are computed from columns are not looked at.
 func (s *Set) newFarFeatures() *farFeatures {
 	cols := s.Pools[0].Cols
 	if s.Columns == nil || len(s.Columns.Features) != cols || cols < 2 {
@@ -278,7 +278,7 @@ func (s *Set) newFarFeatures() *farFeatures {
 
 // add counts feature j of a row. The features of a row must come in order, from feature 0 on.
 func (f *farFeatures) add(j, pool, row int, x float64) {
-	if j >= len(f.sample) { // a feature that knots add
+	if j >= len(f.sample) { // a feature that is computed from columns
 		return
 	}
 	if f.rows == 0 || x < f.low[j].value {

@@ -56,6 +56,9 @@ func (s *Set) Hash() string {
 	if c := s.Columns; c != nil && len(c.Centre)+len(c.Means) > 0 {
 		h.units(c)
 	}
+	if s.Columns != nil {
+		h.factors(s.Columns)
+	}
 	h.groups(s.Pools)
 	return hex.EncodeToString(h.h.Sum(nil))
 }
@@ -96,6 +99,27 @@ func (h *hasher) units(c *Columns) {
 	}
 }
 
+// factors writes how features are multiplied with each other, which their names do not say.
+func (h *hasher) factors(c *Columns) {
+	if len(c.Derived.Factors) == 0 {
+		return
+	}
+	h.text("factors")
+	for _, f := range c.Derived.Factors {
+		h.numbers(f.Feature)
+		h.rounded(f.Spread)
+		for _, x := range []float64{f.Low, f.High, f.Mean} {
+			h.within(x, f.Spread)
+		}
+	}
+}
+
+// within writes a number to within 2^-16 of a spread.
+func (h *hasher) within(x, spread float64) {
+	_, power := math.Frexp(spread)
+	h.numbers(int(math.Round(math.Ldexp(x, 16-power))))
+}
+
 // Hash identifies what a model says of the tables that it was made from, beside the content of the set: the SHA-256, in hexadecimal, of
 // their names, classes, words for none and units. It returns an empty string where c is nil.
 func (c *Columns) Hash() string {
@@ -132,10 +156,10 @@ func (c *Columns) Hash() string {
 				h.rounded(x)
 				continue
 			}
-			_, power := math.Frexp(c.Spread[j])
-			h.numbers(int(math.Round(math.Ldexp(x, 16-power)))) // within 2^-16 of the spread
+			h.within(x, c.Spread[j])
 		}
 	}
+	h.factors(c)
 	return hex.EncodeToString(h.h.Sum(nil))
 }
 

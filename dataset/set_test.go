@@ -223,6 +223,9 @@ func TestHashOfColumns(t *testing.T) {
 			Means: []float64{1.7e9, 0}, Filled: []int64{0, 1},
 			Labels: []LabelColumn{{Name: "y", Classes: []string{"no", "yes"}, Missing: []string{"", "?"}}}}
 	}
+	factors := func(feature int, high float64) []table.Factor {
+		return []table.Factor{{Feature: feature, High: high, Mean: 1, Spread: 0.5}}
+	}
 	want := some().Hash()
 	same := some()
 	same.Centre[0], same.Centre[1], same.Spread[0], same.Means[1], same.Filled = 1.7e9+1e-6, 1e-12, 100+1e-12, 1e-12, nil
@@ -243,6 +246,9 @@ func TestHashOfColumns(t *testing.T) {
 		func(c *Columns) { c.Codes = []table.Codes{{Column: "bc", Values: []float64{-999}}} },
 		func(c *Columns) { c.Codes = []table.Codes{{Column: "a", Values: []float64{-999, 99}}} },
 		func(c *Columns) { c.Words = []table.Words{table.Missing("a")} },
+		func(c *Columns) { c.Derived.Factors = factors(0, 2) },
+		func(c *Columns) { c.Derived.Factors = factors(0, 3) },
+		func(c *Columns) { c.Derived.Factors = factors(1, 3) },
 		func(c *Columns) { c.Labels[0].Name = "z" },
 		func(c *Columns) { c.Labels[0].Classes[0] = "never" },
 		func(c *Columns) { c.Labels[0].Classes = nil },

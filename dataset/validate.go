@@ -152,7 +152,8 @@ func (s *Set) validateColumns() error {
 	if n := len(s.Columns.Features); n > cols || n < cols && s.Columns.Derived.Count() > 0 {
 		return fmt.Errorf("names of features: expected %d, found %d", cols, n)
 	}
-	if err := s.Columns.Derived.Check(s.Columns.Features); err != nil {
+	c := s.Columns
+	if err := c.Derived.Check(c.Features, max(0, c.read()-table.CountWords(c.Words))); err != nil {
 		return err
 	}
 	classes := map[Output]bool{} // the classes of columns that list them, and for each of these columns an empty class

@@ -120,7 +120,7 @@ func (p *Problem) AdvisesConv(samples int) bool {
 // above the number of outputs of the last convolution.
 func (c *Conv) check(set *dataset.Set, k int) error {
 	if set.Model != nil {
-		return fmt.Errorf("representation %s needs images: %s comes from a linear model", ClassConv, set.Name)
+		return fmt.Errorf("representation %s needs images: %s comes from a linear model", ClassConv, set.Title())
 	}
 	shapes, err := c.shapes(set)
 	if err != nil {

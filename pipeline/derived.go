@@ -30,7 +30,7 @@ func derivedFeatures(set *dataset.Set, scaling string) (knots, products int) {
 	if set.Columns == nil || set.Pools[0].Height > 0 || scaling != "" && scaling != ScalingGlobal {
 		return 0, 0
 	}
-	return set.Columns.Knots.Count(), set.Columns.Products()
+	return set.Columns.Derived.Knots.Count(), set.Columns.Derived.Products()
 }
 
 // derivedFactors returns the factor on the unit of each feature, nil where there are none but 1.

@@ -24,7 +24,7 @@ func derivedSet(rng *rand.Rand, pools, columns int, label func(x []float64) floa
 	}
 	of := table.Derived{Knots: knots}
 	for j := range columns {
-		of.Factors = append(of.Factors, table.Factor{Feature: j, Low: -2, High: 2})
+		of.Factors = append(of.Factors, table.Factor{Feature: j, Low: -9, High: 9, Spread: 1})
 	}
 	d := columns + of.Count()
 	set := &dataset.Set{Columns: &dataset.Columns{Derived: of, Features: make([]string, d), Spread: make([]float64, d)}}
@@ -78,7 +78,7 @@ func TestDerivedScale(t *testing.T) {
 		product := func(x []float64) float64 { return slopes[0]*x[0] + 3*x[1]*x[2] - 2*x[3]*x[4] + noise() }
 		pools := 4 + rng.IntN(30)
 		set, sources, in := derivedSet(rng, pools, len(slopes), line)
-		knots, products := set.Columns.Knots.Count(), set.Columns.Products()
+		knots, products := set.Columns.Derived.Knots.Count(), set.Columns.Derived.Products()
 		f, g := derivedScale(shifted{set: set}, sources, in, knots, products)
 		must.Hold(t, f >= 4 && g >= 4, "trial %d: lines of %d sources have bends of scale %g and products of %g", trial, pools, f, g)
 		for _, l := range in {
@@ -128,7 +128,7 @@ func TestDerivedScale(t *testing.T) {
 // Without labels that differ, as for one class, no factor is likelier than another, and what there is none of has the factor 1.
 func TestDerivedScaleOfNoLabels(t *testing.T) {
 	set, sources, in := derivedSet(testrand.New(t), 3, 2, func([]float64) float64 { return 1 })
-	knots, products := set.Columns.Knots.Count(), set.Columns.Products()
+	knots, products := set.Columns.Derived.Knots.Count(), set.Columns.Derived.Products()
 	for range 2 {
 		f, g := derivedScale(shifted{set: set}, sources, in, knots, products)
 		must.Hold(t, f == 2 && g == 16, "scales %g and %g, expected those that g/f gives", f, g)
@@ -147,7 +147,7 @@ func TestDerivedScaleOfNoLabels(t *testing.T) {
 func TestDerivedScaleOfGroups(t *testing.T) {
 	rng := testrand.New(t)
 	set, sources, in := derivedSet(rng, 6, 6, func(x []float64) float64 { return x[0] + 0.5*rng.NormFloat64() })
-	knots, products := set.Columns.Knots.Count(), set.Columns.Products()
+	knots, products := set.Columns.Derived.Knots.Count(), set.Columns.Derived.Products()
 	f, g := derivedScale(shifted{set: set}, sources, in, knots, products)
 	// Copies of the rows before them, behind these: as rows of their own they would be samples without noise.
 	for m, p := range set.Pools {

@@ -116,7 +116,7 @@ func (p *Problem) CheckLabels() error {
 	for _, s := range append([]Source{p.Target}, p.Sources...) {
 		for _, t := range s.Tasks {
 			if task := &p.Set.Tasks[t]; task.Labels == nil {
-				return fmt.Errorf("%s: %s: expected labels of the output %s, one for each row, found none", p.Set.Name, s.Name, task.Name)
+				return fmt.Errorf("%s: %s: expected labels of the output %s, one for each row, found none", p.Set.Title(), s.Name, task.Name)
 			}
 		}
 	}

@@ -48,7 +48,7 @@ type Learner struct {
 // problem may work at the same time.
 func NewLearner(data *Resident, p *Problem) (*Learner, error) {
 	if !slices.Equal(data.Set.Pools, p.Set.Pools) {
-		return nil, fmt.Errorf("the problem is of the pools of %s: expected those of %s, which are resident", p.Set.Name, data.Set.Name)
+		return nil, fmt.Errorf("the problem is of the pools of %s: expected those of %s, which are resident", p.Set.Title(), data.Set.Title())
 	}
 	queue, err := data.Device.NewQueue()
 	if err != nil {

@@ -54,7 +54,7 @@ func NewProblem(set *dataset.Set, cfg Config, target int) (*Problem, error) {
 		return nil, err
 	}
 	if target < 0 || target >= len(all) {
-		return nil, fmt.Errorf("%s: expected a target from 0 to %d, found %d", set.Name, len(all)-1, target)
+		return nil, fmt.Errorf("%s: expected a target from 0 to %d, found %d", set.Title(), len(all)-1, target)
 	}
 	p := &Problem{Set: set, Config: cfg, Target: all[target], Sources: cfg.SourcesFor(set, target)}
 	name := p.TargetName()
@@ -63,14 +63,14 @@ func NewProblem(set *dataset.Set, cfg Config, target int) (*Problem, error) {
 	}
 	if n := len(set.Pools) - 1; len(p.Sources) == 0 && cfg.Sources == SourcesPools && n > 0 {
 		return nil, fmt.Errorf("%s: expected a labelled row of some source beside the target %s, found none of %s: have some labelled, which "+
-			"amtrl study does", set.Name, name, text.Several(n, "source"))
+			"amtrl study does", set.Title(), name, text.Several(n, "source"))
 	}
 	if len(p.Sources) == 0 {
 		kind := "task"
 		if cfg.Sources == SourcesPools {
 			kind = "pool"
 		}
-		return nil, fmt.Errorf("%s has one %s, %s: expected at least one source beside the target", set.Name, kind, name)
+		return nil, fmt.Errorf("%s has one %s, %s: expected at least one source beside the target", set.Title(), kind, name)
 	}
 	p.draws = newDraws(set, p.Target, p.Sources, cfg.TargetSamples, cfg.Seed)
 	if have := len(p.draws.target); have < cfg.TargetSamples {
@@ -247,7 +247,8 @@ func (p *Problem) trueNu() ([]float64, error) {
 		return nu, nil
 	}
 	if p.Set.Model == nil {
-		return nil, fmt.Errorf("method %s needs the true relevance: %s has no model that tells it, expected nu of the sources", Known, p.Set.Name)
+		return nil, fmt.Errorf("method %s needs the true relevance: %s has no model that tells it, expected nu of the sources", Known,
+			p.Set.Title())
 	}
 	var tasks []int
 	for _, s := range p.Sources {

@@ -156,7 +156,7 @@ func (r *Resident) unlabelled(queue backend.Queue, centres [][]float32, of ...po
 // their own, and overwrites the rows and pools of set.
 func (r *Resident) place(queue backend.Queue, centres [][]float32, set backend.SampleSet) (out placed, err error) {
 	if r.pools == nil {
-		return out, fmt.Errorf("the data set %s is closed", r.Set.Name)
+		return out, fmt.Errorf("the data set %s is closed", r.Set.Title())
 	}
 	if centres != nil && len(set.Rows) > 0 {
 		d := r.Set.Pools[0].Cols

@@ -243,7 +243,7 @@ func checkRows(set *dataset.Set) error {
 				continue
 			}
 			if at := slices.IndexFunc(rows, func(r int32) bool { return r < 0 || int(r) > most }); at >= 0 {
-				return fmt.Errorf("%s: task %q: %s row %d of %d: expected 0 to %d, found %d", set.Name, t.Name, []string{"train", "test"}[i], at,
+				return fmt.Errorf("%s: task %q: %s row %d of %d: expected 0 to %d, found %d", set.Title(), t.Name, []string{"train", "test"}[i], at,
 					len(rows), most, rows[at])
 			}
 		}
@@ -257,7 +257,7 @@ func checkSources(set *dataset.Set, all []Source) error {
 	seen := map[string]bool{}
 	for _, s := range all {
 		if seen[s.Name] {
-			return fmt.Errorf("%s has two pools %q: expected names of their own for sources %s", set.Name, s.Name, SourcesPools)
+			return fmt.Errorf("%s has two pools %q: expected names of their own for sources %s", set.Title(), s.Name, SourcesPools)
 		}
 		seen[s.Name] = true
 	}

@@ -6,13 +6,14 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/amtrl/amtrl/internal/text"
 	"github.com/amtrl/amtrl/report/chart"
 	"github.com/amtrl/amtrl/runs"
 )
 
 const (
-	// mostFeatures is the largest number of columns and words of which a page lists the coefficients. The elements of
-	// an embedding, where each is a column, mean nothing one by one.
+	// mostFeatures is the largest number of columns and words of which a page lists the coefficients, and the largest
+	// number of products. The elements of an embedding, where each is a column, mean nothing one by one.
 	mostFeatures = 200
 	// mostOutputs is the number of outputs that a map of coefficients has room for.
 	mostOutputs = 15
@@ -49,7 +50,7 @@ func (r *runPage) coefficients() *Part {
 	}
 	if c.Products > 0 {
 		bends += " That of a product (×) says by how much more it rises with one of its columns where the other is higher by its standard " +
-			"deviation, and those of columns are for rows that have all others in the middle of their ranges."
+			"deviation, and those of columns are for rows that have the means of all others."
 	}
 	p := &Part{ID: "coefficients", Title: "What the model goes by", Text: []Sentence{
 		say("By how much the ", what, " rises where a feature does by its standard deviation over all rows of the data, or where a row "+
@@ -97,18 +98,28 @@ func (r *runPage) coefficients() *Part {
 	return p
 }
 
-// coefficientSheet returns a table with a row for each feature, in the given order, and a column for each output.
+// coefficientSheet returns a table with a row for each feature, in the given order, and a column for each output. Of the
+// products it lists the first mostFeatures.
 func coefficientSheet(c *runs.Coefficients, order []int) Sheet {
 	s := Sheet{ID: "coefficients-table", Columns: []string{"feature"}}
 	for _, o := range c.Outputs {
 		s.Columns = append(s.Columns, oneLine(cmp.Or(o.Class, o.Column, "coefficient")))
 	}
+	products := 0
 	for _, j := range order {
+		if j >= len(c.Features)-c.Products {
+			if products++; products > mostFeatures {
+				continue
+			}
+		}
 		cells := []Cell{name(c.Features[j])}
 		for _, o := range c.Outputs {
 			cells = append(cells, number(o.Of[j], significant(o.Of[j])))
 		}
 		s.Rows = append(s.Rows, row1(cells...))
+	}
+	if left := products - mostFeatures; left > 0 {
+		s.Note = "Left out: " + text.Several(left, "product") + " with smaller coefficients."
 	}
 	return s
 }

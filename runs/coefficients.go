@@ -17,9 +17,9 @@ import (
 // Coefficients holds the standardised coefficients of a linear model of a table: by how much an output rises when a
 // feature rises by its standard deviation over the rows of the data and all other features stay as they are. For a word
 // the change is from a row without it to a row with it. Where an effect bends, each part of the column's range between
-// two knots has a coefficient of its own. Where effects depend on each other, that of a column is for rows that have all
-// others in the middle of their ranges, and the coefficient of a product of two columns says by how much more the output
-// rises with one of them where the other is higher by its standard deviation.
+// two knots has a coefficient of its own. Where effects depend on each other, that of a column is for rows that have the
+// means of all others, and the coefficient of a product of two columns says by how much more the output rises with one of
+// them where the other is higher by its standard deviation, both within the ranges of [table.Factor].
 type Coefficients struct {
 	// Features are the names of the columns, with the part of the range as in "depth 61 to 61.8", and of the words of
 	// columns as in "shift=night". Products, as in "depth × age", are the last.
@@ -74,7 +74,7 @@ func coefficients(raw []byte) (*Coefficients, error) {
 		return nil, fmt.Errorf("expected weights of %d features, found shapes %v and %v of %d names", d, phi.Shape, head.Shape,
 			len(meta.features))
 	}
-	if err := meta.Derived.Check(meta.features); err != nil {
+	if err := meta.Derived.Check(meta.features, len(meta.features)-meta.Derived.Count()-table.CountWords(meta.words)); err != nil {
 		return nil, err
 	}
 	knots := meta.Knots
@@ -118,13 +118,7 @@ func coefficients(raw []byte) (*Coefficients, error) {
 				of.Of = append(of.Of, part*unit[j])
 			}
 		}
-		at := products
-		for i, f := range meta.Factors {
-			for _, g := range meta.Factors[i+1:] {
-				of.Of = append(of.Of, slope[at]*unit[f.Feature]*unit[g.Feature])
-				at++
-			}
-		}
+		of.Of = append(of.Of, slope[products:]...) // products are in units of their factors
 		out.Outputs = append(out.Outputs, of)
 	}
 	for j, name := range meta.features[:read] {

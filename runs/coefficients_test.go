@@ -36,8 +36,8 @@ func TestCoefficients(t *testing.T) {
 		of := table.Derived{Knots: knots}
 		for j := range numbers {
 			if rng.IntN(2) == 0 {
-				low := rng.NormFloat64()
-				of.Factors = append(of.Factors, table.Factor{Feature: j, Low: low, High: low + rng.ExpFloat64()})
+				low, width := rng.NormFloat64(), rng.ExpFloat64()
+				of.Factors = append(of.Factors, table.Factor{Feature: j, Low: low, High: low + width, Mean: low + width/4, Spread: width / 3})
 			}
 		}
 		d := numbers + words + of.Count()
@@ -87,7 +87,7 @@ func TestCoefficients(t *testing.T) {
 		predictor, _ := p(t)
 		base := random(numbers+words, -1)
 		for _, f := range of.Factors {
-			base[f.Feature] = float32(f.Low+f.High) / 2
+			base[f.Feature] = float32(f.Mean)
 		}
 		both := func(j int, x float64, k int, z float64) []float32 {
 			v, wide := table.Vectors{Width: numbers + words, F32: slices.Clone(base)}, table.Vectors{}
@@ -131,13 +131,11 @@ func TestCoefficients(t *testing.T) {
 				must.Equal(t, found.Column[at], found.Column[at-1]+1, "the column of a product")
 				xy, x0 := both(f.Feature, f.High, g.Feature, g.High), predict(f.Feature, f.High)
 				y0, none := predict(g.Feature, g.High), predict(g.Feature, float64(base[g.Feature]))
-				area := (f.High - f.Low) * (g.High - g.Low) / 4
+				area := (f.High - f.Mean) / f.Spread * (g.High - g.Mean) / g.Spread
 				for o := range c {
-					units := m.spread[f.Feature] * m.spread[g.Feature]
 					got, want := found.Outputs[o].Of[at], float64(xy[o])-float64(x0[o])-float64(y0[o])+float64(none[o])
-					must.Hold(t, math.Abs(got*area/units-want) < 1e-4*(1+math.Abs(float64(xy[o]))+math.Abs(float64(none[o]))),
-						"the coefficient of %s for %s is %g, predictions differ by %g", found.Features[at], found.Outputs[o].Column, got,
-						want/area*units)
+					must.Hold(t, math.Abs(got*area-want) < 1e-4*(1+math.Abs(float64(xy[o]))+math.Abs(float64(none[o]))),
+						"the coefficient of %s for %s is %g, predictions differ by %g", found.Features[at], found.Outputs[o].Column, got, want/area)
 				}
 				at++
 			}

@@ -21,12 +21,13 @@ func TestPredictDerived(t *testing.T) {
 	dir := t.TempDir()
 	write := func(change ...string) {
 		meta := map[string]string{"features": `["a","b","|b - 1|","|b - 2|","a × b"]`, "knots": "[[],[1,2]]",
-			"factors": `[{"feature":0,"low":-2,"high":2},{"feature":1,"low":0,"high":8}]`, "low": "[0,0]", "high": "[1,2]"}
+			"factors": `[{"feature":0,"low":-2,"high":2,"mean":0,"spread":1},
+			{"feature":1,"low":0,"high":8,"mean":4,"spread":2}]`, "low": "[0,0]", "high": "[1,2]"}
 		for i := 0; i < len(change); i += 2 {
 			meta[change[i]] = change[i+1]
 		}
 		raw := must.Get(safetensors.Encode([]safetensors.Tensor{
-			{Name: "representation.weight", Shape: []int{1, 5}, Data: []float32{1, 10, 100, 1000, 0.5}},
+			{Name: "representation.weight", Shape: []int{1, 5}, Data: []float32{1, 10, 100, 1000, 1}},
 			{Name: "target.weight", Shape: []int{1, 1}, Data: []float32{1}},
 		}, meta))(t)
 		must.Do(t, os.WriteFile(filepath.Join(dir, modelFile), raw, 0o644))
@@ -38,8 +39,8 @@ func TestPredictDerived(t *testing.T) {
 	for _, c := range [][3]string{
 		{"knots", "[[],[1,3]]", "metadata knots and factors: expected a feature for each knot and product, |b - 3|, found |b - 2|"},
 		{"knots", "[[],[2,1]]", "metadata knots and factors: knots of b: expected finite numbers that ascend"},
-		{"factors", `[{"feature":0,"low":-2,"high":2},{"feature":1,"low":8,"high":0}]`, "and factors: factor b: expected two finite limits"},
-		{"factors", `[{"feature":0,"low":-2,"high":2}]`, "metadata "},
+		{"factors", `[{"feature":0,"high":2,"mean":1,"spread":1},{"feature":1,"low":8,"spread":1}]`, "factor b: expected a finite range"},
+		{"factors", `[{"feature":0,"high":2,"mean":1,"spread":1}]`, "metadata "},
 		{"features", `["a","|a - 1|","|a - 2|","a × a"]`, "metadata "},
 		{"features", `["a","b","c","|b - 1|","|b - 2|","a × b"]`, "metadata features: expected one for each of 5, found 6"},
 		{"words", `[{"name":"a","words":["u","v","w"]}]`, "metadata words: expected a feature for each of 3, found 2"},

@@ -45,7 +45,7 @@ func (g *gaps) fill(v *table.Vectors) {
 // tell calls f for each column with filled cells. rows is the number of rows that were read.
 func (g *gaps) tell(f func(column string, cells, rows int64), rows int64) {
 	for j, n := range g.filled {
-		if n > 0 && j < len(g.columns) && f != nil { // features that knots add belong to no column
+		if n > 0 && j < len(g.columns) && f != nil { // features that are computed from columns belong to none
 			f(g.columns[j], n, rows)
 		}
 	}

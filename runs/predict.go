@@ -65,7 +65,7 @@ type predictor struct {
 	y       []float32
 	unknown []unknownWord // by column of words
 	named   []string      // the columns of all features in a file, where Features names those that are not words
-	wide    table.Vectors // the features with those that knots add
+	wide    table.Vectors // the features with those that are computed from them
 	labels  []int         // the indices of the labels among the scalars of a batch, -1 for none
 	id      int
 	source  int

@@ -116,16 +116,17 @@ func (m *storedModel) decode(q backend.Queue, raw []byte, files bool) error {
 	if m.predictor, err = pipeline.NewPredictor(q, tensors, height, width); err != nil {
 		return err
 	}
-	if err := m.derived.Check(m.features); err != nil {
+	read, words := len(m.features)-m.derived.Count(), table.CountWords(m.words)
+	if read >= 0 && words > read {
+		return fmt.Errorf("metadata words: expected a feature for each of %d, found %d", words, read)
+	}
+	if err := m.derived.Check(m.features, max(0, read-words)); err != nil {
 		return fmt.Errorf("metadata knots and factors: %w", err)
 	}
 	if n := len(m.features); m.derived.Count() > 0 && n != m.predictor.D {
 		return fmt.Errorf("metadata features: expected one for each of %d, found %d", m.predictor.D, n)
 	}
-	m.features = m.features[:len(m.features)-m.derived.Count()]
-	if n := table.CountWords(m.words); n > len(m.features) {
-		return fmt.Errorf("metadata words: expected a feature for each of %d, found %d", n, len(m.features))
-	}
+	m.features = m.features[:read]
 	if m.missingCodes, err = table.CodesOf(meta.codes, m.features); err != nil {
 		return fmt.Errorf("metadata codes: %w", err)
 	}

@@ -297,7 +297,7 @@ func describe(set *dataset.Set) dataDescription {
 		}
 	}
 	if c := set.Columns; c != nil {
-		d.Knots, d.Products = c.Knots.Count(), c.Products()
+		d.Knots, d.Products = c.Derived.Knots.Count(), c.Derived.Products()
 		for j, n := range c.Filled {
 			if n > 0 {
 				d.Filled = append(d.Filled, filledColumn{c.Features[j], n})
@@ -342,8 +342,8 @@ func describe(set *dataset.Set) dataDescription {
 // featureFacts describes the features of a table whose columns have units of their own: how many columns, knots, products, words
 // and indicators of missing cells there are.
 func featureFacts(c *dataset.Columns) string {
-	knots, words, missing := c.Knots.Count(), table.CountWords(c.Words), 0
-	products := c.Products()
+	knots, words, missing := c.Derived.Knots.Count(), table.CountWords(c.Words), 0
+	products := c.Derived.Products()
 	for _, w := range c.Words {
 		if w.OfMissing() {
 			words, missing = words-1, missing+1

@@ -84,14 +84,15 @@ func (c *chaos) act(t *testing.T, rng *rand.Rand, name string) {
 		args, code = []string{"fit", "S", "--quiet"}, []int{0, 1}
 	case n < 4 || len(open) == 0:
 		args = []string{"ask", "S", "--out", name + ".csv", "--quiet"}
-		if rng.IntN(2) == 0 {
+		repeats, expires := rng.IntN(2) == 0, rng.IntN(3) == 0
+		if repeats {
 			args = append(args, "--request", "r"+strconv.Itoa(rng.IntN(20)))
 		}
-		if rng.IntN(3) == 0 {
+		if expires {
 			args = append(args, "--expires", "1s")
 		}
 		code = []int{0, 1, 3}
-		if len(args) == 9 { // the request may have been made without an expiry
+		if repeats && expires { // the request may have been made without an expiry
 			code = append(code, 4)
 		}
 	case n == 4 && len(answered) > 0: // a contradiction beside right answers

@@ -31,7 +31,7 @@ func (w *writer) finish(h *header) error {
 	}
 	if w.manifest.Fill != "" {
 		h.Means, h.Filled = means, w.spreads.unrounded.missing
-		clear(h.Filled[len(w.readFeatures()):]) // the files have no cells for the features of knots
+		clear(h.Filled[len(w.readFeatures()):]) // the files have no cells for computed features
 		for j, n := range h.Filled {
 			if n == h.Rows {
 				return fmt.Errorf("%s: column %s: expected a number in some row, found none", w.manifest.Path, h.Features[j])

@@ -174,9 +174,9 @@ func (h *header) check() error {
 		return fmt.Errorf("expected spreads above 0, found %g", slices.Min(h.Spread))
 	case len(h.Means) != len(h.Filled) || len(h.Means) > 0 && len(h.Means) != h.Cols:
 		return fmt.Errorf("expected a mean and a count for each of %d features or none, found %d and %d", h.Cols, len(h.Means), len(h.Filled))
-	case derived > len(h.Features) || derived > 0 && len(h.Features) != h.Cols || len(h.Knots) > len(h.Features)-derived:
-		return fmt.Errorf("expected %d words, knots and products, and the columns with knots, among %d features, found %d of width %d",
-			derived, h.Cols, len(h.Features), h.Cols)
+	case derived > len(h.Features) || derived > 0 && len(h.Features) != h.Cols:
+		return fmt.Errorf("expected %d words, knots and products among %d features, found %d of width %d", derived, h.Cols, len(h.Features),
+			h.Cols)
 	case len(h.Outputs) == 0:
 		return errors.New("expected outputs, found none")
 	case slices.ContainsFunc(h.Outputs, func(o Output) bool { return o.Log && o.Type != manifest.Number }):
@@ -186,5 +186,5 @@ func (h *header) check() error {
 	case h.Folds != 0 && (h.Folds < 2 || h.Folds > manifest.MaxFolds):
 		return fmt.Errorf("expected 2 to %d folds or 0 for none, found %d", manifest.MaxFolds, h.Folds)
 	}
-	return h.Derived.Check(h.Features)
+	return h.Derived.Check(h.Features, len(h.Features)-derived)
 }

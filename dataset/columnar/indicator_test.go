@@ -105,7 +105,7 @@ func TestImportIndicators(t *testing.T) {
 			c := set.Columns
 			must.EqualSlices(t, c.Features[6:11], []string{"shift=day", "shift=night", "share is missing", "count is missing", "flag is missing"},
 				"features of %s, %s", file, scale)
-			must.Equal(t, len(c.Features), 11+c.Knots.Count(), "features of %s, %s", file, scale)
+			must.Equal(t, len(c.Features), 11+c.Derived.Knots.Count(), "features of %s, %s", file, scale)
 			must.Equal(t, fmt.Sprint(c.Words), "[{shift [day night]} {share []} {count []} {flag []}]", "words")
 			at := 0
 			for _, p := range set.Pools {

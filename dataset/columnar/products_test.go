@@ -44,18 +44,18 @@ func TestImportProducts(t *testing.T) {
 		set := must.Get(Open(filepath.Join(dir, "out")))(t)
 		must.Do(t, set.Validate())
 		c := set.Columns
-		must.Equal(t, len(c.Factors), columns, "factors")
-		must.Hold(t, (c.Knots.Count() > 0) == (knots != ""), "knots %v", c.Knots)
+		must.Equal(t, len(c.Derived.Factors), columns, "factors")
+		must.Hold(t, (c.Derived.Knots.Count() > 0) == (knots != ""), "knots %v", c.Derived.Knots)
 		at := len(c.Features) - columns*(columns-1)/2
 		total := 0.0
-		for i, f := range c.Factors {
-			for _, g := range c.Factors[i+1:] {
+		for i, f := range c.Derived.Factors {
+			for _, g := range c.Derived.Factors[i+1:] {
 				must.Equal(t, c.Features[at], c.Features[f.Feature]+" × "+c.Features[g.Feature], "name")
 				var want []float64
 				n, sum, squares, variance := 0.0, 0.0, 0.0, 0.0
 				for _, row := range cells {
 					x, y := row[f.Feature-1], row[g.Feature-1]
-					v := (max(f.Low, min(f.High, x)) - (f.Low+f.High)/2) * (max(g.Low, min(g.High, y)) - (g.Low+g.High)/2)
+					v := (max(f.Low, min(f.High, x)) - f.Mean) / f.Spread * (max(g.Low, min(g.High, y)) - g.Mean) / g.Spread
 					if want = append(want, v); v == v {
 						n, sum, squares = n+1, sum+v, squares+v*v
 					}
@@ -83,10 +83,10 @@ func TestImportProducts(t *testing.T) {
 	}
 }
 
-// More columns than can be multiplied are refused, and products of columns that do not vary are none.
+// Fewer columns than two and more than can be multiplied are refused, and products of columns that do not vary are none.
 func TestImportProductsOfMany(t *testing.T) {
 	for n, want := range map[int]string{
-		maxFactors: "", maxFactors + 1: "expected at most 64 columns of features, found 65, which have 2080 products",
+		2: "", maxFactors: "", 1: "products: expected 2 to 64 columns of features, found 1", maxFactors + 1: "2 to 64 columns of features, found",
 	} {
 		dir, csv := t.TempDir(), "site"
 		for j := range n {
@@ -102,5 +102,22 @@ func TestImportProductsOfMany(t *testing.T) {
 		}
 		must.Do(t, err)
 		must.Equal(t, len(must.Get(Open(filepath.Join(dir, "out")))(t).Columns.Features), n, "features")
+	}
+}
+
+// Columns that no row has both of have a product of 0.
+func TestImportProductsOfColumnsApart(t *testing.T) {
+	dir := t.TempDir()
+	csv := "site,a,b,y\n" + strings.Repeat("s,1,,1\ns,2,,2\nt,,5,3\nt,,7,4\n", 3)
+	must.Do(t, os.WriteFile(filepath.Join(dir, "rows.csv"), []byte(csv), 0o644))
+	m := parse(t, dir, "files: rows.csv\ncolumns: {source: site, features: [a, b], products: true, fill: mean}\n"+
+		"labels: [{column: y, type: number}]\n")
+	must.Do(t, Import(t.Context(), m, filepath.Join(dir, "out"), nil))
+	set := must.Get(Open(filepath.Join(dir, "out")))(t)
+	must.Do(t, set.Validate())
+	for _, p := range set.Pools {
+		for i := range p.Rows {
+			must.Equal(t, p.F32[3*i+2], 0, "a product")
+		}
 	}
 }

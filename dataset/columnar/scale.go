@@ -95,10 +95,15 @@ func (s *spread) add(row []float64) {
 	}
 }
 
-// units returns the means and the standard deviations, which are 1 for a feature that is the same in all rows.
+// units returns the means and the standard deviations, which are 0 and 1 for a product of columns that no row has both
+// of, and 1 for a feature that is the same in all rows.
 func (s *spread) units() (centre, scale []float64) {
 	for j, first := range s.first {
 		rows := s.rows - float64(s.missing[j])
+		if rows == 0 {
+			centre, scale = append(centre, 0), append(scale, 1)
+			continue
+		}
 		mean := s.sum[j] / rows
 		deviation := math.Sqrt(max(0, s.squa[j]/rows-mean*mean))
 		if !(deviation > 1e-12*math.Abs(first+mean)) || deviation < 1e-30 {

@@ -151,25 +151,23 @@ func (g *guesser) chooseFeatures(m *Manifest, known Known, file string, columns 
 	for _, name := range m.Categories {
 		g.taken[name] = true
 	}
-	numbers := 0 // columns of more than two values
+	bends := false
 	for _, c := range g.columns {
 		if !slices.Contains(features, c.Name) {
 			continue
 		}
 		if g.taken[c.Name] = true; !c.list() {
 			g.scalars = append(g.scalars, c.Name)
-			if len(c.distinct) > 2 {
-				numbers++
-			}
+			bends = bends || len(c.distinct) > 2
 		}
 	}
 	vector = vector || len(g.scalars) >= leastVector && !slices.ContainsFunc(g.scalars, func(name string) bool {
 		_, is := serial(name)
 		return !is
 	})
-	if g.few = !vector && len(g.scalars) <= mostFew; g.few && numbers > 0 {
+	if g.few = !vector && len(g.scalars) <= mostFew; g.few && bends {
 		m.Knots = usualKnots
-		m.Products = len(g.scalars) > 1 && len(g.scalars) <= mostFactors && m.Group == ""
 	}
+	m.Products = g.few && len(g.scalars) > 1 && len(g.scalars) <= mostFactors && m.Group == ""
 	return nil
 }

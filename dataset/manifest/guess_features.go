@@ -14,11 +14,11 @@ import (
 // as s1 to s6, are columns of a table like the others.
 const leastVector = 32
 
-// Up to mostFew columns of features that are no vector have knots, at usualKnots quantiles of each, and missing indicators.
+// Up to mostFew columns of features that are no vector have knots, at usualKnots quantiles of each, and missing indicators. Up to
+// mostFactors of them have products, except where rows belong together: so many features would tell the groups apart.
 const (
-	mostFew    = 200
-	usualKnots = 5
-	// Up to mostFactors of them have products too, except where rows belong together: so many features would tell the groups apart.
+	mostFew     = 200
+	usualKnots  = 5
 	mostFactors = 20
 )
 

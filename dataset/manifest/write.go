@@ -57,10 +57,12 @@ func (g *Guess) Text() string {
 	}
 	if g.Knots > 0 {
 		line("  knots: %d  # lets the effect of a number bend at so many of its quantiles; without, each is a straight line", g.Knots)
-		if g.Products {
-			line("  products: true  # lets the effect of a column depend on the others; without, effects add up")
-		}
-	} else if len(g.Categories) > 0 || len(g.Features) > 1 || len(g.Features) == 1 && strings.Contains(g.Features[0], "*") {
+	}
+	if g.Products {
+		line("  products: true  # lets the effect of a column depend on the others; without, effects add up")
+	}
+	columns := len(g.Features) > 1 || len(g.Features) == 1 && strings.Contains(g.Features[0], "*")
+	if !g.Derives() && (len(g.Categories) > 0 || columns) {
 		line("  # scale: none  # keeps the units of the columns; without, each is brought to mean 0 and spread 1")
 	}
 	if len(g.Like) > 0 {

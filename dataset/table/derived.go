@@ -3,6 +3,7 @@ package table
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/amtrl/amtrl/internal/text"
 )
@@ -18,22 +19,30 @@ type Derived struct {
 	Factors []Factor `json:"factors,omitempty"`
 }
 
-// Factor is a feature that is multiplied with others: x between Low and High, less their middle. So a product does not grow with
-// values that are far outside of most others.
+// Factor is a feature x that is multiplied with others, in its own unit:
+//
+//	(min(max(x, Low), High) - Mean) / Spread
+//
+// So a product does not depend on units, and does not grow with values that are far outside of most others.
 type Factor struct {
-	Feature int     `json:"feature"`
-	Low     float64 `json:"low"`
-	High    float64 `json:"high"`
+	Feature int `json:"feature"`
+	// Low to High is the range that x is cut to. Mean and Spread are its mean and standard deviation then.
+	Low    float64 `json:"low"`
+	High   float64 `json:"high"`
+	Mean   float64 `json:"mean"`
+	Spread float64 `json:"spread"`
 }
 
-func (f Factor) of(x float64) float64 {
+func (f Factor) of(x float64) float64 { return (f.cut(x) - f.Mean) / f.Spread }
+
+func (f Factor) cut(x float64) float64 {
 	switch { // NaN stays NaN
 	case x < f.Low:
-		x = f.Low
+		return f.Low
 	case x > f.High:
-		x = f.High
+		return f.High
 	}
-	return x - (f.Low+f.High)/2
+	return x
 }
 
 // Products returns the number of features that are products.
@@ -54,24 +63,24 @@ func (d *Derived) Names(features []string) []string {
 }
 
 // Check returns an error unless the knots are finite and ascend, factors are different features with finite limits, and features are the
-// names of the features that are read, followed by those of the features that are computed from them.
-func (d *Derived) Check(features []string) error {
+// names of the features that are read, of which the first are columns, followed by those of the features that are computed from columns.
+func (d *Derived) Check(features []string, columns int) error {
 	read := len(features) - d.Count()
-	if read < len(d.Knots) || read < len(d.Factors) {
-		return fmt.Errorf("expected knots and factors of the first of %d features, found %d lists of %d knots in all, and %d factors",
-			len(features), len(d.Knots), d.Knots.Count(), len(d.Factors))
+	if read < columns || len(d.Knots) > columns {
+		return fmt.Errorf("expected knots of the first %d of %d features, found %d lists of %d knots in all, and %d products", columns,
+			len(features), len(d.Knots), d.Knots.Count(), d.Products())
 	}
 	if err := d.Knots.check(features); err != nil {
 		return err
 	}
 	last := -1
 	for _, f := range d.Factors {
-		if f.Feature <= last || f.Feature >= read {
-			return fmt.Errorf("factors: expected different ones of the first %d features in their order, found %d", read, f.Feature)
+		if f.Feature <= last || f.Feature >= columns {
+			return fmt.Errorf("factors: expected different ones of the first %d features in their order, found %d", columns, f.Feature)
 		}
-		if width := f.High - f.Low; !(width > 0) || math.IsInf(width, 0) {
-			return fmt.Errorf("factor %s: expected two finite limits that ascend, found %g and %g", text.OneLine(features[f.Feature], 80), f.Low,
-				f.High)
+		if width := f.High - f.Low; !(width > 0 && f.Low <= f.Mean && f.Mean <= f.High && 0 < f.Spread && f.Spread <= width) || width-width != 0 {
+			return fmt.Errorf("factor %s: expected a finite range with a mean and a spread, found %g to %g with %g and %g",
+				text.OneLine(features[f.Feature], 80), f.Low, f.High, f.Mean, f.Spread)
 		}
 		last = f.Feature
 	}
@@ -115,16 +124,30 @@ func (d *Derived) Expand(dst, v *Vectors) {
 	}
 }
 
-// FactorOf returns the limits of a feature that is multiplied with others: the quantiles 1/100 and 99/100 of its values, as [KnotsOf]
-// takes them, or the least and the largest where these are not two. It is false where all values are the same. values are from some rows
-// that have the feature; FactorOf sorts them.
-func FactorOf(feature int, values []float64) (Factor, bool) {
-	inner := KnotsOf(values, 99)
-	if n := len(inner); n > 1 {
-		return Factor{feature, inner[0], inner[n-1]}, true
+// FactorOf returns a feature as a factor, with the range from the quantile 1/100 to the quantile 99/100 of its values, or from the least to
+// the largest where these are the same. It is false where all values are the same. values are from some rows that have the feature;
+// FactorOf sorts them.
+func FactorOf(feature int, values []float64) (f Factor, varies bool) {
+	n := len(values)
+	if n == 0 {
+		return f, false
 	}
-	if n := len(values); n > 0 && values[0] < values[n-1] {
-		return Factor{feature, values[0], values[n-1]}, true
+	slices.Sort(values)
+	f = Factor{Feature: feature, Low: values[n/100], High: values[n-1-n/100]}
+	if f.Low == f.High {
+		f.Low, f.High = values[0], values[n-1]
 	}
-	return Factor{}, false
+	if f.Low == f.High {
+		return f, false
+	}
+	// In units of the range, so that the squares of no unit are too large or too small.
+	width, sum, squares := f.High-f.Low, 0.0, 0.0
+	for _, x := range values {
+		u := (f.cut(x) - f.Low) / width
+		sum += u / float64(n)
+		squares += u * u / float64(n)
+	}
+	f.Mean = min(f.High, f.Low+sum*width)
+	f.Spread = width * math.Sqrt(squares-sum*sum)
+	return f, true
 }

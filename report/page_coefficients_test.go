@@ -1,0 +1,49 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/internal/testrand"
+	"github.com/amtrl/amtrl/runs"
+)
+
+// A page lists all columns, however small their coefficients are, and the 200 largest products. Too many columns are not listed.
+func TestPageOfProducts(t *testing.T) {
+	rng := testrand.New(t)
+	for _, c := range []struct{ columns, products int }{{3, 3}, {20, 190}, {21, 210}, {200, 1000}, {201, 0}} {
+		of := &runs.Coefficients{Products: c.products, Outputs: []runs.OutputCoefficients{{Column: "y"}}}
+		for j := range c.columns + c.products {
+			name, size := fmt.Sprint("x", j), 0.1
+			if j >= c.columns {
+				name, size = fmt.Sprint("p × ", j), 1
+			}
+			of.Features, of.Column = append(of.Features, name), append(of.Column, j)
+			of.Outputs[0].Of = append(of.Outputs[0].Of, size*(0.1+rng.Float64()))
+		}
+		part := (&runPage{Finished: &runs.Finished{Coefficients: of}}).coefficients()
+		if c.columns > 200 {
+			must.Hold(t, part == nil, "%d columns are listed", c.columns)
+			continue
+		}
+		sheet := part.Figures[0].Sheet
+		columns, products, last := 0, 0, 100.
+		for _, row := range sheet.Rows {
+			if strings.HasPrefix(row.Cells[0].Text, "x") {
+				columns++
+				continue
+			}
+			products++
+			must.Hold(t, row.Cells[1].Value <= last, "%g after %g", row.Cells[1].Value, last)
+			last = row.Cells[1].Value
+		}
+		must.Equal(t, columns, c.columns, "columns")
+		must.Equal(t, products, min(200, c.products), "products")
+		left := map[bool]string{true: fmt.Sprintf("Left out: %d product", c.products-200)}[c.products > 200]
+		must.Hold(t, strings.HasPrefix(sheet.Note, left) && (left == "") == (sheet.Note == ""), "%d products: %s", c.products, sheet.Note)
+		said := fmt.Sprint(part.Text)
+		must.Hold(t, strings.Contains(said, "That of a product (×)"), "%s", said)
+	}
+}
