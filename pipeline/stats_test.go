@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/amtrl/amtrl/internal/must"
@@ -347,6 +348,8 @@ func TestFewLeftOutHaveNoInterval(t *testing.T) {
 				want := groups >= 2 && (!leftOut || groups >= 3)
 				mean, c := e[0].Losses.MeanInterval(leftOut), CompareLosses(&e[0], &e[1])
 				must.Hold(t, (mean != nil) == want, "%d groups of %d, left out: %v: the mean has %v", groups, each, leftOut, mean)
+				value := floats.Sum(e[0].Losses.Sums) / float64(len(numbers))
+				must.Hold(t, mean == nil || 0 < mean[0] && mean[0] < value && value < mean[1], "a mean of %g has %v", value, mean)
 				must.Hold(t, (c != nil) == (groups >= 2), "%d groups of %d, left out: %v: compared, %+v", groups, each, leftOut, c)
 				must.Hold(t, (c != nil && c.Interval != nil) == want, "%d groups of %d, left out: %v: the difference has %+v", groups, each,
 					leftOut, c)

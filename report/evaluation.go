@@ -67,6 +67,9 @@ func comparison(e *runs.Evaluation, f Format) string {
 			Right:  []int{0, 1},
 			Rows:   [][]string{{text.Digits(n.MSE), fmt.Sprintf("%.4f", n.R2), line}},
 		}
+		if e.Rows < 3 { // which a line goes through
+			t.Header, t.Rows[0] = t.Header[:1], t.Rows[0][:1]
+		}
 		return t.Render(f)
 	}
 	confusion := wholeConfusion(e)

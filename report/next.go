@@ -15,6 +15,9 @@ const worthDrawing = 0.1
 // noneLeft is the advice where no source with rows left is worth drawing.
 const noneLeft = "Label no more by relevance: no relevant source has rows left"
 
+// nearlyEven bounds the largest share of shares that are about the same, as a multiple of their mean.
+const nearlyEven = 1.1
+
 // nextShares divides the next budget over the sources. Those whose rows are all drawn get nothing; the others get it in
 // proportion to their shares, as from an allocation, or nothing where their shares sum to less than worthDrawing. drawn
 // is what relevance alone would give the sources without rows left.

@@ -31,6 +31,8 @@ func (r *runPage) headline(m *runs.MethodResult) Sentence {
 			return say(noneLeft)
 		case spreadEvenly(r.Result.Sources):
 			return say("Spread the next labels evenly: nothing tells the sources apart yet")
+		case len(next) > 1 && next[largest(next, 1)[0]]*float64(len(next)) < nearlyEven:
+			return say("Spread the next labels evenly: the sources are about equally relevant")
 		default:
 			return say("Label next: ", top)
 		}

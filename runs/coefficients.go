@@ -135,14 +135,17 @@ func coefficients(raw []byte) (*Coefficients, error) {
 	return out, nil
 }
 
-// parts returns names for the parts of a column's range below, between and above its knots. The knots are written with
-// enough decimals for the smallest gap between them, or for the spread of the column where that is less.
+// parts returns names for the parts of a column's range below, between and above its knots. The knots are written with enough decimals for
+// the smallest gap between them, or for the spread of the column where that is less; whole numbers have none.
 func parts(column string, knots []float64, spread float64) []string {
 	gap := spread
 	for i, t := range knots[1:] {
 		gap = min(gap, t-knots[i])
 	}
 	decimals := max(0, 1-int(math.Floor(math.Log10(gap))))
+	if !slices.ContainsFunc(knots, func(t float64) bool { return t != math.Trunc(t) }) {
+		decimals = 0
+	}
 	text := func(t float64) string {
 		if decimals > 9 || math.Abs(t) >= 1e15 {
 			return strconv.FormatFloat(t, 'g', -1, 64)

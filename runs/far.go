@@ -51,6 +51,7 @@ func ranges(p *pipeline.Problem) (low, high []float64) {
 		for i, r := range samples {
 			step := 1e-6 * c.Spread[j] // the digits that float32 keeps
 			x := math.Round((float64(pool.F32[int(r)*pool.Cols+j])*c.Spread[j]+c.Centre[j])/step) * step
+			x += 0 // -0 is 0
 			if i == 0 {
 				low, high = append(low, x), append(high, x)
 			}

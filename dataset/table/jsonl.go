@@ -194,7 +194,14 @@ func (t *jsonlTable) Scan(q Query, f func(*Batch) error) error {
 			return err
 		}
 	}
-	b, _, _, err := t.resolve(q, true)
+	found := q
+	if q.Gaps { // a key that is absent in all rows is null in all, as it is in one
+		found.Features = slices.DeleteFunc(slices.Clone(q.Features), t.unseen)
+		if len(found.Features) == 0 {
+			found.Features = q.Features
+		}
+	}
+	b, _, _, err := t.resolve(found, true)
 	if err != nil {
 		return err
 	}

@@ -78,3 +78,29 @@ func TestGapsInLists(t *testing.T) {
 		must.Do(t, tab.Close())
 	}
 }
+
+// Where gaps are allowed, a key that no row has is missing in all. A file that has no feature at all is refused, as is one without the
+// key where gaps are not allowed.
+func TestGapsOfAbsentKeys(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"x.jsonl": `{"a": 7, "c": 1}` + "\n" + `{"c": 2}` + "\n", "x.json": `[{"a": 7, "c": 1}, {"c": 2}]`,
+	} {
+		path := filepath.Join(dir, name)
+		must.Do(t, os.WriteFile(path, []byte(text), 0o644))
+		tab := must.Get(Open(path, FormatOf(name)))(t)
+		var got []float32
+		must.Do(t, tab.Scan(Query{Features: []string{"a", "b", "c"}, Gaps: true}, func(b *Batch) error {
+			must.Equal(t, b.Features.Width, 3, "width")
+			got = append(got, b.Features.F32...)
+			return nil
+		}))
+		for i, want := range []float32{7, -1, 1, -1, -1, 2} { // -1 is missing
+			must.Hold(t, got[i] == want || want < 0 && got[i] != got[i], "%s: %v", name, got)
+		}
+		for _, q := range []Query{{Features: []string{"a", "b", "c"}}, {Features: []string{"b", "d"}, Gaps: true}} {
+			must.Fail(t, name, tab.Scan(q, func(*Batch) error { return nil }), `expected a column "b", found a, c`)
+		}
+		must.Do(t, tab.Close())
+	}
+}

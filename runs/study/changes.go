@@ -15,6 +15,7 @@ type changes struct {
 	labels         []TellRows // by pool, as skips and checked are
 	skips, checked [][]int32
 	conflicts      []string // rows that already have another answer
+	given          int      // how many of these are given up now
 }
 
 func newChanges(st *state, how TellOptions) *changes {
@@ -38,6 +39,7 @@ func (c *changes) take(a placed) {
 func (c *changes) skip(a placed, r *row) bool {
 	switch have := c.st.label(a.pool, a.row); {
 	case have != nil:
+		c.given++
 		c.conflicts = append(c.conflicts, fmt.Sprintf("%s (%s, skipped now)", text.OneLine(a.id, 80), c.st.study.labelText(have)))
 	case r != nil && r.status == skipped:
 		c.told.Known++
@@ -94,8 +96,15 @@ func (c *changes) label(a placed, r *row) bool {
 // [Contradiction].
 func (c *changes) event() (*TellEvent, error) {
 	if n := len(c.conflicts); n > 0 {
-		return nil, &Contradiction{fmt.Sprintf("%s %s another answer already: %s; nothing was changed",
-			text.Several(n, "row"), text.Form(n, "has", "have"), fewOf(c.conflicts))}
+		advice := ""
+		switch {
+		case c.given > 0:
+			advice = "; a row with a label cannot be given up"
+		case !c.how.Replace:
+			advice = "; --replace takes the new labels"
+		}
+		return nil, &Contradiction{fmt.Sprintf("%s %s another answer already: %s; nothing was changed%s",
+			text.Several(n, "row"), text.Form(n, "has", "have"), fewOf(c.conflicts), advice)}
 	}
 	e, s := &TellEvent{Replace: c.how.Replace}, c.st.study
 	for i, p := range s.data.Set.Pools {
