@@ -69,3 +69,46 @@ func TestComesWithLabel(t *testing.T) {
 		}
 	}
 }
+
+// What follows from one of two classes is named, although most rows with a label do not have it either: new rows have it in no class. A
+// feature that is rare in all rows is not named.
+func TestFollowsFromOneClass(t *testing.T) {
+	rng := testrand.New(t)
+	for turn := range 20 {
+		follows := turn%2 == 0
+		set := &Set{Name: "s", Binary: true, Columns: &Columns{Features: []string{"plain", "rare", "calls"}}}
+		for pool := range 4 {
+			rows, labelled := 200, 150+50*(turn/2%2) // unlabelled rows of sources have been decided too
+			if pool == 3 {
+				rows, labelled = 350+rng.IntN(200), 50+rng.IntN(20)
+			}
+			p := &Pool{Name: string(rune('a' + pool)), Rows: rows, Cols: 3, Scale: 1, Target: pool == 3}
+			task := Task{Name: p.Name, Pool: pool, Labels: make([]float32, rows), Output: Output{Name: "y", Class: "yes"}}
+			for r := range rows {
+				yes, calls := r%3 == 0, 0.
+				switch {
+				case r >= labelled && follows && pool == 3: // not yet
+				case yes || rng.Float64() < 0.03:
+					calls = 1 + rng.ExpFloat64()
+				}
+				p.F32 = append(p.F32, float32(rng.NormFloat64()), float32(b2i(rng.Float64() < 0.06)), float32(calls))
+				if r < labelled {
+					task.Labels[r], task.Train = float32(b2i(yes)), append(task.Train, int32(r))
+				}
+			}
+			set.Pools, set.Tasks = append(set.Pools, p), append(set.Tasks, task)
+		}
+		must.Do(t, set.Validate())
+		for name, all := range map[string][]Oddity{"check": set.Oddities(), "run": set.Warnings(true)} {
+			found := ""
+			for _, o := range all {
+				if strings.Contains(o.Found, "without the label") {
+					found += o.String()
+				}
+			}
+			must.Hold(t, strings.HasPrefix(found, "d: ") == (found != "" && turn/2%2 == 0), "%s: %q", name, found)
+			must.Hold(t, (found != "") == follows && (!follows || strings.Contains(found, "1 feature is the same in nearly all ") &&
+				strings.Contains(found, "rows without the label y, and in fewer with it: calls (")), "%s: %v, %q", name, follows, found)
+		}
+	}
+}
