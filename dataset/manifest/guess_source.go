@@ -11,9 +11,19 @@ import (
 )
 
 // guessSource returns the column of the source, or FromFile or FromFolder where the names of several files or of their folders tell it. It
-// prefers a column that has the target, where that is known, and a column of words to one of dates, and that to one of numbers.
+// prefers a column that has the target, where that is known, or else the files if one has its name, and a column of words to one of dates,
+// and that to one of numbers.
 func (g *guesser) guessSource(inputs []Input, target string, label *column) string {
 	fits, holds := fitsSource, holding(target)
+	if target != "" && len(inputs) > 1 && !slices.ContainsFunc(g.columns, holds) {
+		switch {
+		case slices.ContainsFunc(inputs, func(in Input) bool { return stem(in.Path) == target }):
+			return FromFile
+		case slices.ContainsFunc(inputs, func(in Input) bool { return path.Base(path.Dir(in.Path)) == target }) &&
+			slices.ContainsFunc(inputs, func(in Input) bool { return path.Dir(in.Path) != path.Dir(inputs[0].Path) }):
+			return FromFolder
+		}
+	}
 	if name := g.pickEither(sourceNames, holds, fits); name != "" {
 		return g.lessLabelled(name, target, label)
 	}

@@ -2,10 +2,12 @@ package manifest
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/internal/testrand"
 )
 
 // Where files hold several sources each, the source is the column that names them, even if the first file holds only one. Where each file
@@ -62,5 +64,31 @@ func TestLookNamesSourceWithBlanks(t *testing.T) {
 		g := must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{}))(t)
 		must.Hold(t, g.MaybeSource == want && g.Source == map[bool]string{true: "hospital", false: "ward"}[blanks == 0],
 			"%d blanks: the source is %s, or %q", blanks, g.Source, g.MaybeSource)
+	}
+}
+
+// A file or a folder with the name of the target is a source although a column has the name of one, unless a column has the target.
+func TestTargetIsAFile(t *testing.T) {
+	rng := testrand.New(t)
+	for name, want := range map[string]string{"%s.csv": FromFile, "%s/rows.csv": FromFolder} {
+		dir := t.TempDir()
+		var files []string
+		for i, country := range []string{"AT", "CZ", "SE"} {
+			file := filepath.Join(dir, fmt.Sprintf(name, country))
+			must.Do(t, os.MkdirAll(filepath.Dir(file), 0o755))
+			writeTable(t, file, 200, columnOf{"shop", func(i int) string { return []string{"Agra", "Bolt", "Crux"}[i%3] }},
+				columnOf{"year", func(int) string { return fmt.Sprint(2000 + rng.IntN(20)) }},
+				columnOf{"price", func(row int) string {
+					if i == 1 && row > 40 {
+						return ""
+					}
+					return fmt.Sprint(rng.ExpFloat64())
+				}})
+			files = append(files, file)
+		}
+		for target, source := range map[string]string{"CZ": want, "Bolt": "shop"} {
+			g := must.Get(Look(t.Context(), "m.yaml", files, Known{Target: target, Labels: []string{"price"}}))(t)
+			must.Equal(t, g.Source, source, "the source of target %s in %s", target, name)
+		}
 	}
 }
