@@ -23,7 +23,11 @@ func TestDueTo(t *testing.T) {
 	} {
 		var sources []runs.SourceResult
 		for i, by := range c.by {
-			sources = append(sources, runs.SourceResult{Source: string(rune('a' + i)), Share: 1 / float64(len(c.by)), By: by})
+			share := 1 / float64(len(c.by)+1)
+			if i == 0 { // twice as large as the others
+				share *= 2
+			}
+			sources = append(sources, runs.SourceResult{Source: string(rune('a' + i)), Share: share, By: by})
 		}
 		got := DueTo(sources, sources)
 		must.Hold(t, strings.Contains(got, c.want) && (got == "") == (c.want == ""), "%q: %q", c.by, got)
@@ -39,5 +43,24 @@ func TestDueTo(t *testing.T) {
 		}
 		must.Hold(t, strings.Contains(said, c.want), "the card lacks %q: %s", c.want, said)
 		must.Hold(t, strings.HasPrefix(said, "Spread the next labels evenly") == (c.want == "Nothing tells the sources apart"), "%s", said)
+	}
+}
+
+// Sources with about the same shares are not ranked, unless rows are left in one of them alone.
+func TestHeadlineOfAlikeSources(t *testing.T) {
+	for want, shares := range map[string][]float64{
+		"Spread the next labels evenly": {0.26, 0.25, 0.25, 0.24},
+		"Label next: a":                 {0.31, 0.23, 0.23, 0.23},
+		"Label next: b":                 {0, 1},
+	} {
+		r := &runs.Result{Methods: []runs.MethodResult{{Method: pipeline.Active, Score: pipeline.Score{Metric: "error"}}}}
+		for i, share := range shares {
+			r.Sources = append(r.Sources, runs.SourceResult{Source: string(rune('a' + i)), Share: share, AllDrawn: share == 0})
+		}
+		said := ""
+		for _, cell := range (&runPage{Finished: &runs.Finished{Result: *r}, metric: "error"}).answer().Headline {
+			said += cell.Text
+		}
+		must.Hold(t, strings.HasPrefix(said, want), "shares of %v: %s", shares, said)
 	}
 }
