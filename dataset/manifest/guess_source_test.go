@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/amtrl/amtrl/internal/must"
@@ -90,5 +92,69 @@ func TestTargetIsAFile(t *testing.T) {
 			g := must.Get(Look(t.Context(), "m.yaml", files, Known{Target: target, Labels: []string{"price"}}))(t)
 			must.Equal(t, g.Source, source, "the source of target %s in %s", target, name)
 		}
+	}
+}
+
+// The source is the column that has the target among its values, or without a target a column of words, although a column of days comes
+// first and divides the rows too.
+func TestLookFindsTheSourceByTheTarget(t *testing.T) {
+	of := func(words ...string) func(int) string { return func(i int) string { return words[i%len(words)] } }
+	file := filepath.Join(t.TempDir(), "rows.csv")
+	writeTable(t, file, 60, columnOf{"date", of("2013-01-01", "2013-01-02")}, columnOf{"label", of("p", "q")},
+		columnOf{"line", of("UA", "AA", "DL")}, columnOf{"to", of("SEA", "BOS")}, columnOf{"gate", of("3", "4", "5", "6")},
+		columnOf{"wind", func(i int) string { return fmt.Sprint(1.5 * float64(i)) }})
+	for target, want := range map[string]string{"SEA": "to", "DL": "line", "5": "gate", "2013-01-02": "date", "": "line"} {
+		g := must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{Target: target}))(t)
+		must.Equal(t, g.Source, want, "source of target %q", target)
+	}
+	// The target's rows may all be among those that are not looked at.
+	last := func(word string, others ...string) func(int) string {
+		return func(i int) string {
+			if unseen(i) {
+				return word
+			}
+			return others[i%len(others)]
+		}
+	}
+	writeTable(t, file, unseenRows, columnOf{"date", last("2013-01-01", "2013-01-01", "2013-01-02")},
+		columnOf{"label", of("p", "q")}, columnOf{"line", of("UA", "AA", "DL")}, columnOf{"to", last("95", "11", "12", "13")},
+		columnOf{"gate", last("g", "3", "4")}, columnOf{"wing", last("g", "a", "b")},
+		columnOf{"wind", func(i int) string { return fmt.Sprint(1.5*float64(i) + 0.25) }})
+	g := must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{Target: "95"}))(t)
+	must.Equal(t, g.Source, "to", "source of a target that comes late")
+	_, err := Look(t.Context(), "m.yaml", []string{file}, Known{Target: "q"})
+	must.Fail(t, "a label is no source", err, `target: expected one of the sources AA, DL, UA of column line, found "q"`)
+	_, err = Look(t.Context(), "m.yaml", []string{file}, Known{Target: "g"})
+	must.Fail(t, "two columns have the target", err, `found "g", which column gate has: say which is the source with --source`)
+	inOrder := func(i int) string { return []string{"a", "b", "late"}[i/(inspectRows+20)] }
+	writeTable(t, file, 3*inspectRows, columnOf{"region", of("n", "s")}, columnOf{"place", inOrder}, columnOf{"label", of("p", "q")},
+		columnOf{"wind", func(i int) string { return fmt.Sprint(1.5*float64(i) + 0.25) }})
+	g = must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{Target: "late"}))(t)
+	must.Equal(t, g.Source, "place", "source of rows in the order of sources")
+}
+
+// The source is a column of words of which one lacks most labels, as the target does, rather than a column with a name that features have
+// too.
+func TestLookFindsTheSourceByTheLabels(t *testing.T) {
+	rng := testrand.New(t)
+	of := func(words ...string) func(int) string { return func(i int) string { return words[i%len(words)] } }
+	number := func(int) string { return fmt.Sprint(rng.NormFloat64()) }
+	price := func(i int) string {
+		if i%5 == 2 && rng.IntN(8) > 0 {
+			return ""
+		}
+		return number(i)
+	}
+	file := filepath.Join(t.TempDir(), "rows.csv")
+	for name, want := range map[string]string{"brand": "market (brand)", "model": "market (model)", "shop": "shop ()"} {
+		writeTable(t, file, 900, columnOf{name, of("u", "v", "w")}, columnOf{"market", of("CZ", "ES", "SK", "FR", "PL")}, columnOf{"age", number},
+			columnOf{"price", price})
+		g := must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{Labels: []string{"price"}}))(t)
+		must.Equal(t, fmt.Sprintf("%s (%s)", g.Source, g.MaybeSource), want, "source beside %s, and what else it could be", name)
+		must.Equal(t, strings.Contains(g.Text(), "or is it "+name+"?"), g.MaybeSource != "", "the manifest:\n%s", g.Text())
+		must.Hold(t, g.MaybeSource == "" || g.Target.Source == "SK" && slices.Contains(g.Categories, name), "target %v, categories %q", g.Target,
+			g.Categories)
+		g = must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{Labels: []string{"price"}, Target: "v"}))(t)
+		must.Equal(t, g.Source, name, "source of the target v")
 	}
 }

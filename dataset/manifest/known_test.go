@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 
@@ -94,44 +93,6 @@ func TestLookAtPrices(t *testing.T) {
 	must.Equal(t, must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{}))(t).Cost, "price", "cost")
 }
 
-// The source is the column that has the target among its values, or without a target a column of words, although a column of days comes
-// first and divides the rows too.
-func TestLookFindsTheSourceByTheTarget(t *testing.T) {
-	of := func(words ...string) func(int) string { return func(i int) string { return words[i%len(words)] } }
-	file := filepath.Join(t.TempDir(), "rows.csv")
-	writeTable(t, file, 60, columnOf{"date", of("2013-01-01", "2013-01-02")}, columnOf{"label", of("p", "q")},
-		columnOf{"line", of("UA", "AA", "DL")}, columnOf{"to", of("SEA", "BOS")}, columnOf{"gate", of("3", "4", "5", "6")},
-		columnOf{"wind", func(i int) string { return fmt.Sprint(1.5 * float64(i)) }})
-	for target, want := range map[string]string{"SEA": "to", "DL": "line", "5": "gate", "2013-01-02": "date", "": "line"} {
-		g := must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{Target: target}))(t)
-		must.Equal(t, g.Source, want, "source of target %q", target)
-	}
-	// The target's rows may all be among those that are not looked at.
-	last := func(word string, others ...string) func(int) string {
-		return func(i int) string {
-			if unseen(i) {
-				return word
-			}
-			return others[i%len(others)]
-		}
-	}
-	writeTable(t, file, unseenRows, columnOf{"date", last("2013-01-01", "2013-01-01", "2013-01-02")},
-		columnOf{"label", of("p", "q")}, columnOf{"line", of("UA", "AA", "DL")}, columnOf{"to", last("95", "11", "12", "13")},
-		columnOf{"gate", last("g", "3", "4")}, columnOf{"wing", last("g", "a", "b")},
-		columnOf{"wind", func(i int) string { return fmt.Sprint(1.5*float64(i) + 0.25) }})
-	g := must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{Target: "95"}))(t)
-	must.Equal(t, g.Source, "to", "source of a target that comes late")
-	_, err := Look(t.Context(), "m.yaml", []string{file}, Known{Target: "q"})
-	must.Fail(t, "a label is no source", err, `target: expected one of the sources AA, DL, UA of column line, found "q"`)
-	_, err = Look(t.Context(), "m.yaml", []string{file}, Known{Target: "g"})
-	must.Fail(t, "two columns have the target", err, `found "g", which column gate has: say which is the source with --source`)
-	inOrder := func(i int) string { return []string{"a", "b", "late"}[i/(inspectRows+20)] }
-	writeTable(t, file, 3*inspectRows, columnOf{"region", of("n", "s")}, columnOf{"place", inOrder}, columnOf{"label", of("p", "q")},
-		columnOf{"wind", func(i int) string { return fmt.Sprint(1.5*float64(i) + 0.25) }})
-	g = must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{Target: "late"}))(t)
-	must.Equal(t, g.Source, "place", "source of rows in the order of sources")
-}
-
 // The guessed target has the fewest labels among the sources with leastLabels or more, or else among those with any, unless the name of a
 // source says that it is the target.
 func TestGuessTarget(t *testing.T) {
@@ -177,68 +138,4 @@ func TestLookAtSeveralLabels(t *testing.T) {
 
 	g = must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{Labels: []string{"mood", "tone"}, Source: "site"}))(t)
 	must.Equal(t, g.SourceCounts[0], SourceCount{"s0", 12, 10}, "rows of a source that has no label in some")
-}
-
-// Columns have knots unless they are a vector in columns, are very many, or have only two values. A few columns have products, unless rows
-// belong together.
-func TestLookAtKnots(t *testing.T) {
-	for name, c := range map[string]struct {
-		column func(j int) string
-		values string
-		knots  [6]int // knots where there are 1, 2, 20, 31, 40 and 201 columns
-	}{
-		"numbered": {func(j int) string { return fmt.Sprint("e", j) }, "%d", [6]int{5, 5, 5, 5, 0, 0}},
-		"named":    {func(j int) string { return fmt.Sprintf("%c%c", 'a'+j/26, 'a'+j%26) }, "0.%d", [6]int{5, 5, 5, 5, 5, 0}},
-		"binary":   {func(j int) string { return fmt.Sprintf("%c%c", 'a'+j/26, 'a'+j%26) }, "", [6]int{}},
-	} {
-		for i, n := range []int{1, 2, 20, 31, 40, 201} {
-			columns := []columnOf{{"shop", func(i int) string { return fmt.Sprint("s", i%3) }},
-				{"label", func(i int) string { return []string{"p", "q"}[i%2] }}, {"visitor", func(i int) string { return fmt.Sprint("v", i/2) }}}
-			for j := range n {
-				columns = append(columns, columnOf{c.column(j), func(i int) string {
-					if c.values == "" {
-						return fmt.Sprint(i / 5 % 2)
-					}
-					return fmt.Sprintf(c.values, 10+(7*i+j)%23)
-				}})
-			}
-			file := filepath.Join(t.TempDir(), "rows.csv")
-			writeTable(t, file, 60, columns...)
-			for _, known := range []Known{{}, {Features: []string{"[ae]*"}}, {Group: "visitor"}} {
-				if name != "numbered" && known.Features != nil || name == "binary" && known.Group != "" {
-					continue
-				}
-				g := must.Get(Look(t.Context(), "m.yaml", []string{file}, known))(t)
-				must.Equal(t, g.Knots, c.knots[i], "knots of %d %s columns, %v", n, name, known)
-				must.Equal(t, g.Products, n > 1 && n <= 20 && known.Group == "", "products of %d %s columns, %v", n, name, known)
-				must.Equal(t, strings.Contains(g.Text(), "\n  products: true  #"), g.Products, "the manifest:\n%s", g.Text())
-			}
-		}
-	}
-}
-
-// The source is a column of words of which one lacks most labels, as the target does, rather than a column with a name that features have
-// too.
-func TestLookFindsTheSourceByTheLabels(t *testing.T) {
-	rng := testrand.New(t)
-	of := func(words ...string) func(int) string { return func(i int) string { return words[i%len(words)] } }
-	number := func(int) string { return fmt.Sprint(rng.NormFloat64()) }
-	price := func(i int) string {
-		if i%5 == 2 && rng.IntN(8) > 0 {
-			return ""
-		}
-		return number(i)
-	}
-	file := filepath.Join(t.TempDir(), "rows.csv")
-	for name, want := range map[string]string{"brand": "market (brand)", "model": "market (model)", "shop": "shop ()"} {
-		writeTable(t, file, 900, columnOf{name, of("u", "v", "w")}, columnOf{"market", of("CZ", "ES", "SK", "FR", "PL")}, columnOf{"age", number},
-			columnOf{"price", price})
-		g := must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{Labels: []string{"price"}}))(t)
-		must.Equal(t, fmt.Sprintf("%s (%s)", g.Source, g.MaybeSource), want, "source beside %s, and what else it could be", name)
-		must.Equal(t, strings.Contains(g.Text(), "or is it "+name+"?"), g.MaybeSource != "", "the manifest:\n%s", g.Text())
-		must.Hold(t, g.MaybeSource == "" || g.Target.Source == "SK" && slices.Contains(g.Categories, name), "target %v, categories %q", g.Target,
-			g.Categories)
-		g = must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{Labels: []string{"price"}, Target: "v"}))(t)
-		must.Equal(t, g.Source, name, "source of the target v")
-	}
 }

@@ -1,0 +1,48 @@
+package manifest
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/amtrl/amtrl/internal/must"
+)
+
+// Columns have knots unless they are a vector in columns, are very many, or have only two values. A few columns have products, unless rows
+// belong together.
+func TestLookAtKnots(t *testing.T) {
+	for name, c := range map[string]struct {
+		column func(j int) string
+		values string
+		knots  [6]int // knots where there are 1, 2, 20, 31, 40 and 201 columns
+	}{
+		"numbered": {func(j int) string { return fmt.Sprint("e", j) }, "%d", [6]int{5, 5, 5, 5, 0, 0}},
+		"named":    {func(j int) string { return fmt.Sprintf("%c%c", 'a'+j/26, 'a'+j%26) }, "0.%d", [6]int{5, 5, 5, 5, 5, 0}},
+		"binary":   {func(j int) string { return fmt.Sprintf("%c%c", 'a'+j/26, 'a'+j%26) }, "", [6]int{}},
+	} {
+		for i, n := range []int{1, 2, 20, 31, 40, 201} {
+			columns := []columnOf{{"shop", func(i int) string { return fmt.Sprint("s", i%3) }},
+				{"label", func(i int) string { return []string{"p", "q"}[i%2] }}, {"visitor", func(i int) string { return fmt.Sprint("v", i/2) }}}
+			for j := range n {
+				columns = append(columns, columnOf{c.column(j), func(i int) string {
+					if c.values == "" {
+						return fmt.Sprint(i / 5 % 2)
+					}
+					return fmt.Sprintf(c.values, 10+(7*i+j)%23)
+				}})
+			}
+			file := filepath.Join(t.TempDir(), "rows.csv")
+			writeTable(t, file, 60, columns...)
+			for _, known := range []Known{{}, {Features: []string{"[ae]*"}}, {Group: "visitor"}} {
+				if name != "numbered" && known.Features != nil || name == "binary" && known.Group != "" {
+					continue
+				}
+				g := must.Get(Look(t.Context(), "m.yaml", []string{file}, known))(t)
+				must.Equal(t, g.Knots, c.knots[i], "knots of %d %s columns, %v", n, name, known)
+				must.Equal(t, g.Products, n > 1 && n <= 20 && known.Group == "", "products of %d %s columns, %v", n, name, known)
+				must.Equal(t, strings.Contains(g.Text(), "\n  products: true  #"), g.Products, "the manifest:\n%s", g.Text())
+			}
+		}
+	}
+}
