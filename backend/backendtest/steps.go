@@ -193,17 +193,17 @@ func Steps(t testrand.Test, factor float64, a, b backend.Open) {
 		if d := math.Abs(loss[1][0] - loss[0][0]); !(d <= bound*loss[0][0]) || !(loss[0][0] > 0) {
 			t.Fatalf("after step %d the losses add up to %v and %v", step, loss[0][0], loss[1][0])
 		}
-		if nets[0].tied(nets[1], before, bound) {
+		tied := nets[0].tied(nets[1], before, bound)
+		before = theta[0]
+		if tied {
 			if ties++; factor == 0 || ties > steps/2 {
 				t.Fatalf("step %d chose different values of a window, the %dth to do so", step, ties)
 			}
 			for i, v := range nets[0].state() {
 				nets[1].e.must(nets[1].e.q.Upload(nets[1].state()[i].Buf, 0, e.bytes(v.Buf)))
 			}
-			before = theta[0]
 			continue
 		}
-		before = theta[0]
 		far, moved := 0.0, 0.0
 		for i, v := range theta[0] {
 			far += (theta[1][i] - v) * (theta[1][i] - v)
