@@ -106,7 +106,7 @@ func (e *Evaluation) add(v *table.Values, i, class int, score float32) error {
 		case math.IsNaN(y), !ok && text.LooksMissing(name):
 			return nil
 		case !ok || math.IsInf(y, 0):
-			return fmt.Errorf("expected %s, found %q", table.PlainNumber(name), text.OneLine(name, 80))
+			return fmt.Errorf("expected %s, found %q", v.Expected(i), text.OneLine(name, 80))
 		case e.column.LogOf != "" && e.column.log().Refuses(y) != "":
 			return fmt.Errorf("expected %s, found %q", e.column.log().Refuses(y), text.OneLine(name, 80))
 		case e.column.LogOf != "":

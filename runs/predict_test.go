@@ -247,7 +247,7 @@ func TestPredictBesideUnknownLabels(t *testing.T) {
 	} {
 		text := "x,seen\n"
 		for _, label := range c.labels {
-			text += "1," + label + "\n"
+			text += "1.0," + label + "\n"
 		}
 		must.Do(t, os.WriteFile(rows, []byte(text), 0o644))
 		p.Out = filepath.Join(dir, fmt.Sprint(i, ".csv"))

@@ -79,7 +79,7 @@ func (o *outputClasses) number(b *table.Batch, v *table.Values, i int) (x float3
 	x = float32(wide) + 0 // -0 is 0
 	if !ok || !(math.Abs(float64(x)) <= table.MaxFeature) || o.Logarithm().Refuses(float64(x)) != "" {
 		name := v.Name(i)
-		expected := table.PlainNumber(name)
+		expected := v.Expected(i)
 		switch {
 		case ok && math.Abs(float64(x)) <= table.MaxFeature:
 			expected = o.Logarithm().Refuses(float64(x))

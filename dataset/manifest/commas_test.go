@@ -21,9 +21,9 @@ func TestLookAtCommas(t *testing.T) {
 			`pandas.read_csv(..., thousands=",").to_csv(...), or say which columns`}},
 		{of("1,359", "120"), of("1", "2"), Known{Labels: []string{"a"}}, []string{`column a: expected numbers without commas, found "1,359"`,
 			`thousands=",").to_csv(...), or decimal="," where they are decimal signs`}},
-		{of("1,359", "120"), of("0,5", "2"), Known{}, []string{`columns a, b: expected numbers with a decimal point, found "1,359"`,
+		{of("1,359", "120"), of("0,5", "0.5"), Known{}, []string{`columns a, b: expected numbers with a decimal point, found "1,359"`,
 			`decimal=",").to_csv`}},
-		{of("1.359,50", "0,5"), of("1", "2"), Known{}, []string{`column a: expected numbers with a decimal point, found "1.359,50"`,
+		{of("1.359,50", "0,5"), of("0.5", "2"), Known{}, []string{`column a: expected numbers with a decimal point, found "1.359,50"`,
 			`decimal=",", thousands=".").to_csv`}},
 	} {
 		writeTable(t, file, 50, columnOf{"domain", third}, columnOf{"a", c.a}, columnOf{"b", c.b}, columnOf{"label", third})

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 
 	"github.com/amtrl/amtrl/dataset/table"
 )
@@ -20,7 +19,7 @@ func (g *guesser) guessCodes(out *Guess) {
 		}
 		if code, rows := c.code(); rows > 0 {
 			for _, name := range slices.Sorted(maps.Keys(c.distinct)) {
-				if x, err := strconv.ParseFloat(name, 64); err == nil && x == code {
+				if x, is := number(name, c.decimalComma); is && x == code {
 					l.Missing = append(l.Missing, name)
 				}
 			}
@@ -55,7 +54,7 @@ func (c *column) code() (code float64, rows int) {
 	}
 	var values []float64
 	for name, n := range c.distinct {
-		if x, err := strconv.ParseFloat(name, 64); err == nil {
+		if x, is := number(name, c.decimalComma); is {
 			values = append(values, slices.Repeat([]float64{x}, n)...)
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/amtrl/amtrl/internal/text"
@@ -22,9 +21,9 @@ const (
 	mostMaybe = 4
 )
 
-// guessLabel returns the label: a column with the name of a label; otherwise one with a name that features have too, if it has missing
-// values or is the last column; otherwise what pickLabel finds; and otherwise any column with a name that features have too. Unless the
-// name is a sure one, it adds to g.maybe the other columns that could be the label.
+// guessLabel returns the label: a column with the name of a label; otherwise what pickRare finds; otherwise one with a name that features
+// have too, if it has missing values or is the last column; otherwise what pickLabel finds; and otherwise any column with a name that
+// features have too. Unless the name is a sure one, it adds to g.maybe the other columns that could be the label.
 func (g *guesser) guessLabel(target string, source *column, fits func(*column) bool) (name string) {
 	last := g.columns[len(g.columns)-1]
 	cost := func(c *column) bool { return c.numeric() && c.named(costNames) } // such as what a label costs
@@ -34,7 +33,10 @@ func (g *guesser) guessLabel(target string, source *column, fits func(*column) b
 		}
 		return name
 	}
-	name = g.pick(maybeLabels, func(c *column) bool { return fits(c) && (c.missing > 0 || c == last) })
+	name = g.pickRare(target, source, fits)
+	if name == "" {
+		name = g.pick(maybeLabels, func(c *column) bool { return fits(c) && (c.missing > 0 || c == last) })
+	}
 	if name == "" {
 		name = g.pickLabel(target, source, fits)
 	}
@@ -77,6 +79,32 @@ func (g *guesser) likeLabels(out *Guess) (names []string) {
 		}
 	}
 	return names
+}
+
+// pickRare takes and returns the column that one source lacks most of, as the target does of labels, and the other sources have: of
+// several the one that it lacks most of, and of these the last. Where the source is not known, it can be any column of words.
+func (g *guesser) pickRare(target string, source *column, fits func(*column) bool) string {
+	sources := []*column{source}
+	if source == nil {
+		sources = slices.DeleteFunc(slices.Clone(g.columns), func(c *column) bool { return !c.words() || !fitsSource(c) || c.splits() })
+	}
+	var best *column
+	most := 0.0
+	for _, c := range g.columns {
+		if g.taken[c.Name] || !fits(c) || !c.canBeLabel() || c.missing == 0 {
+			continue
+		}
+		for _, by := range sources {
+			if lacks := c.rareIn(by, target); lacks > 0 && lacks >= most {
+				best, most = c, lacks
+			}
+		}
+	}
+	if best == nil {
+		return ""
+	}
+	g.taken[best.Name] = true
+	return best.Name
 }
 
 // pickLabel takes and returns the column of few values with the largest share of missing values, in the source where its share is largest.
@@ -174,8 +202,8 @@ func (g *guesser) retype(m *Manifest, c *counts) (some bool) {
 		}
 		numbers, fractions := true, false
 		for word := range c.labels[i].classes {
-			x, err := strconv.ParseFloat(word, 64)
-			numbers = numbers && err == nil && !math.IsInf(x, 0) && x == x
+			x, is := number(word, c.labels[i].decimalComma)
+			numbers = numbers && is && !math.IsInf(x, 0) && x == x
 			fractions = fractions || x != math.Trunc(x)
 		}
 		if numbers && g.typeOf(l.Column, c.labels[i].classes, fractions) == Number {

@@ -50,6 +50,7 @@ type column struct {
 	units         int    // of the values that are no numbers, those that would be numbers without a unit and grouping
 	unit          string // the first of these units
 	united        string // and the first value that has it
+	decimalComma  bool   // whether numbers have a decimal comma
 }
 
 // has returns the number of values that are not missing.
@@ -121,6 +122,7 @@ func (c *column) list() bool { return c.Kind == table.Vector || c.has() > 0 && c
 // look counts value i as that of the next row.
 func (c *column) look(v *table.Values, i int) {
 	c.rows++
+	c.decimalComma = v.DecimalComma
 	c.cells.words, c.cells.there = append(c.cells.words, 0), append(c.cells.there, false)
 	row := c.rows - 1
 	if v.Lacks(i) {
@@ -207,6 +209,7 @@ type counts struct {
 type labelCounts struct {
 	classes, missing map[string]int
 	none             func(word string) bool // whether a word stands for no label
+	decimalComma     bool                   // whether numbers have a decimal comma
 }
 
 // costs holds the cost of each source. vary reports whether rows of one source differ in cost. none is the first value that is no cost, and
@@ -263,7 +266,7 @@ func count(ctx context.Context, m *Manifest, inputs []Input, features []string) 
 		if l.Type == Number { // among numbers the word none is not a class
 			none = text.LooksMissing
 		}
-		c.labels = append(c.labels, labelCounts{map[string]int{}, map[string]int{}, none})
+		c.labels = append(c.labels, labelCounts{classes: map[string]int{}, missing: map[string]int{}, none: none})
 	}
 	for _, in := range inputs {
 		t, err := m.Open(in)
@@ -361,6 +364,7 @@ func (l *labelCounts) add(v *table.Values, i int) bool {
 		return false
 	}
 	name := v.Word(i)
+	l.decimalComma = l.decimalComma || v.DecimalComma
 	switch {
 	case name == "":
 		return false
@@ -372,6 +376,11 @@ func (l *labelCounts) add(v *table.Values, i int) bool {
 		l.classes[strings.Clone(name)]++
 	}
 	return true
+}
+
+// number returns a word as a number. ok is false where it is none.
+func number(word string, decimalComma bool) (x float64, ok bool) {
+	return (&table.Values{Text: []string{word}, DecimalComma: decimalComma}).Number(0)
 }
 
 // serial returns what stands before the number at the end of a name such as f12, and whether there is such a number.

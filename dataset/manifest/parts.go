@@ -79,3 +79,25 @@ func (c *column) lacks(source *column) (share float64) {
 	}
 	return share
 }
+
+// rareIn returns the share of rows that lack a column in the one source that lacks at least half of its values, where the other sources
+// have nearly all, or 0 where there is no such source. It is the target, where that is known.
+func (c *column) rareIn(source *column, target string) (share float64) {
+	const many, nearly = 20, 0.98
+	parts, rows, there := c.parts(source), 0, 0
+	for word, p := range parts {
+		lacks := 1 - float64(p.there)/float64(p.rows)
+		switch {
+		case p.rows < many || p.there == 0 || lacks < 0.5 || target != "" && word != maphash.String(wordSeed, target):
+			rows, there = rows+p.rows, there+p.there
+		case share > 0: // two sources
+			return 0
+		default:
+			share = lacks
+		}
+	}
+	if rows < many || float64(there) < nearly*float64(rows) {
+		return 0
+	}
+	return share
+}

@@ -2,14 +2,18 @@ package table
 
 import (
 	"bufio"
+	"iter"
 	"regexp"
 	"strconv"
 	"strings"
 )
 
-// grouped matches numbers with points between thousands and a decimal comma, thousands those with commas between thousands and possibly a
-// decimal point.
+// grouped matches numbers with points between thousands and a decimal comma, groups those with several points between thousands alone, and
+// group those with one, which may also be a decimal point. thousands matches those with commas between thousands and possibly a decimal
+// point.
 var (
+	groups    = regexp.MustCompile(`^[-+]?[1-9]\d{0,2}(\.\d{3}){2,}$`)
+	group     = regexp.MustCompile(`^[-+]?[1-9]\d{0,2}\.\d{3}$`)
 	grouped   = regexp.MustCompile(`^[-+]?[1-9]\d{0,2}(\.\d{3})+,\d+$`)
 	thousands = regexp.MustCompile(`^[-+]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?$`)
 )
@@ -27,6 +31,36 @@ func HasDecimalComma(s string) bool {
 // HasThousands reports whether s is a number with commas between thousands, such as 2,757,000. It is true of 1,359 too, whose comma may
 // also be a decimal comma.
 func HasThousands(s string) bool { return thousands.MatchString(s) }
+
+// withPoint returns a number that has a decimal comma, such as 1.359,50 or 2,757, in the form that has a decimal point. Points between
+// thousands are taken out. It returns other texts as they are. ok is false for numbers that have a point.
+func withPoint(s string) (plain string, ok bool) {
+	switch s = strings.TrimSpace(s); {
+	case HasDecimalComma(s):
+		whole, part, _ := strings.Cut(s, ",")
+		return strings.ReplaceAll(whole, ".", "") + "." + part, true
+	case groups.MatchString(s):
+		return strings.ReplaceAll(s, ".", ""), true
+	case strings.Contains(s, "."):
+		_, err := strconv.ParseFloat(s, 64)
+		return s, err != nil
+	}
+	return s, true
+}
+
+// hasDecimalCommas reports whether the numbers in some cells have decimal commas: a comma in one of them can be nothing else, and no cell
+// is a number with a decimal point, or with commas that can be nothing but separators of thousands.
+func hasDecimalCommas(cells iter.Seq[string]) (has bool) {
+	for s := range cells {
+		decimal, apart := HasDecimalComma(s), HasThousands(s)
+		_, ok := withPoint(s)
+		if apart && !decimal || !ok && !group.MatchString(s) {
+			return false
+		}
+		has = has || decimal && !apart
+	}
+	return has
+}
 
 // PlainNumber says, for an error message, what was expected in place of s, which is not a plain number.
 func PlainNumber(s string) string {

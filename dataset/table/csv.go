@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"strconv"
 	"strings"
 
@@ -18,6 +19,8 @@ import (
 type csvTable struct {
 	base
 	comma rune
+	// decimalComma says that numbers have decimal commas.
+	decimalComma bool
 }
 
 // maxRecord bounds the bytes of a row in text formats.
@@ -33,7 +36,31 @@ func openCSV(b base, comma rune) (*csvTable, error) {
 	for _, name := range in.header {
 		t.columns = append(t.columns, Column{Name: name, Kind: Text})
 	}
+	t.decimalComma = hasDecimalCommas(in.head())
 	return t, nil
+}
+
+// head returns the cells of the first rows, as far as the next 64 KiB hold them whole. Nothing is consumed.
+func (r *records) head() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		raw, err := r.in.Peek(r.in.Size())
+		if err == nil { // there may be more of the last row
+			raw = raw[:bytes.LastIndexByte(raw, '\n')+1]
+		}
+		rows := csv.NewReader(bytes.NewReader(raw))
+		rows.Comma, rows.ReuseRecord = r.Comma, true
+		for {
+			row, err := rows.Read()
+			if err != nil {
+				return
+			}
+			for _, cell := range row {
+				if !yield(strings.TrimSpace(cell)) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // records reads the rows of a CSV file after its header row.
@@ -172,6 +199,9 @@ func (t *csvTable) Scan(q Query, f func(*Batch) error) error {
 		return err
 	}
 	defer r.close()
+	for i := range b.Scalars {
+		b.Scalars[i].DecimalComma = t.decimalComma
+	}
 	for {
 		b.reset()
 		rows := batchRows(b.Features.Width, len(features) > 0)
@@ -227,7 +257,14 @@ func (t *csvTable) features(b *Batch, record []string, features []int) error {
 			}
 			break
 		}
-		x, ok := parseFeature(cell)
+		plain, ok := cell, true
+		if t.decimalComma {
+			plain, ok = withPoint(cell)
+		}
+		if !ok {
+			return fmt.Errorf("column %s: expected %s, found %q", t.columns[c].Name, decimalComma, text.OneLine(cell, maxQuoted))
+		}
+		x, ok := parseFeature(plain)
 		switch {
 		case !ok && isMissing(cell):
 			if err := b.gap(len(features), strconv.Quote(cell)); err != nil {

@@ -1,13 +1,16 @@
 package table
 
 import (
+	"math"
 	"os"
 	"path/filepath"
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/internal/testrand"
 )
 
 // Where the header row of a CSV file has no comma, the separator is the semicolon or the tab that it has.
@@ -28,12 +31,6 @@ func TestCommaOfCSV(t *testing.T) {
 			t.Errorf("%s: %+v, want %+v", name, got, want)
 		}
 	}
-	path := filepath.Join(dir, "decimal.csv")
-	must.Do(t, os.WriteFile(path, []byte("id;x\n1;0,5\n"), 0o644))
-	tab := must.Get(Open(path, CSV))(t)
-	defer tab.Close()
-	err := tab.Scan(Query{Features: []string{"x"}}, func(*Batch) error { return nil })
-	must.Fail(t, "a decimal comma", err, "decimal.csv: line 2", `expected a number with a decimal point, found "0,5"`)
 }
 
 // The separator of a CSV file is the one that its header row and its first row have equally often.
@@ -108,6 +105,87 @@ func TestRowsThatAreRefused(t *testing.T) {
 		must.Fail(t, row, err, "rows.csv: line 3: ", want)
 		must.Do(t, tab.Close())
 	}
+}
+
+// A file whose numbers have decimal commas is read like the same file with decimal points, and texts with commas stay as they are.
+func TestDecimalCommas(t *testing.T) {
+	r, dir := testrand.New(t), t.TempDir()
+	number := func(x float64, comma bool) string {
+		s := strconv.FormatFloat(x, 'f', 1+r.IntN(2), 64)
+		if !comma {
+			return s
+		}
+		whole, part, _ := strings.Cut(s, ".")
+		if n := len(whole); n > 3 && whole[n-4] != '-' && r.IntN(2) == 0 {
+			whole = whole[:n-3] + "." + whole[n-3:]
+		}
+		return whole + "," + part
+	}
+	for range 20 {
+		var xs, ys []float64
+		for range 1 + r.IntN(200) {
+			xs, ys = append(xs, math.Round(1e5*r.NormFloat64())/10), append(ys, math.Round(1e3*r.NormFloat64())/10)
+		}
+		write := func(name, separator string, comma bool) string {
+			var b strings.Builder
+			b.WriteString(strings.Join([]string{"id", "x", "y", "note"}, separator) + "\n")
+			for i := range xs {
+				cells := []string{strconv.Itoa(i) + ",50", number(xs[i], comma), " " + number(ys[i], comma), "1,5 kg; so"}
+				for j := range cells {
+					cells[j] = strconv.Quote(cells[j])
+				}
+				b.WriteString(strings.Join(cells, separator) + "\n")
+			}
+			path := filepath.Join(dir, name)
+			must.Do(t, os.WriteFile(path, []byte(b.String()), 0o644))
+			return path
+		}
+		for _, separator := range []string{",", ";", "\t"} {
+			path := write("comma.csv", separator, true)
+			got := read(t, path, []string{"id", "note"}, []string{"x"})
+			must.Hold(t, *got.Scalars["id"][0] == "0,50" && *got.Scalars["note"][0] == "1,5 kg; so", "%+v", got.Scalars)
+			tab := must.Get(Open(path, CSV))(t)
+			must.Do(t, tab.Scan(Query{Scalars: []string{"y", "note"}}, func(b *Batch) error {
+				for i := range b.Rows {
+					row := int(b.First) + i
+					y, ok := b.Scalars[0].Number(i)
+					must.Hold(t, ok && y == ys[row] && float32(got.Vectors[row][0]) == float32(xs[row]), "row %d is %v, %v, %v, expected %v, %v", row,
+						got.Vectors[row][0], y, ok, xs[row], ys[row])
+					_, ok = b.Scalars[1].Number(i)
+					must.Hold(t, !ok, "a text is a number")
+				}
+				return nil
+			}))
+			must.Do(t, tab.Close())
+		}
+	}
+}
+
+// What the first rows do not show to be a decimal comma is refused, and so is a point in a file of decimal commas.
+func TestDecimalCommasInDoubt(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "rows.csv")
+	for rows, want := range map[string]string{
+		"1,359;1\n120;2\n":          `line 2, column x: expected a number without a comma, found "1,359"`,
+		"1,5;0.5\n":                 `line 2, column x: expected a number with a decimal point, found "1,5"`,
+		"1,5;2,757,000\n":           `line 2, column x: expected a number with a decimal point, found "1,5"`,
+		"1,5;1,359.50\n":            `line 2, column x: expected a number with a decimal point, found "1,5"`,
+		"1,359;0,5\n1.234;0,5\n":    `line 3, column x: expected a number with a decimal comma, as others in this file have, found "1.234"`,
+		"1.234.567;0,5\nsix;7\n":    `line 3, column x: expected a number, found "six"`,
+		"1.359,50;-0,5\n0,5 kg;7\n": `line 3, column x: expected a number, found "0,5 kg"`,
+	} {
+		must.Do(t, os.WriteFile(path, []byte("x;y\n"+rows), 0o644))
+		tab := must.Get(Open(path, CSV))(t)
+		err := tab.Scan(Query{Features: []string{"x"}}, func(*Batch) error { return nil })
+		must.Fail(t, rows, err, "rows.csv: "+want)
+		must.Do(t, tab.Close())
+	}
+	v := Values{Text: []string{"1.234", "1.234,5", "1e3"}, DecimalComma: true}
+	_, ok := v.Number(0)
+	must.Hold(t, !ok && v.Expected(0) == decimalComma, "%q", v.Expected(0))
+	x, ok := v.Number(1)
+	must.Hold(t, ok && x == 1234.5, "%v %v", x, ok)
+	x, ok = v.Number(2)
+	must.Hold(t, ok && x == 1000, "%v %v", x, ok)
 }
 
 func TestHasDecimalComma(t *testing.T) {

@@ -225,7 +225,7 @@ func (b *Batch) part(p *Batch, lo, hi int) {
 	for i := range b.Scalars {
 		v := &b.Scalars[i]
 		p.Scalars = append(p.Scalars, Values{cut(v.Missing, lo, hi), cut(v.Text, lo, hi), cut(v.Ints, lo, hi), cut(v.Numbers, lo, hi),
-			cut(v.Bools, lo, hi)})
+			cut(v.Bools, lo, hi), v.DecimalComma})
 	}
 }
 

@@ -21,6 +21,8 @@ type Values struct {
 	Ints    []int64
 	Numbers []float64
 	Bools   []bool
+	// DecimalComma says that numbers in Text have a decimal comma, as spreadsheets write them in many countries.
+	DecimalComma bool
 }
 
 // IsMissing reports whether row i has no value.
@@ -60,12 +62,22 @@ func (v *Values) Category(i int) (word string, there bool) {
 	return word, word != "" && !text.NoWord(word)
 }
 
+// Plain returns [Values.Name] with a decimal point where it is a number with a decimal comma and DecimalComma is set. ok is then false for
+// a number that has a point already, whose value would be a guess.
+func (v *Values) Plain(i int) (name string, ok bool) {
+	if name = v.Name(i); v.DecimalComma && v.Text != nil {
+		return withPoint(name)
+	}
+	return name, true
+}
+
 // Number returns the value of row i as a number. ok is false for a text that is not a number.
 func (v *Values) Number(i int) (x float64, ok bool) {
 	switch {
 	case v.Text != nil:
-		x, err := strconv.ParseFloat(v.Text[i], 64)
-		return x, err == nil
+		plain, ok := v.Plain(i)
+		x, err := strconv.ParseFloat(strings.TrimSpace(plain), 64)
+		return x, ok && err == nil
 	case v.Ints != nil:
 		return float64(v.Ints[i]), true
 	case v.Bools != nil:
@@ -90,9 +102,20 @@ func parseFeature(word string) (x float64, ok bool) {
 	return 0, strings.EqualFold(word, "false")
 }
 
+// Expected says, for an error message, what was expected in place of the value of row i, which is not a number.
+func (v *Values) Expected(i int) string {
+	if _, ok := v.Plain(i); !ok {
+		return decimalComma
+	}
+	return PlainNumber(v.Name(i))
+}
+
+// decimalComma is what is expected in place of a number with a point in a file of numbers with decimal commas.
+const decimalComma = "a number with a decimal comma, as others in this file have"
+
 // Take appends value i of from, a column of the same kind, to v.
 func (v *Values) Take(from *Values, i int) {
-	v.Missing = append(v.Missing, from.IsMissing(i))
+	v.Missing, v.DecimalComma = append(v.Missing, from.IsMissing(i)), from.DecimalComma
 	switch {
 	case from.Text != nil:
 		v.Text = append(v.Text, from.Text[i])

@@ -146,6 +146,14 @@ func (s *Study) readAnswer(b *table.Batch, at answerPlaces, outputs []columnar.O
 		if place >= 0 && word == "NaN" && b.Scalars[place].Numbers != nil {
 			word = "" // a missing number, as pandas writes it
 		}
+		if place >= 0 && o.Type == manifest.Number && word != "" {
+			plain, ok := b.Scalars[place].Plain(i)
+			if !ok {
+				return 0, fmt.Errorf("%s, column %s: expected %s, found %q", a.where, at.names[place], b.Scalars[place].Expected(i),
+					text.OneLine(word, 80))
+			}
+			word = strings.Clone(plain)
+		}
 		v, err := s.readLabel(o, word)
 		if err != nil {
 			return 0, fmt.Errorf("%s, column %s: %w", a.where, at.names[place], err)

@@ -36,6 +36,21 @@ func TestReadAnswerOfBlanks(t *testing.T) {
 	must.Equal(t, textOf(outputs[0], a.values[0]), "0", "-0.0 in the journal")
 }
 
+// A sheet whose numbers have decimal commas is read as such.
+func TestReadAnswerOfDecimalCommas(t *testing.T) {
+	outputs := []columnar.Output{{Name: "y", Type: manifest.Number}}
+	at := answerPlaces{id: 0, source: -1, status: -1, labels: []int{1}, also: -1, names: []string{"id", "y"}}
+	b := &table.Batch{Rows: 3, Scalars: []table.Values{{Text: []string{"1,5", "r2", "r3"}, DecimalComma: true},
+		{Text: []string{"0,25", " 1.359,5 ", "1.359"}, DecimalComma: true}}}
+	for i, want := range []float32{0.25, 1359.5} {
+		a := must.Get(new(Study).readAnswer(b, at, outputs, i))(t)
+		must.EqualSlices(t, a.values, []float32{want}, "values")
+		must.Hold(t, i > 0 || a.id == "1,5", "the id is %q", a.id)
+	}
+	must.Fail(t, "a point", must.Err(new(Study).readAnswer(b, at, outputs, 2)), `column y: expected a number with a decimal comma, as others `,
+		`found "1.359"`)
+}
+
 // A label that differs from a class only in case, in blanks around it or by a typing error is refused, and the message names the class.
 func TestReadLabelNamesTheNearest(t *testing.T) {
 	s := &Study{Settings: Settings{Data: Data{Path: "d.yaml", Classes: [][]string{{"good", "Bad "}}}}}
