@@ -196,7 +196,7 @@ type studyTellOptions struct {
 
 func (o *studyTellOptions) addFlags(set *flags.Set) {
 	o.studyFolder.addFlags(set)
-	set.Bool(&o.replace, "replace", "let labels replace those that were told before; the journal keeps these")
+	set.Bool(&o.replace, "replace", "let answers replace those that were told before; the journal keeps these")
 	set.Bool(&o.checked, "checked", "the numbers of the file were looked at and are right: name them as far from others no more")
 	o.addGroup(set, "what changed", o.addQuiet)
 }
@@ -219,12 +219,15 @@ func (o *studyTellOptions) run(ctx context.Context) error {
 	if len(told.Far) > 0 {
 		o.note("%s", farText(told.Far))
 	}
-	checked := ""
+	withdrawn, checked := "", ""
+	if told.Withdrawn > 0 {
+		withdrawn = fmt.Sprintf(" (%d with a label)", told.Withdrawn)
+	}
 	if o.checked.V {
 		checked = fmt.Sprintf("; %d marked as checked", told.Checked)
 	}
-	return o.emitEither(told, fmt.Sprintf("%s, %d replaced, %d skipped, %d unchanged; %d not asked for%s; %s %s pending\n",
-		text.Several(told.Labels, "label"), told.Replaced, told.Skipped, told.Known, told.Unasked, checked,
+	return o.emitEither(told, fmt.Sprintf("%s, %d replaced, %d skipped%s, %d unchanged; %d not asked for%s; %s %s pending\n",
+		text.Several(told.Labels, "label"), told.Replaced, told.Skipped, withdrawn, told.Known, told.Unasked, checked,
 		text.Several(told.Pending, "row"), text.Form(told.Pending, "is", "are")))
 }
 

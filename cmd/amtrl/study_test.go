@@ -149,8 +149,8 @@ func TestStudyAnswers(t *testing.T) {
 		text, want string
 	}{
 		{4, "id,label\n" + other + first[0] + "," + wrong(c.labels[first[0]][0]) + "\n", "1 row has another answer already: " + first[0]},
-		{4, "id,label\n" + first[0] + "," + wrong(c.labels[first[0]][0]) + "\n", "nothing was changed; --replace takes the new labels"},
-		{4, "id,status,label\n" + first[0] + ",skip,\n", "skipped now); nothing was changed; a row with a label cannot be given up"},
+		{4, "id,label\n" + first[0] + "," + wrong(c.labels[first[0]][0]) + "\n", "nothing was changed; --replace takes the new answers"},
+		{4, "id,status,label\n" + first[0] + ",skip,\n", "skipped now); nothing was changed; --replace takes the new answers"},
 		{4, "id,label\n" + other + first[len(first)-1] + "," + wrong(c.labels[first[len(first)-1]][0]) + "\n", "is there twice"},
 		{4, "id,label\nzoo/0," + wrong(c.labels["zoo/0"][0]) + "\n", "zoo/0"},
 		{1, "id,label\n" + other + "nobody,good\n", `wrong.csv: line 3, column id: expected the id of a row of the data, found "nobody"`},

@@ -86,10 +86,10 @@ class Study:
         """Take labels from a table with id and the columns of labels, from a file of a table, or from Label Studio's export.
 
         Rows without a label are ignored, and the status "skip" gives a row up. If one answer is refused, none is taken.
-        Raises Contradiction if a label differs from an earlier one, unless replace is set. Returns how many rows changed and
-        how many are pending, and under "far" the numbers so far from the others of their source that they are probably
-        slips; a warning lists them too. checked says that the numbers of the table are right, so that they are no longer
-        listed.
+        Raises Contradiction if a label differs from an earlier one, or a row with a label is given up, unless replace is set:
+        then the label is replaced or withdrawn. Returns how many rows changed and how many are pending, and under "far" the
+        numbers so far from the others of their source that they are probably slips; a warning lists them too. checked says that
+        the numbers of the table are right, so that they are no longer listed.
         """
         with tempfile.TemporaryDirectory() as folder:
             told = json.loads(self._study("tell", _write(answers, Path(folder)), "--json", *_flags(dict(replace=replace, checked=checked))))

@@ -53,7 +53,7 @@ func (s *Study) ask(ctx context.Context, r Request, mayLearn bool) (asked *Asked
 		return nil, false, err
 	}
 	defer held.Release()
-	j, st, err := s.load()
+	s, j, st, err := s.load()
 	if err != nil {
 		return nil, false, err
 	}
@@ -203,19 +203,19 @@ func nothing(waiting int, prop *proposal) error {
 	return fmt.Errorf("nothing to ask for: a budget of %g pays for no row", prop.cost)
 }
 
-func (s *Study) load() (*journal, *state, error) {
+// load reads the journal and returns the study, a copy for one call alone, with the classes that it has now, and its state.
+func (s *Study) load() (now *Study, j *journal, st *state, err error) {
 	if s.data == nil {
-		return nil, nil, errDetached
+		return nil, nil, nil, errDetached
 	}
-	j, err := s.read()
-	if err != nil {
-		return nil, nil, err
+	if j, err = s.read(); err != nil {
+		return nil, nil, nil, err
 	}
-	if err := s.takeClasses(j.events); err != nil {
-		return nil, nil, err
+	if now, err = s.after(j.events); err != nil {
+		return nil, nil, nil, err
 	}
-	st, err := s.replay(j.events)
-	return j, st, err
+	st, err = now.replay(j.events)
+	return now, j, st, err
 }
 
 // expire writes to the journal that the time of some asks is over, so that their rows without an answer can be asked for again.

@@ -34,7 +34,7 @@ func TestAskTargetRows(t *testing.T) {
 			}
 			must.Get(f.Verify(t.Context(), openNamed, nil))(t)
 			p := must.Get(f.problem(1))(t)
-			_, st, err := f.load()
+			_, _, st, err := f.load()
 			must.Do(t, err)
 			samples := slices.Sorted(slices.Values(st.samples(p, 1).Target.Rows))
 			must.Equal(t, len(slices.Compact(slices.Clone(samples))), len(samples), "%s: different samples", c.name)
@@ -52,7 +52,7 @@ func TestAskTargetRows(t *testing.T) {
 // step asks for rows of the target or of sources, or answers or gives up some rows that are pending, or lets time pass.
 func (f *fixture) step(t *testing.T, rng *rand.Rand, name string, step int) {
 	t.Helper()
-	_, st, err := f.load()
+	_, _, st, err := f.load()
 	must.Do(t, err)
 	must.Do(t, st.apply(&Event{Expire: &ExpireEvent{st.late(f.clock)}}))
 	p := must.Get(f.problem(1))(t)

@@ -15,7 +15,6 @@ type changes struct {
 	labels         []TellRows // by pool, as skips and checked are
 	skips, checked [][]int32
 	conflicts      []string // rows that already have another answer
-	given          int      // how many of these are given up now
 }
 
 func newChanges(st *state, how TellOptions) *changes {
@@ -38,14 +37,15 @@ func (c *changes) take(a placed) {
 // skip records that a row is given up, and reports whether that is new.
 func (c *changes) skip(a placed, r *row) bool {
 	switch have := c.st.label(a.pool, a.row); {
-	case have != nil:
-		c.given++
+	case have != nil && !c.how.Replace:
 		c.conflicts = append(c.conflicts, fmt.Sprintf("%s (%s, skipped now)", text.OneLine(a.id, 80), c.st.study.labelText(have)))
 	case r != nil && r.status == skipped:
 		c.told.Known++
 	default:
 		c.skips[a.pool] = append(c.skips[a.pool], a.row)
-		c.told.Skipped++
+		if c.told.Skipped++; have != nil {
+			c.told.Withdrawn++
+		}
 		return true
 	}
 	return false
@@ -96,15 +96,8 @@ func (c *changes) label(a placed, r *row) bool {
 // [Contradiction].
 func (c *changes) event() (*TellEvent, error) {
 	if n := len(c.conflicts); n > 0 {
-		advice := ""
-		switch {
-		case c.given > 0:
-			advice = "; a row with a label cannot be given up"
-		case !c.how.Replace:
-			advice = "; --replace takes the new labels"
-		}
-		return nil, &Contradiction{fmt.Sprintf("%s %s another answer already: %s; nothing was changed%s",
-			text.Several(n, "row"), text.Form(n, "has", "have"), fewOf(c.conflicts), advice)}
+		return nil, &Contradiction{fmt.Sprintf("%s %s another answer already: %s; nothing was changed; --replace takes the new answers",
+			text.Several(n, "row"), text.Form(n, "has", "have"), fewOf(c.conflicts))}
 	}
 	e, s := &TellEvent{Replace: c.how.Replace}, c.st.study
 	for i, p := range s.data.Set.Pools {
@@ -125,10 +118,7 @@ func (s *Study) skipRows(pool int, rows []int32) []SkipRows {
 	if len(rows) == 0 {
 		return nil
 	}
-	name, held := s.data.Set.Pools[pool].Name, map[int32]bool{}
-	for _, i := range s.heldOut(pool) {
-		held[i] = true
-	}
+	name, held := s.data.Set.Pools[pool].Name, s.heldOut(pool)
 	groups := []SkipRows{{Source: name}, {Source: name, Held: true}}
 	for _, i := range rows {
 		g := &groups[0]

@@ -34,8 +34,10 @@ func (s *Study) openData(classes [][]string) (*columnar.Candidates, error) {
 	return data, err
 }
 
-// takeClasses gives the study its classes after these events: those of the settings, and those that the events added.
-func (s *Study) takeClasses(events []Event) error {
+// after returns a copy of the study as it was after these events, with its classes of that time: those of the settings, and those that the
+// events added.
+func (s *Study) after(events []Event) (*Study, error) {
+	then := *s
 	classes := slices.Clone(s.Settings.Data.Classes)
 	for _, e := range events {
 		if e.Tell == nil {
@@ -48,19 +50,11 @@ func (s *Study) takeClasses(events []Event) error {
 		}
 	}
 	if slices.EqualFunc(classes, classesOf(s.data.Outputs), slices.Equal[[]string]) || classes == nil {
-		return nil
+		return &then, nil
 	}
-	data, err := s.openData(classes)
-	if err == nil {
-		s.data = data
-	}
-	return err
-}
-
-// after returns the study as it was after these events, with the classes of that time.
-func (s *Study) after(events []Event) (*Study, error) {
-	then := *s
-	return &then, then.takeClasses(events)
+	var err error
+	then.data, err = s.openData(classes)
+	return &then, err
 }
 
 // newClasses returns, for each output, the classes that the data list and the study does not have yet, and whether there are any.
@@ -89,7 +83,7 @@ func (s *Study) outputs() []columnar.Output {
 }
 
 // admit converts the labels of answers, read with some classes for each output, into labels of the study. Where an answer has one of the
-// newClasses, it adds all of these to the study and returns them; otherwise it returns nil.
+// newClasses, it adds all of these to the study, which must be a copy for one call alone, and returns them; otherwise it returns nil.
 func (s *Study) admit(answers []answer, read []columnar.Output) ([][]string, error) {
 	all, late := s.outputs(), false
 	for i := range answers {

@@ -1,9 +1,12 @@
 package study
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/amtrl/amtrl/dataset/columnar"
@@ -67,7 +70,7 @@ func TestLateClass(t *testing.T) {
 				"status skip")
 			late = open(f.Dir, grown)
 			must.Equal(t, must.Get(late.Status())(t).Spent, before.Spent, "spent")
-			_, st, err := late.load()
+			_, _, st, err := late.load()
 			must.Do(t, err)
 			must.Hold(t, len(late.data.Outputs[0].Classes) == 2 && st.classes == 0, "the study has new classes before a label")
 		}
@@ -102,4 +105,42 @@ func TestOtherDataWithMoreClasses(t *testing.T) {
 		s.DataAt = "there.yaml"
 		must.Fail(t, name, s.Attach(f.importAs(t, name, change[0], change[1])), "there.yaml: expected the data of the study", "new classes")
 	}
+}
+
+// Goroutines use one open study while one of them tells a class that is new, and answers that are refused leave no class behind.
+func TestNewClassBesideOthers(t *testing.T) {
+	f := newFixture(t, testrand.New(t))
+	s := must.Get(Open(f.Dir))(t)
+	must.Do(t, s.Attach(f.importAs(t, "grown", "classes: [no, yes]", "classes: [maybe, yes, no]")))
+	a := must.Get(s.Ask(t.Context(), Request{}))(t)
+	var wait sync.WaitGroup
+	for k := range 4 {
+		wait.Go(func() {
+			for i := range 8 {
+				var err error
+				switch {
+				case k > 0:
+					_, err = s.Status()
+				case i%2 == 0: // the second row has a label in the data
+					_, err = s.TellAnswers(t.Context(), []Answer{{ID: a.Rows[i].ID, Labels: map[string]string{"label": "maybe"}},
+						{ID: "t0", Labels: map[string]string{"label": "maybe"}}}, TellOptions{})
+					if _, refused := errors.AsType[*Contradiction](err); refused {
+						err = nil
+					} else {
+						err = fmt.Errorf("expected a contradiction, found %v", err)
+					}
+				default:
+					_, err = s.TellAnswers(t.Context(), []Answer{{ID: a.Rows[i].ID, Labels: map[string]string{"label": "maybe"}}}, TellOptions{})
+				}
+				if err != nil {
+					t.Errorf("goroutine %d: %v", k, err)
+				}
+			}
+		})
+	}
+	wait.Wait()
+	_, j, st, err := s.load()
+	must.Do(t, err)
+	must.Hold(t, len(j.events) == 5 && st.classes == j.events[1].N, "%d events, new classes in that of %d", len(j.events), st.classes)
+	must.Hold(t, len(s.data.Outputs[0].Classes) == 2, "the study that was opened has other classes: %v", s.data.Outputs)
 }

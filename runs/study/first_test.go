@@ -64,7 +64,7 @@ func TestReasonTellsPriceFromRelevance(t *testing.T) {
 	must.Hold(t, settings.Config.Allocation.Rule == pipeline.RulePriced && said, "%+v, %v", settings.Config.Allocation, choices)
 	f.Settings = settings
 	must.Get(f.Learn(t.Context(), openCPU))(t)
-	_, st, err := f.load()
+	_, _, st, err := f.load()
 	must.Do(t, err)
 	round := must.Get(f.loadRound(len(st.fits)))(t)
 	last := &round.Epochs[len(round.Epochs)-1]

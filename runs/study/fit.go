@@ -33,7 +33,7 @@ func (s *Study) Learn(ctx context.Context, open func() (backend.Device, error)) 
 		return 0, err
 	}
 	defer learning.Release()
-	j, st, err := s.load()
+	s, j, st, err := s.load()
 	if err != nil {
 		return 0, err
 	}

@@ -16,7 +16,7 @@ func TestStudyHoldsGroupsApart(t *testing.T) {
 	p := must.Get(f.problem(1))(t)
 	groups := p.Set.Pools[p.Target.Pool].Groups
 	samples := func() pipeline.Round {
-		_, st, err := f.load()
+		_, _, st, err := f.load()
 		must.Do(t, err)
 		in := st.samples(p, 1)
 		for _, r := range in.Test.Rows {

@@ -53,7 +53,7 @@ type AskRows struct {
 
 // TellEvent records the labels and the skipped rows of one file.
 type TellEvent struct {
-	// Replace says that a label may differ from one that was told before.
+	// Replace says that an answer may differ from one that was told before.
 	Replace bool       `json:"replace,omitempty"`
 	Rows    []TellRows `json:"rows,omitempty"`
 	Skips   []SkipRows `json:"skips,omitempty"`
@@ -70,7 +70,7 @@ type TellRows struct {
 	Labels [][]string `json:"labels"`
 }
 
-// SkipRows are rows of one source that will have no label.
+// SkipRows are rows of one source that will have no label, and whose labels do not count if they have some.
 type SkipRows struct {
 	Source string  `json:"source"`
 	Rows   []int32 `json:"rows"`

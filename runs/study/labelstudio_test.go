@@ -32,7 +32,7 @@ func TestLabelStudio(t *testing.T) {
 	if told.Labels != 1 || told.Skipped != 1 || told.Pending != len(a.Rows)-2 {
 		t.Errorf("it told %+v", told)
 	}
-	_, st, err := f.load()
+	_, _, st, err := f.load()
 	must.Do(t, err)
 	pool := f.places[a.Rows[0].Source]
 	found := false

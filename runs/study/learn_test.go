@@ -168,7 +168,7 @@ func TestLearnUnseenClass(t *testing.T) {
 		must.Get(f.Tell(t.Context(), f.answers(t, "more.csv", "id,label", "t30,no", "t32,no"), TellOptions{}))(t)
 	}
 	p := must.Get(f.problem(2))(t)
-	_, st, err := f.load()
+	_, _, st, err := f.load()
 	must.Do(t, err)
 	seen := 0
 	in := st.samples(p, 2).Target
@@ -186,7 +186,7 @@ func TestStateOfOtherOutputs(t *testing.T) {
 	a := must.Get(f.Ask(t.Context(), Request{}))(t)
 	must.Get(f.Tell(t.Context(), f.answerAll(t, "all.csv", a), TellOptions{}))(t)
 	must.Get(f.Learn(t.Context(), openCPU))(t)
-	_, st, err := f.load()
+	_, _, st, err := f.load()
 	must.Do(t, err)
 	device := must.Get(openCPU())(t)
 	defer device.Close()

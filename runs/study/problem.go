@@ -176,7 +176,7 @@ func (st *state) firstTargetRows(p *pipeline.Problem, order []int32) []int32 {
 	for _, i := range order {
 		r := st.rows[p.Target.Pool][i]
 		switch {
-		case st.study.known(p.Target.Pool, i) != nil:
+		case st.study.known(p.Target.Pool, i) != nil && (r == nil || r.status != skipped):
 			have = append(have, i)
 		case !beside[i] && (r == nil || r.status != skipped):
 			rest = append(rest, i)

@@ -2,7 +2,6 @@ package study
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/amtrl/amtrl/dataset"
@@ -57,9 +56,9 @@ func (st *state) slips(of func(place) bool) (names []string, err error) {
 
 // labelledRows returns the rows of a pool that have a label, told or in the data, in ascending order.
 func (st *state) labelledRows(pool int) []int32 {
-	rows := slices.Clone(st.study.data.Known[pool].Rows)
-	for _, i := range slices.Sorted(maps.Keys(st.rows[pool])) {
-		if st.rows[pool][i].values != nil && st.study.known(pool, i) == nil {
+	rows := slices.DeleteFunc(slices.Clone(st.study.data.Known[pool].Rows), func(i int32) bool { return st.label(pool, i) == nil })
+	for i, r := range st.rows[pool] {
+		if r.values != nil && st.study.known(pool, i) == nil {
 			rows = append(rows, i)
 		}
 	}

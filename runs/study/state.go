@@ -28,7 +28,7 @@ type row struct {
 	ask int
 	// told is the first line of the journal with a label of the row.
 	told int
-	// values are its labels, in the form of columnar.Known.
+	// values are its labels, in the form of columnar.Known, or nil where none was told since it was last given up.
 	values []float32
 	// checked says that its labels were looked at.
 	checked bool
@@ -46,6 +46,22 @@ type state struct {
 	labels int
 	// classes is the last line that added classes, and replaced the last one that replaced labels that a round had learned from, 0 for none.
 	classes, replaced int
+}
+
+// learned reports whether a round has learned from the labels of a row, if it has some.
+func (st *state) learned(r *row) bool {
+	return len(st.fits) > 0 && r.told <= st.learnedUpTo() // 0 where the label is in the data
+}
+
+// skip gives up a row, whose labels no longer count.
+func (st *state) skip(e *Event, pool int, i int32) {
+	r := st.row(pool, i)
+	if st.label(pool, i) != nil {
+		if st.labels = e.N; st.learned(r) {
+			st.replaced = e.N
+		}
+	}
+	r.status, r.values, r.told, r.checked = skipped, nil, 0, false
 }
 
 // replay returns the state after these events.
@@ -102,7 +118,7 @@ func (st *state) apply(e *Event) error {
 				return err
 			}
 			for _, i := range group.Rows {
-				st.row(pool, i).status = skipped
+				st.skip(e, pool, i)
 			}
 		}
 		for _, group := range e.Tell.Checked {
@@ -164,11 +180,11 @@ func (st *state) tell(e *Event, group TellRows) error {
 			}
 			r := st.row(pool, group.Rows[i])
 			if r.values == nil {
-				if r.values = slices.Clone(st.study.known(pool, group.Rows[i])); r.values == nil {
+				if r.values = slices.Clone(st.label(pool, group.Rows[i])); r.values == nil {
 					r.values = slices.Repeat([]float32{float32(math.NaN())}, len(outputs))
 				}
 			}
-			learned := len(st.fits) > 0 && r.told <= st.learnedUpTo() // 0 where the label is in the data
+			learned := st.learned(r)
 			if r.told == 0 {
 				r.told = e.N
 			}
@@ -206,10 +222,14 @@ func (st *state) row(pool int, i int32) *row {
 	return r
 }
 
-// label returns the labels of a row, told or in the data, or nil where it has none.
+// label returns the labels of a row, told or in the data, or nil where it has none or is given up.
 func (st *state) label(pool int, i int32) []float32 {
-	if r := st.rows[pool][i]; r != nil && r.values != nil {
+	switch r := st.rows[pool][i]; {
+	case r == nil:
+	case r.values != nil:
 		return r.values
+	case r.status == skipped:
+		return nil
 	}
 	return st.study.known(pool, i)
 }

@@ -2,7 +2,6 @@ package study
 
 import (
 	"math"
-	"slices"
 
 	"github.com/amtrl/amtrl/dataset/table"
 	"github.com/amtrl/amtrl/pipeline"
@@ -73,11 +72,7 @@ func (st *state) columns(pool int) []ColumnStatus {
 	if len(outputs) < 2 {
 		return nil
 	}
-	out := make([]ColumnStatus, len(outputs))
-	held := map[int32]bool{}
-	for _, i := range s.heldOut(pool) {
-		held[i] = true
-	}
+	out, held := make([]ColumnStatus, len(outputs)), s.heldOut(pool)
 	add := func(known, now []float32) {
 		for c := range out {
 			switch {
@@ -90,14 +85,9 @@ func (st *state) columns(pool int) []ColumnStatus {
 			}
 		}
 	}
-	for _, i := range s.data.Known[pool].Rows {
-		if !held[i] {
-			add(s.known(pool, i), st.label(pool, i))
-		}
-	}
-	for i, r := range st.rows[pool] {
-		if r.values != nil && s.known(pool, i) == nil {
-			add(nil, r.values)
+	for _, i := range st.labelledRows(pool) {
+		if known := s.known(pool, i); known == nil || !held[i] {
+			add(known, st.label(pool, i))
 		}
 	}
 	for c, o := range outputs {
@@ -108,7 +98,7 @@ func (st *state) columns(pool int) []ColumnStatus {
 
 // Status returns where the study stands. It changes nothing.
 func (s *Study) Status() (*Status, error) {
-	j, st, err := s.load()
+	s, j, st, err := s.load()
 	if err != nil {
 		return nil, err
 	}
@@ -118,6 +108,7 @@ func (s *Study) Status() (*Status, error) {
 	for i, p := range s.data.Set.Pools {
 		line := SourceStatus{Source: p.Name, Target: p.Name == s.Settings.Target, Cost: s.cost(i)}
 		line.Rows, line.Known = s.drawable(i)
+		held := s.heldOut(i)
 		line.Columns = st.columns(i)
 		for c, of := range line.Columns {
 			if i == 0 {
@@ -131,7 +122,9 @@ func (s *Study) Status() (*Status, error) {
 			case r.status == pending:
 				line.Pending++
 			case r.status == skipped:
-				line.Skipped++
+				if line.Skipped++; s.known(i, row) != nil && !held[row] {
+					line.Known--
+				}
 			case r.status == answered && s.known(i, row) == nil:
 				line.Answered++
 			}
@@ -182,7 +175,7 @@ func (s *Study) Status() (*Status, error) {
 // drawable returns the number of rows of a pool that are not held out, and how many of these have a label in the data.
 func (s *Study) drawable(pool int) (rows, known int) {
 	rows, known = s.data.Set.Pools[pool].Rows, len(s.data.Known[pool].Rows)
-	for _, i := range s.heldOut(pool) {
+	for i := range s.heldOut(pool) {
 		if rows--; s.known(pool, i) != nil {
 			known--
 		}
@@ -190,14 +183,18 @@ func (s *Study) drawable(pool int) (rows, known int) {
 	return rows, known
 }
 
-// heldOut returns the rows of a pool that are for tests, which are the same in all its tasks.
-func (s *Study) heldOut(pool int) []int32 {
+// heldOut returns the set of the rows of a pool that are for tests, which are the same in all its tasks.
+func (s *Study) heldOut(pool int) map[int32]bool {
+	held := map[int32]bool{}
 	for _, t := range s.data.Set.Tasks {
 		if t.Pool == pool {
-			return t.Test
+			for _, i := range t.Test {
+				held[i] = true
+			}
+			break
 		}
 	}
-	return nil
+	return held
 }
 
 // Plan is what an ask would draw and is expected to bring.
@@ -225,7 +222,7 @@ func (s *Study) Plan(budget float64) (*Plan, error) {
 	if err := checkBudget(budget); err != nil {
 		return nil, err
 	}
-	j, st, err := s.load()
+	s, j, st, err := s.load()
 	if err != nil {
 		return nil, err
 	}
@@ -278,7 +275,7 @@ func bound(p *pipeline.Problem, samples, nu float64) float64 {
 
 // Relevance returns what each round so far found, each with its sources by falling |nu|.
 func (s *Study) Relevance() ([]runs.RoundScore, error) {
-	_, st, err := s.load()
+	s, _, st, err := s.load()
 	if err != nil {
 		return nil, err
 	}
@@ -295,7 +292,7 @@ func (s *Study) Export(path string) (rows int, err error) {
 }
 
 func (s *Study) export(w table.Writer) (int, error) {
-	_, st, err := s.load()
+	s, _, st, err := s.load()
 	if err != nil {
 		return 0, err
 	}
@@ -318,14 +315,7 @@ func (s *Study) export(w table.Writer) (int, error) {
 		cells[i].Text = []string{}
 	}
 	for pool, p := range s.data.Set.Pools {
-		rows := slices.Clone(s.data.Known[pool].Rows)
-		for i, r := range st.rows[pool] {
-			if r.values != nil && s.known(pool, i) == nil {
-				rows = append(rows, i)
-			}
-		}
-		slices.Sort(rows)
-		for _, i := range rows {
+		for _, i := range st.labelledRows(pool) {
 			id, err := s.idOf(pool, i)
 			if err != nil {
 				return total, err

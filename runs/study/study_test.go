@@ -191,9 +191,9 @@ func TestStopBelowNeedsScores(t *testing.T) {
 	must.Get(f.Learn(t.Context(), openCPU))(t)
 	must.Do(t, os.WriteFile(filepath.Join(f.RoundDir(1), runs.ScoreFile), []byte("{"), 0o644))
 	must.Fail(t, "a damaged score", must.Err(f.Ask(t.Context(), Request{StopBelow: 0.1})), runs.ScoreFile)
-	if st, _ := must.Get2(f.load())(t); len(st.events) != 3 {
-		t.Errorf("%d events, expected 3", len(st.events))
-	}
+	_, j, _, err := f.load()
+	must.Do(t, err)
+	must.Equal(t, len(j.events), 3, "events")
 }
 
 // Held-out rows are not counted among the rows to draw from.

@@ -15,13 +15,15 @@ import (
 
 // Told counts what a file of answers changed.
 type Told struct {
-	// Labels counts the rows with a new label, Replaced the rows whose label changed, Skipped the rows that were given up, Unasked those
-	// among all of these that nobody had asked for, and Known the rows whose answer had been told before.
-	Labels   int `json:"labels"`
-	Replaced int `json:"replaced"`
-	Skipped  int `json:"skipped"`
-	Unasked  int `json:"unasked"`
-	Known    int `json:"known"`
+	// Labels counts the rows with a new label, Replaced the rows whose label changed, Skipped the rows that were given up, Withdrawn those
+	// of them that had a label, Unasked those among all of these that nobody had asked for, and Known the rows whose answer had been told
+	// before.
+	Labels    int `json:"labels"`
+	Replaced  int `json:"replaced"`
+	Skipped   int `json:"skipped"`
+	Withdrawn int `json:"withdrawn,omitempty"`
+	Unasked   int `json:"unasked"`
+	Known     int `json:"known"`
 	// Checked counts the rows that were marked as looked at, whose labels are right.
 	Checked int `json:"checked,omitempty"`
 	Pending int `json:"pending"`
@@ -31,7 +33,8 @@ type Told struct {
 
 // TellOptions says what answers may do besides adding labels.
 type TellOptions struct {
-	// Replace lets a label take the place of one that was told or is in the data. Without it a different label is a [Contradiction].
+	// Replace lets a label take the place of one that was told or is in the data, and lets a row with a label be given up. Without it
+	// either is a [Contradiction].
 	Replace bool
 	// Checked says that the labels of the file were looked at and are right, including those that were told before: these rows are not
 	// named as far from the others until their label changes. Only numbers are named so, and a study of classes refuses Checked.
@@ -46,7 +49,7 @@ type Answer struct {
 	// Labels holds the label of each column, as it would stand in a file: a class, or a number in the units of the column. Columns that are
 	// missing, and empty labels, say nothing.
 	Labels map[string]string
-	// Skip gives the row up: it is not asked for again. It has no labels then.
+	// Skip gives the row up: it is not asked for again, and a label that it has does not count. The answer has no labels then.
 	Skip bool
 }
 
@@ -92,7 +95,7 @@ func (s *Study) tell(ctx context.Context, how TellOptions, from func(outputs []c
 		return told, err
 	}
 	defer held.Release()
-	j, st, err := s.load()
+	s, j, st, err := s.load()
 	if err != nil {
 		return told, err
 	}

@@ -33,7 +33,7 @@ func (s *Study) Verify(ctx context.Context, open func(name string) (backend.Devi
 		return v, err
 	}
 	s.noteTorn(j)
-	if err := s.takeClasses(j.events); err != nil {
+	if s, err = s.after(j.events); err != nil {
 		return v, err
 	}
 	st, err := s.replay(nil)
