@@ -7,6 +7,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/cespare/xxhash/v2"
+
 	"github.com/amtrl/amtrl/internal/text"
 )
 
@@ -238,7 +240,7 @@ func (c *checker) scan(i int, p *Pool, labels []uint64) (hashes []rowHash, size 
 				c.last[j] = v
 			}
 		}
-		hashes[r] = rowHash{maphash.Bytes(c.seed, raw), labels[r], int32(i), int32(r)}
+		hashes[r] = rowHash{xxhash.Sum64(raw), labels[r], int32(i), int32(r)}
 		if c.first == nil {
 			c.first = make([]uint32, p.Cols)
 			for j := range c.first {

@@ -22,6 +22,7 @@ type copies struct {
 	most uint64 // the largest hash that is compared
 	seen map[uint64][]rowHash
 	rows map[int32]int            // number of compared rows, by source
+	all  map[int32]int            // number of labelled rows, by source
 	same map[[2]int32]*sharedRows // by source and an earlier source
 }
 
@@ -30,7 +31,7 @@ type sharedRows struct{ same, other int }
 
 // newCopies returns copies for a set of the given number of rows.
 func newCopies(rows int) copies {
-	c := copies{math.MaxUint64, map[uint64][]rowHash{}, map[int32]int{}, map[[2]int32]*sharedRows{}}
+	c := copies{math.MaxUint64, map[uint64][]rowHash{}, map[int32]int{}, map[int32]int{}, map[[2]int32]*sharedRows{}}
 	if rows > copiedRows {
 		c.most = math.MaxUint64 / uint64(rows) * copiedRows
 	}
@@ -43,10 +44,11 @@ func (c *copies) add(p *Pool, rows []rowHash) {
 		return
 	}
 	for i, r := range rows {
-		if r.features > c.most {
-			break
+		if r.labels > 1 {
+			c.all[r.pool]++
 		}
-		if r.labels <= 1 || i > 0 && r.features == rows[i-1].features { // no label, a class without a task, or a repeated row
+		repeated := i > 0 && r.features == rows[i-1].features
+		if r.features > c.most || r.labels <= 1 || repeated { // labels of 1 are of a class without a task
 			continue
 		}
 		c.rows[r.pool]++
@@ -73,12 +75,12 @@ type copyOf struct {
 	part float64
 }
 
-// of returns the source that the given one is a copy of, or a part of 0 where there is none. Of two sources the one with fewer compared
+// of returns the source that the given one is a copy of, or a part of 0 where there is none. Of two sources the one with fewer labelled
 // rows is the copy, and of two with equally many the later one.
 func (c *copies) of(pool int32) (most copyOf) {
 	for key, shared := range c.same {
 		smaller, larger := key[0], key[1]
-		if c.rows[smaller] > c.rows[larger] {
+		if c.all[smaller] > c.all[larger] {
 			smaller, larger = larger, smaller
 		}
 		n := c.rows[smaller]

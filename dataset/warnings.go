@@ -5,6 +5,8 @@ import (
 	"hash/maphash"
 	"math"
 	"slices"
+
+	"github.com/cespare/xxhash/v2"
 )
 
 const (
@@ -84,7 +86,7 @@ func (s *Set) rowHashes(pool int, seed maphash.Seed) []rowHash {
 	hashes, raw := make([]rowHash, p.Rows), make([]byte, 0, 4*p.Cols)
 	for r := range hashes {
 		raw = p.appendRow(raw[:0], r)
-		hashes[r] = rowHash{maphash.Bytes(seed, raw), labels[r], int32(pool), int32(r)}
+		hashes[r] = rowHash{xxhash.Sum64(raw), labels[r], int32(pool), int32(r)}
 	}
 	return hashes
 }
