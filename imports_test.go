@@ -30,7 +30,7 @@ var allowed = map[string][]string{
 	"dataset/corrupt": nil,
 	"dataset/columnar": {"dataset", "dataset/manifest", "dataset/table", "internal/atomicfile", "internal/datafile",
 		"internal/filelock", "internal/jsonfile", "internal/npy", "internal/text"},
-	"dataset/manifest":          {"dataset/table", "internal/atomicfile", "internal/text"},
+	"dataset/manifest":          {"dataset", "dataset/table", "internal/atomicfile", "internal/text"},
 	"dataset/table":             {"internal/datafile", "internal/finite", "internal/npy", "internal/safetensors", "internal/text"},
 	"internal/amtrltest":        {"batch", "internal/must"},
 	"internal/atomicfile":       {"internal/filelock"},

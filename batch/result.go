@@ -20,7 +20,8 @@ type UnitResult struct {
 	Result  runs.Result        `json:"result"`
 }
 
-// TaskResult is the content of result.json, which means that the task is done.
+// TaskResult is the content of result.json, which means that the task is done. Task stays the first field, by which hasResult knows the
+// file.
 type TaskResult struct {
 	Task    int          `json:"task"`
 	Attempt int          `json:"attempt"`

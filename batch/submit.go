@@ -142,10 +142,11 @@ func (r *Run) Cancel(ctx context.Context, open Opener, tasks []int) (int, error)
 	if err := r.Recover(ctx, open); err != nil {
 		return 0, err
 	}
+	wanted := slices.Sorted(slices.Values(tasks))
 	of := r.jobOf()
 	byJob := map[*JobRecord]Tasks{}
 	for _, t := range status.Tasks {
-		if t.State.open() && (tasks == nil || slices.Contains(tasks, t.Task)) {
+		if _, is := slices.BinarySearch(wanted, t.Task); t.State.open() && (is || tasks == nil) {
 			byJob[of[t.Task]] = append(byJob[of[t.Task]], t.Task)
 		}
 	}

@@ -152,9 +152,12 @@ func (s *Set) featuresNamed() bool {
 	return s.Columns != nil && len(s.Columns.Features) == s.Pools[0].Cols
 }
 
+// tabular reports whether features are several columns of a table.
+func (s *Set) tabular() bool { return s.featuresNamed() && s.Pools[0].Cols > 1 }
+
 // place names a feature by its column, or by its index where there is no name to tell it from others.
 func (s *Set) place(feature int) string {
-	if s.featuresNamed() && s.Pools[0].Cols > 1 {
+	if s.tabular() {
 		return "in column " + text.OneLine(s.Columns.Features[feature], 80)
 	}
 	return fmt.Sprintf("at place %d", feature)

@@ -80,13 +80,8 @@ func (s *Set) addClasses(to map[Output]bool, t *Task, rows []int32) {
 	if ones {
 		to[t.Output] = true
 	}
-	if !zeros || s.Columns == nil {
-		return
-	}
-	for _, l := range s.Columns.Labels {
-		if i := slices.Index(l.Classes, t.Output.Class); l.Name == t.Output.Name && len(l.Classes) == 2 && i >= 0 {
-			to[Output{l.Name, l.Classes[1-i]}] = true
-		}
+	if other := s.otherClass(t.Output); zeros && other != "" {
+		to[Output{t.Output.Name, other}] = true
 	}
 }
 

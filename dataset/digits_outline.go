@@ -132,12 +132,6 @@ func newOutline(edges []edge) outline {
 	return o
 }
 
-// distance returns the distance from p to the outline, positive inside (where
-// the winding number is not 0) and negative outside.
-func (o *outline) distance(p point) float64 {
-	return signed(nearest(o.edges, p), o.inside(p))
-}
-
 func signed(square float64, inside bool) float64 {
 	if inside {
 		return math.Sqrt(square)

@@ -11,6 +11,11 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
+// distance returns the distance from p to the outline, positive inside (where the winding number is not 0) and negative outside.
+func (o *outline) distance(p point) float64 {
+	return signed(nearest(o.edges, p), o.inside(p))
+}
+
 // loop returns a closed polygon as the segments of a glyph, in font units.
 func loop(points ...[2]int) sfnt.Segments {
 	var s sfnt.Segments

@@ -230,7 +230,7 @@ func (p *Pool) rowName(i int) string {
 	return fmt.Sprintf("row %d (id %s)", row, text.OneLine(id, 80))
 }
 
-// place names row i of a pool by its file and line where these are known, and otherwise as where does.
+// place names row i of a pool by its file and line where these are known, and otherwise as rowName does.
 func (p *Pool) place(i int) string {
 	o, is := p.Origin.(Placer)
 	if !is {
@@ -263,8 +263,7 @@ type cell struct {
 
 // newFarFeatures returns nil where features are not several columns of a table. Features that are computed from columns are not looked at.
 func (s *Set) newFarFeatures() *farFeatures {
-	cols := s.Pools[0].Cols
-	if s.Columns == nil || len(s.Columns.Features) != cols || cols < 2 {
+	if !s.tabular() {
 		return nil
 	}
 	rows := 0

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/amtrl/amtrl/dataset/table"
 	"github.com/amtrl/amtrl/internal/text"
@@ -17,13 +16,15 @@ const (
 	// shiftedChance bounds the probability that rows like those of the sources all have the one value that the target's rows have: a
 	// constant column is listed where it is less probable.
 	shiftedChance = 1e-3
+	// mostNames is the largest number of names in what is found.
+	mostNames = 5
 )
 
 // shifted lists the columns of a table that are the same in all rows of a target but not in the sources, and those of which three quarters
 // of the target's rows or more lie above, or below, the middle 98 % of the sources' rows: what the sources say about these columns is of
 // little use to the target. It also lists the columns that are the same in all rows of single sources. Categories are not looked at.
 func (s *Set) shifted() (out []Oddity) {
-	if s.newFarFeatures() == nil {
+	if !s.tabular() {
 		return nil
 	}
 	read := s.Columns.read() - table.CountWords(s.Columns.Words)
@@ -66,12 +67,12 @@ func (s *Set) shifted() (out []Oddity) {
 		}
 		if len(same) > 0 {
 			out = append(out, Oddity{p.Name, fmt.Sprintf("%s %s the same in all rows, though not in the sources: %s",
-				text.Several(len(same), "feature"), text.Form(len(same), "is", "are"), fewNames(same)),
+				text.Several(len(same), "feature"), text.Form(len(same), "is", "are"), text.List(same, mostNames)),
 				"if no row of the target has them, leave them out of columns: features"})
 		}
 		if len(outside) > 0 {
 			out = append(out, Oddity{p.Name, fmt.Sprintf("%s outside of what the sources have: %s",
-				text.Several(len(outside), "feature"), fewNames(outside)), "bring them to the units of the sources, if these are others"})
+				text.Several(len(outside), "feature"), text.List(outside, mostNames)), "bring them to the units of the sources, if these are others"})
 		}
 	}
 	return append(out, s.stuck(there)...)
@@ -95,13 +96,4 @@ func columnsOf(pools []*Pool, columns int) [][]float64 {
 		slices.Sort(of)
 	}
 	return values
-}
-
-// fewNames lists the first five names and, if there are more, the number of all.
-func fewNames(names []string) string {
-	const most = 5
-	if len(names) > most {
-		names = append(names[:most:most], fmt.Sprintf("... (%d)", len(names)))
-	}
-	return strings.Join(names, ", ")
 }

@@ -47,7 +47,7 @@ func (s *Set) stuck(there [][]float64) (out []Oddity) {
 		}
 		if len(names) > 0 {
 			out = append(out, Oddity{p.Name, fmt.Sprintf("%s %s the same in all its rows, though not in other sources: %s",
-				text.Several(len(names), "feature"), text.Form(len(names), "is", "are"), fewNames(names)),
+				text.Several(len(names), "feature"), text.Form(len(names), "is", "are"), text.List(names, mostNames)),
 				"see whether it was measured there: name what stands for no value under missing, or exclude the source"})
 		}
 	}

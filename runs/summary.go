@@ -39,27 +39,28 @@ type BudgetComparison struct {
 // average condenses the results of a sweep, which are in unit order.
 func average(id Identity, results []Result) Summary {
 	s := Summary{Data: id.Data.Name, Metric: results[0].Methods[0].Score.Metric}
-	methods := id.Config.Methods
+	methods, atBudget := id.Config.Methods, byTarget(id, results)
 	for _, budget := range id.budgets() {
+		of := atBudget[budget]
 		scores, mean := make([][][]float64, len(methods)), MethodSummary{}
 		for i, m := range methods {
-			scores[i], mean = averageOf(m, id, results, budget, func(r *Result) string { return m })
+			scores[i], mean = averageOf(m, of, budget, func(r *Result) string { return m })
 			s.Methods = append(s.Methods, mean)
 		}
 		for i := 1; i < len(methods); i++ {
 			c := pipeline.Compare(methods[0], methods[i], scores[0], scores[i])
 			if len(id.Targets) == 1 {
-				c = c.OverRows(comparisons(results, budget, func(*Result) string { return c.A }, c.B))
+				c = c.OverRows(comparisons(of[0], func(*Result) string { return c.A }, c.B))
 			}
 			s.Comparisons = append(s.Comparisons, BudgetComparison{budget, c})
 		}
-		best, mean := averageOf(Recommended, id, results, budget, func(r *Result) string { return r.Recommended })
+		best, mean := averageOf(Recommended, of, budget, func(r *Result) string { return r.Recommended })
 		if best != nil {
 			s.Methods = append(s.Methods, mean)
 			if i := slices.Index(methods, pipeline.Target); i >= 0 {
 				c := pipeline.Compare(Recommended, methods[i], best, scores[i])
 				if len(id.Targets) == 1 {
-					c = c.OverRows(comparisons(results, budget, func(r *Result) string { return r.Recommended }, c.B))
+					c = c.OverRows(comparisons(of[0], func(r *Result) string { return r.Recommended }, c.B))
 				}
 				s.Comparisons = append(s.Comparisons, BudgetComparison{budget, c})
 			}
@@ -68,13 +69,29 @@ func average(id Identity, results []Result) Summary {
 	return s
 }
 
-// comparisons returns the comparisons over rows, in the results with the given budget, of the method that chosen names
-// with the method second. A method differs from itself by 0. Several results with held-out rows give none: a difference
-// over seeds is for these rows.
-func comparisons(results []Result, budget float64, chosen func(*Result) string, second string) (out []pipeline.Comparison) {
-	results = slices.DeleteFunc(slices.Clone(results), func(r Result) bool { return r.Budget != budget })
+// byTarget divides results by their budgets and then by their targets, in the order of the sweep's targets.
+func byTarget(id Identity, results []Result) map[float64][][]*Result {
+	at := make(map[string]int, len(id.Targets))
+	for t, target := range id.Targets {
+		at[target] = t
+	}
+	out := map[float64][][]*Result{}
 	for i := range results {
 		r := &results[i]
+		if out[r.Budget] == nil {
+			out[r.Budget] = make([][]*Result, len(id.Targets))
+		}
+		of := &out[r.Budget][at[r.Target]]
+		*of = append(*of, r)
+	}
+	return out
+}
+
+// comparisons returns the comparisons over rows, in results of one target, of the method that chosen names with the
+// method second. A method differs from itself by 0. Several results with held-out rows give none: a difference over seeds
+// is for these rows.
+func comparisons(results []*Result, chosen func(*Result) string, second string) (out []pipeline.Comparison) {
+	for _, r := range results {
 		if len(results) > 1 && !r.Methods[0].Score.LeaveOneOut {
 			continue
 		}
@@ -94,25 +111,22 @@ func comparisons(results []Result, budget float64, chosen func(*Result) string, 
 // Recommended is what a summary calls the method that each unit recommends.
 const Recommended = "recommended"
 
-// averageOf averages, at a budget, the scores of the method that chosen names for each result: by target and seed, and
-// in all. byTarget is nil where a result lacks the method.
-func averageOf(name string, id Identity, results []Result, budget float64, chosen func(*Result) string) (
-	byTarget [][]float64, all MethodSummary) {
+// averageOf averages, in the results of each target at one budget, the scores of the method that chosen names for each
+// result: by target and seed, and in all. scores is nil where a result lacks the method.
+func averageOf(name string, of [][]*Result, budget float64, chosen func(*Result) string) (scores [][]float64, all MethodSummary) {
 	var values, samples []float64
-	for _, target := range id.Targets {
+	for _, results := range of {
 		var own []float64
-		for k := range results {
-			if r := &results[k]; r.Target == target && r.Budget == budget {
-				m := r.Method(chosen(r))
-				if m == nil {
-					return nil, all
-				}
-				own, samples = append(own, m.Score.Value), append(samples, float64(m.Samples))
+		for _, r := range results {
+			m := r.Method(chosen(r))
+			if m == nil {
+				return nil, all
 			}
+			own, samples = append(own, m.Score.Value), append(samples, float64(m.Samples))
 		}
-		byTarget, values = append(byTarget, own), append(values, own...)
+		scores, values = append(scores, own), append(values, own...)
 	}
-	return byTarget, MethodSummary{name, budget, len(values), stat.Mean(samples, nil), stat.Mean(values, nil)}
+	return scores, MethodSummary{name, budget, len(values), stat.Mean(samples, nil), stat.Mean(values, nil)}
 }
 
 // encodeResults returns the content of results.csv: one row per unit and method.

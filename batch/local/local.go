@@ -55,7 +55,7 @@ func (e *engine) Render(_ context.Context, s batch.Submission) ([]batch.Part, er
 	var list bytes.Buffer
 	fmt.Fprintf(&list, "# The commands of run %s, submission %d, which a supervisor starts, %s at a time.\n", s.ID, s.Number, parallel)
 	for _, t := range s.Tasks {
-		fmt.Fprintln(&list, batch.ShellCommand(batch.TaskCommand(s.Program, p.Key, s.Dir, t)))
+		fmt.Fprintln(&list, text.ShellCommand(batch.TaskCommand(s.Program, p.Key, s.Dir, t)))
 	}
 	p.Content = list.Bytes()
 	p.Argv = []string{s.Program, "supervise", "--part", p.Key, s.Dir}

@@ -186,6 +186,35 @@ func TestSlurmArguments(t *testing.T) {
 	}
 }
 
+// However many ranges of tasks there are, no command has an argument that is longer than the system allows, and each task is handed over
+// and ended once.
+func TestManyRanges(t *testing.T) {
+	fake(t, "scontrol", "echo 'MaxArraySize = 1000001'")
+	heard := filepath.Join(t.TempDir(), "heard")
+	fake(t, "sbatch", "echo 12")
+	fake(t, "scancel", `echo "$@" >>'`+heard+"'")
+	e := newEngine(t.TempDir())
+	var tasks []int
+	for i := range 150_000 {
+		if i%3 > 0 { // pairs of tasks
+			tasks = append(tasks, 800_000+i)
+		}
+	}
+	parts := must.Get(e.Render(t.Context(), batch.Submission{Dir: "/data", ID: "0123456789ab", Number: 1, Tasks: tasks}))(t)
+	var all, ended []int
+	for _, p := range parts {
+		all = append(all, p.Tasks...)
+		must.Equal(t, must.Get(e.Submit(t.Context(), p))(t), "12", "id of a job")
+		must.Do(t, e.Cancel(t.Context(), batch.Job{Part: p, ID: "12"}, p.Tasks))
+	}
+	must.EqualSlices(t, all, tasks, "tasks that were handed over")
+	for line := range strings.Lines(string(must.Get(os.ReadFile(heard))(t))) {
+		list := strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(line), "12_["), "]")
+		ended = append(ended, must.Get(batch.ParseRanges(list, 1_000_000))(t)...)
+	}
+	must.EqualSlices(t, ended, tasks, "tasks that were ended")
+}
+
 // newEngine returns an engine without options.
 func newEngine(dir string) *engine { return &engine{dir: dir} }
 

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -29,8 +30,11 @@ func (e *engine) Options() any { return e.options }
 // defaultArraySize is Slurm's own default of MaxArraySize.
 const defaultArraySize = 1001
 
+// mostRanges bounds the ranges of tasks in one command. A range takes up to 16 bytes, and Linux allows 128 KiB for one argument.
+const mostRanges = 4096
+
 // Render implements [batch.Engine]. With size the bound of the indices of an array, each part holds the tasks from a
-// multiple of size up to the next.
+// multiple of size up to the next, or the first of these where they are of more than mostRanges ranges.
 func (e *engine) Render(ctx context.Context, s batch.Submission) ([]batch.Part, error) {
 	if strings.Contains(s.Dir, `\`) {
 		return nil, fmt.Errorf("%s: expected a path without a backslash, which Slurm takes out of the names of logs", s.Dir)
@@ -42,7 +46,13 @@ func (e *engine) Render(ctx context.Context, s batch.Submission) ([]batch.Part, 
 	var parts []batch.Part
 	for i := 0; i < len(s.Tasks); {
 		p := batch.Part{Key: s.PartKey(len(parts)), File: fmt.Sprintf("%d-%d.sh", s.Number, len(parts)), Offset: s.Tasks[i] / size * size}
-		for ; i < len(s.Tasks) && s.Tasks[i] < p.Offset+size; i++ {
+		for ranges := 0; i < len(s.Tasks) && s.Tasks[i] < p.Offset+size; i++ {
+			if n := len(p.Tasks); n == 0 || s.Tasks[i] != p.Tasks[n-1]+1 {
+				ranges++
+			}
+			if ranges > mostRanges {
+				break
+			}
 			p.Tasks = append(p.Tasks, s.Tasks[i])
 		}
 		p.Content = e.script(s, p)
@@ -86,7 +96,7 @@ func (e *engine) script(s batch.Submission, p batch.Part) []byte {
 		argv = append(argv, "--container", e.options.Container)
 	}
 	argv = append(argv, s.Dir)
-	fmt.Fprintf(&b, "exec %s \"$SLURM_ARRAY_TASK_ID\"\n", batch.ShellCommand(argv))
+	fmt.Fprintf(&b, "exec %s \"$SLURM_ARRAY_TASK_ID\"\n", text.ShellCommand(argv))
 	return b.Bytes()
 }
 
@@ -191,18 +201,24 @@ func (e *engine) Cancel(ctx context.Context, j batch.Job, tasks []int) error {
 	if err != nil {
 		return err
 	}
+	ids := []string{id}
 	if tasks != nil {
+		ids = nil
+	}
+	for some := range slices.Chunk(tasks, mostRanges) {
 		var indices batch.Tasks
-		for _, t := range tasks {
+		for _, t := range some {
 			indices = append(indices, j.Index(t))
 		}
-		id += "_[" + indices.String() + "]"
+		ids = append(ids, id+"_["+indices.String()+"]")
 	}
-	_, err = runCommand(ctx, nil, "scancel", append(cluster, id)...)
-	if err != nil && strings.Contains(err.Error(), "Invalid job id specified") {
-		return nil // it has ended, and Slurm has forgotten it
+	for _, id := range ids {
+		_, err := runCommand(ctx, nil, "scancel", append(slices.Clone(cluster), id)...)
+		if err != nil && !strings.Contains(err.Error(), "Invalid job id specified") { // which has ended, and Slurm has forgotten it
+			return err
+		}
 	}
-	return err
+	return nil
 }
 
 // splitID returns the number of a job and the arguments that select its cluster.

@@ -129,7 +129,7 @@ func (o *infoOptions) run(ctx context.Context) error {
 		{"labels", d.Labels},
 		{"width of a row", strconv.Itoa(d.Cols)},
 		{"size", fmt.Sprintf("%.1f MiB", float64(d.Bytes)/(1<<20))},
-		{"tasks", fmt.Sprintf("%d: %s", len(d.Tasks), shorten(tasks))},
+		{"tasks", fmt.Sprintf("%d: %s", len(d.Tasks), text.List(tasks, mostListed))},
 	}}
 	if len(d.Filled) > 0 {
 		facts.Rows = append(facts.Rows, []string{"filled", "missing cells, with the mean of the column: " + filledText(d.Filled)})
@@ -191,7 +191,7 @@ func sourceTable(d dataDescription) report.Table {
 			}
 		}
 		t.Rows = append(t.Rows, []string{name, count(p.Rows), count(p.Labelled), count(p.Train), count(p.Test), text.Number(p.Cost),
-			shorten(labels)})
+			text.List(labels, mostListed)})
 		if last := &t.Rows[len(t.Rows)-1]; grouped {
 			*last = slices.Insert(*last, 3, count(p.Groups))
 		}
@@ -205,7 +205,7 @@ func filledText(columns []filledColumn) string {
 	for _, c := range columns {
 		parts = append(parts, c.Column+" "+count(int(c.Cells)))
 	}
-	return shorten(parts)
+	return text.List(parts, mostListed)
 }
 
 func count(n int) string { return report.Count(float64(n)) }

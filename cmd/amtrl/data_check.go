@@ -5,10 +5,10 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"strings"
 
 	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/dataset/manifest"
+	"github.com/amtrl/amtrl/internal/text"
 	"github.com/amtrl/amtrl/pipeline"
 	"github.com/amtrl/amtrl/report"
 )
@@ -93,7 +93,7 @@ func oddTable(oddities []dataset.Oddity) *report.Table {
 			if f.Pool != names[0] {
 				continue
 			}
-			source = fmt.Sprintf("%s, ... (%d)", strings.Join(names[:few], ", "), len(names))
+			source = text.List(names, few)
 		}
 		odd.Rows = append(odd.Rows, []string{source, f.Found, f.Advice})
 	}

@@ -17,7 +17,7 @@ func TestOddTable(t *testing.T) {
 	rows := oddTable([]dataset.Oddity{{Pool: "a", Found: "f", Advice: "x"}, {Pool: "b", Found: "g", Advice: "x"},
 		{Pool: "b", Found: "f", Advice: "x"}, {Pool: "c", Found: "f", Advice: "x"}, {Pool: "c", Found: "g", Advice: "x"},
 		{Pool: "d", Found: "f", Advice: "x"}, {Found: "f", Advice: "x"}}).Rows
-	want := [][]string{{"a, b, c, ... (4)", "f", "x"}, {"b", "g", "x"}, {"c", "g", "x"}, {"(all)", "f", "x"}}
+	want := [][]string{{"a, b, c and 1 more", "f", "x"}, {"b", "g", "x"}, {"c", "g", "x"}, {"(all)", "f", "x"}}
 	must.Equal(t, len(rows), len(want), "rows")
 	for i := range want {
 		must.EqualSlices(t, rows[i], want[i], "row %d", i)

@@ -13,6 +13,7 @@ import (
 	"github.com/amtrl/amtrl/dataset/manifest"
 	"github.com/amtrl/amtrl/dataset/table"
 	"github.com/amtrl/amtrl/internal/flags"
+	"github.com/amtrl/amtrl/internal/text"
 )
 
 // folder returns the folder of the data that --data names. A manifest is imported first, unless the cache has its
@@ -30,7 +31,7 @@ func (o *dataOptions) folder(ctx context.Context, out *output) (string, error) {
 		return path, err
 	}
 	if format := table.FormatOf(path); format != "" && format != table.JSON { // a manifest can be JSON
-		return "", fmt.Errorf("%s: expected a manifest, found a %s file: amtrl data init %s makes one", path, format, path)
+		return "", fmt.Errorf("%s: expected a manifest, found a %s file: amtrl data init %s makes one", path, format, text.ShellQuote(path))
 	}
 	if err := table.CheckSpreadsheet(path); err != nil {
 		return "", err

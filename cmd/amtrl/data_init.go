@@ -126,7 +126,7 @@ func (o *initOptions) run(ctx context.Context) error {
 		}
 		list.Rows = append(list.Rows, []string{[]string{"not used", ""}[min(i, 1)], column})
 	}
-	return o.emit(list.Render(o.format) + fmt.Sprintf("\nwrote %s: read it, then amtrl data info %s\n", o.out.V, o.out.V))
+	return o.emit(list.Render(o.format) + fmt.Sprintf("\nwrote %s: read it, then amtrl data info %s\n", o.out.V, text.ShellQuote(o.out.V)))
 }
 
 // wordsText lists the words that fits accepts, each with its number of rows.
@@ -166,7 +166,7 @@ func labelText(g *manifest.Guess) string {
 
 func featuresText(g *manifest.Guess) string {
 	if v := g.Vectors; v != nil {
-		return shorten(v.Files) + ", joined by " + v.Join
+		return text.List(v.Files, mostListed) + ", joined by " + v.Join
 	}
 	return columnsText(g.Features)
 }
@@ -178,7 +178,7 @@ func columnsText(columns []string) string {
 			names[i] = strconv.Quote(name)
 		}
 	}
-	return shorten(names)
+	return text.List(names, mostListed)
 }
 
 func fillText(g *manifest.Guess) string {
@@ -190,7 +190,7 @@ func fillText(g *manifest.Guess) string {
 		and = ", with a feature that says which were"
 	}
 	if len(g.Gaps) > 0 {
-		and += ": " + shorten(g.Gaps)
+		and += ": " + text.List(g.Gaps, mostListed)
 	}
 	return "mean of the column into missing cells" + and
 }

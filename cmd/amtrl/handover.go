@@ -97,7 +97,7 @@ func (o *handOverOptions) handOver(ctx context.Context, run *batch.Run, eng batc
 			o.note("handed over before it failed: %s", strings.Join(done, ", "))
 		}
 		if _, ok := errors.AsType[*batch.Unsure](err); ok {
-			return fmt.Errorf("%w; it may have taken the part all the same: amtrl status %s finds out", err, batch.ShellQuote(run.Dir))
+			return fmt.Errorf("%w; it may have taken the part all the same: amtrl status %s finds out", err, text.ShellQuote(run.Dir))
 		}
 		return err
 	}
@@ -126,7 +126,7 @@ func (o *handOverOptions) printHandOver(run *batch.Run, engine string, jobs []*b
 		out.Jobs = append(out.Jobs, handedPart{j.ID, j.Key, j.Tasks})
 		fmt.Fprintf(&lines, "%s %s: %s, %s\n", engine, j.ID, text.Several(len(j.Tasks), "task"), j.Tasks)
 	}
-	dir := batch.ShellQuote(run.Dir)
+	dir := text.ShellQuote(run.Dir)
 	fmt.Fprintf(&lines, "run folder: %s\n", run.Dir)
 	fmt.Fprintf(&lines, "  amtrl status %s --watch\n  amtrl logs %s 0\n  amtrl cancel %s\n  amtrl collect %s\n", dir, dir, dir, dir)
 	return o.emitEither(out, lines.String())
@@ -163,11 +163,11 @@ func (o *handOverOptions) dryHandOver(ctx context.Context, run *batch.Run, eng b
 
 func (o *handOverOptions) printParts(run *batch.Run, parts []batch.Part) error {
 	list := make([]dryPart, len(parts))
-	var text strings.Builder
+	var out strings.Builder
 	for i, p := range parts {
 		file := filepath.Join(run.Dir, batch.SubmitDir, p.File)
 		list[i] = dryPart{file, string(p.Content), p.Argv, p.Tasks}
-		fmt.Fprintf(&text, "# %s\n%s\n# the command\n%s\n", file, p.Content, batch.ShellCommand(p.Argv))
+		fmt.Fprintf(&out, "# %s\n%s\n# the command\n%s\n", file, p.Content, text.ShellCommand(p.Argv))
 	}
-	return o.emitEither(list, text.String())
+	return o.emitEither(list, out.String())
 }

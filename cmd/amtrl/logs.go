@@ -14,6 +14,7 @@ import (
 	"github.com/amtrl/amtrl/batch"
 	"github.com/amtrl/amtrl/internal/atomicfile"
 	"github.com/amtrl/amtrl/internal/flags"
+	"github.com/amtrl/amtrl/internal/text"
 )
 
 type logsOptions struct {
@@ -63,7 +64,7 @@ func (o *logsOptions) run(ctx context.Context) error {
 			if err := cmd.Run(); ctx.Err() != nil {
 				return interruption("the task goes on")
 			} else if err != nil {
-				return fmt.Errorf("%s: %v", batch.ShellCommand(l.Argv), err) // not wrapped: its exit code is not that of this command
+				return fmt.Errorf("%s: %v", text.ShellCommand(l.Argv), err) // not wrapped: its exit code is not that of this command
 			}
 			found = true
 			continue
@@ -75,7 +76,7 @@ func (o *logsOptions) run(ctx context.Context) error {
 		found = found || seen
 	}
 	if !found {
-		o.note("task %d has no log yet in %s", o.task, filepath.Join(run.Dir, "log"))
+		o.note("task %d has no log yet in %s", o.task, filepath.Join(run.Dir, batch.LogDir))
 	}
 	return nil
 }

@@ -155,7 +155,7 @@ func (o *dataOptions) make(threads int, folder string) (*dataset.Set, error) {
 				target = " --target SOURCE"
 			}
 			return nil, fmt.Errorf("%s: a study asks for labels: amtrl study new STUDY --data %s%s --round-budget N --target-samples N",
-				none.Of(o.data.V), o.data.V, target)
+				none.Of(o.data.V), text.ShellQuote(o.data.V), target)
 		}
 		return set, err
 	}

@@ -171,9 +171,10 @@ func (n *predictNotes) print(to *output) {
 			text.Digits(n.scaled))
 	}
 	if len(n.far) > 0 {
-		to.note("far outside of the target's samples, so that predictions are a guess there: %s", shorten(n.far))
+		to.note("far outside of the target's samples, so that predictions are a guess there: %s", text.List(n.far, mostListed))
 	}
 	if len(n.outside) > 0 {
-		to.note("many rows lie outside of the target's samples; the error that the run states is not of such rows: %s", shorten(n.outside))
+		to.note("many rows lie outside of the target's samples; the error that the run states is not of such rows: %s",
+			text.List(n.outside, mostListed))
 	}
 }

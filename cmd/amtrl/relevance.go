@@ -105,7 +105,7 @@ type sourceShare struct {
 // settings of the relevance are those of the run, nu is the run's own; otherwise it is estimated from the model of that method.
 func (o *relevanceOptions) estimate(cfg *pipeline.Config) (*relevanceResult, error) {
 	if study.Is(o.dir) {
-		return nil, flags.Misuse("%s is a study: amtrl study relevance %s says what its last round found", o.dir, o.dir)
+		return nil, flags.Misuse("%s is a study: amtrl study relevance %s says what its last round found", o.dir, text.ShellQuote(o.dir))
 	}
 	run, err := runs.ReadRun(o.dir)
 	switch {

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/amtrl/amtrl/batch"
 	"github.com/amtrl/amtrl/internal/flags"
+	"github.com/amtrl/amtrl/internal/text"
 	"github.com/amtrl/amtrl/pipeline"
 	"github.com/amtrl/amtrl/report"
 	"github.com/amtrl/amtrl/runs"
@@ -87,7 +87,7 @@ func repeatCommand(command string, id *runs.Identity, leading []string) report.C
 	}
 	words = append(words, input...)
 	finish := func() report.Command {
-		out.Line = batch.ShellCommand(words)
+		out.Line = text.ShellCommand(words)
 		return out
 	}
 	cfg := id.Config.Complete(nil)

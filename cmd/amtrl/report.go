@@ -7,9 +7,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/amtrl/amtrl/batch"
 	"github.com/amtrl/amtrl/internal/atomicfile"
 	"github.com/amtrl/amtrl/internal/flags"
+	"github.com/amtrl/amtrl/internal/text"
 	"github.com/amtrl/amtrl/report"
 	"github.com/amtrl/amtrl/runs"
 	"github.com/amtrl/amtrl/runs/study"
@@ -90,7 +90,7 @@ func readPage(dir string) (*report.Page, error) {
 		if err != nil {
 			return nil, err
 		}
-		return report.StudyPage(l, "amtrl study verify "+batch.ShellQuote(dir)), nil
+		return report.StudyPage(l, "amtrl study verify "+text.ShellQuote(dir)), nil
 	case runs.KindSweep:
 		id, s, err := runs.ReadSweep(dir)
 		if err != nil {
@@ -127,5 +127,5 @@ func writePage(p *report.Page, format string) ([]byte, error) {
 
 // reportHint returns a line with the command that makes a page of a folder.
 func reportHint(dir string) string {
-	return fmt.Sprintf("to look at it: amtrl report %s\n", batch.ShellQuote(dir))
+	return fmt.Sprintf("to look at it: amtrl report %s\n", text.ShellQuote(dir))
 }

@@ -54,7 +54,7 @@ func (o *retryOptions) run(ctx context.Context) error {
 	}
 	failed := s.Failed()
 	for _, t := range list {
-		if !slices.Contains(failed, t) {
+		if _, is := slices.BinarySearch(failed, t); !is {
 			return fmt.Errorf("task %d is %s: expected one that is not", t, s.Tasks[t].State)
 		}
 	}

@@ -8,7 +8,6 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/amtrl/amtrl/backend"
 	"github.com/amtrl/amtrl/dataset"
@@ -291,10 +290,10 @@ func dryRun(o *output, set *dataset.Set, id runs.Identity, dir string) error {
 	list := report.Table{Header: []string{"setting", "value"}}
 	add := func(name, value string) { list.Rows = append(list.Rows, []string{name, value}) }
 	add("data", fmt.Sprintf("%s (sha256 %s)", id.Data.Name, id.Data.SHA256[:8]))
-	add("targets", shorten(id.Targets))
-	add("seeds", shorten(texts(id.Seeds)))
+	add("targets", text.List(id.Targets, mostListed))
+	add("seeds", text.List(texts(id.Seeds), mostListed))
 	if len(id.Budgets) > 0 {
-		add("budgets", shorten(texts(id.Budgets)))
+		add("budgets", text.List(texts(id.Budgets), mostListed))
 	}
 	add("preset", cfg.Preset)
 	add("sources", cmp.Or(cfg.Sources, pipeline.SourcesTasks))
@@ -318,19 +317,13 @@ func dryRun(o *output, set *dataset.Set, id runs.Identity, dir string) error {
 	return o.emit(out)
 }
 
+// mostListed is the largest number of names in a note or a cell of a table.
+const mostListed = 8
+
 func texts[E any](values []E) []string {
 	out := make([]string, len(values))
 	for i, v := range values {
 		out[i] = fmt.Sprint(v)
 	}
 	return out
-}
-
-// shorten joins words by commas. It lists at most the first eight, followed by the number of all.
-func shorten(words []string) string {
-	const most = 8
-	if len(words) <= most {
-		return strings.Join(words, ", ")
-	}
-	return fmt.Sprintf("%s, ... (%d)", strings.Join(words[:most], ", "), len(words))
 }

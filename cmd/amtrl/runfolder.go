@@ -107,7 +107,7 @@ func (o *collectOptions) run(context.Context) error {
 	out := filepath.Clean(cmp.Or(o.out.V, filepath.Join(o.given, batch.SweepDir)))
 	sum, id, mixed, err := run.Collect(out)
 	if _, ok := errors.AsType[*batch.Unfinished](err); ok {
-		o.note("amtrl status %s says why", batch.ShellQuote(o.given))
+		o.note("amtrl status %s says why", text.ShellQuote(o.given))
 	}
 	if err != nil {
 		return err

@@ -234,7 +234,7 @@ func statusText(run *batch.Run, s *batch.Status, all bool, format report.Format)
 			again, to = "", " --to ENGINE"
 		}
 		out += fmt.Sprintf("\nto hand %s over%s: amtrl retry %s --failed%s\n", text.Several(len(failed), "task"), again,
-			batch.ShellQuote(run.Dir), to)
+			text.ShellQuote(run.Dir), to)
 	}
 	return out
 }

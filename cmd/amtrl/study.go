@@ -188,7 +188,7 @@ func (o *studyNewOptions) run(ctx context.Context) error {
 		o.note("the rows have no ids, so asks name them by their number in the files, from 0: id: COLUMN in the manifest gives them names")
 	}
 	o.note("study %s: target %s, %s; amtrl study ask %s says what to label", o.dir, settings.Target,
-		text.Several(len(rows.Set.Pools)-1, "source"), o.dir)
+		text.Several(len(rows.Set.Pools)-1, "source"), text.ShellQuote(o.dir))
 	return nil
 }
 

@@ -128,7 +128,7 @@ func (o *studyAskOptions) run(ctx context.Context) error {
 	if asked.Pending > 0 {
 		learn := ""
 		if asked.Unlearned {
-			learn = fmt.Sprintf(": amtrl study fit %s learns from what has come", o.dir)
+			learn = fmt.Sprintf(": amtrl study fit %s learns from what has come", text.ShellQuote(o.dir))
 		}
 		by := "goes by what was learned without them"
 		if asked.Round == 1 {
@@ -139,7 +139,7 @@ func (o *studyAskOptions) run(ctx context.Context) error {
 	}
 	if names := asked.Unlabelled; len(names) > 0 {
 		o.note("this ask is spread evenly, as no row of %s has a label: after amtrl study fit %s the next goes by the labels of the others",
-			shorten(names), o.dir)
+			text.List(names, mostListed), text.ShellQuote(o.dir))
 	}
 	if asked.Unmeasured {
 		o.note("--stop-below did not count: what an ask brings is known once two rounds can be compared")

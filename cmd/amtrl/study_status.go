@@ -138,7 +138,7 @@ func lastRoundText(s *study.Study, st *study.Status) string {
 		out += "\n" + report.Contradiction(r.Result.Methods[0].Score.Metric, c)
 	}
 	if line := report.Earlier(&r.Result); line != "" {
-		out += fmt.Sprintf("\n%s; amtrl predict %s has its model", line, s.RoundDir(r.Result.Earlier.Round))
+		out += fmt.Sprintf("\n%s; amtrl predict %s has its model", line, text.ShellQuote(s.RoundDir(r.Result.Earlier.Round)))
 	}
 	if r.Result.Doubt != "" {
 		out += "\nbut " + r.Result.Doubt
@@ -304,5 +304,5 @@ func farLine(st *study.Status) string {
 // farText lists labels that lie far from the others of their source and are probably slips.
 func farText(far []string) string {
 	return fmt.Sprintf("far from the other labels of their sources, and a few such decide what is learned: %s; where they are slips, tell "+
-		"them again with --replace, and where they are right with --checked", shorten(far))
+		"them again with --replace, and where they are right with --checked", text.List(far, mostListed))
 }

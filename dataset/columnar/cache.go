@@ -9,6 +9,7 @@ import (
 
 	"github.com/amtrl/amtrl/dataset/manifest"
 	"github.com/amtrl/amtrl/internal/atomicfile"
+	"github.com/amtrl/amtrl/internal/text"
 )
 
 // cacheFolder returns the folder in which Cached puts the import of a manifest. It is in the user's cache, and named after the manifest and
@@ -28,7 +29,7 @@ func cacheFolder(m *manifest.Manifest) (string, error) {
 // noCache adds to an error what to do without a place for an import, as in a container that has no home.
 func noCache(m *manifest.Manifest, err error) error {
 	return fmt.Errorf("%s: the cache for its import cannot be had: %w; expected a HOME or XDG_CACHE_HOME that can be written to, or as data "+
-		"the folder of amtrl data import %[1]s --out FOLDER", m.Path, err)
+		"the folder of amtrl data import %[3]s --out FOLDER", m.Path, err, text.ShellQuote(m.Path))
 }
 
 // unused is the time since it was last asked for after which an import in the cache is removed, once a new import is made.

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/dataset/manifest"
 	"github.com/amtrl/amtrl/dataset/table"
 	"github.com/amtrl/amtrl/internal/text"
@@ -305,8 +306,8 @@ func (s *survey) addCost(b *table.Batch, c columns, i int, r *sourceRows) error 
 	switch {
 	case v.IsEmpty(i):
 		return nil
-	case !ok || !(x >= manifest.MinCost && x <= manifest.MaxCost):
-		return b.Fault(i, s.manifest.Cost, "a cost from %g to %g, found %q", manifest.MinCost, manifest.MaxCost, text.OneLine(v.Name(i), 80))
+	case !ok || !(x >= dataset.MinCost && x <= dataset.MaxCost):
+		return b.Fault(i, s.manifest.Cost, "a cost from %g to %g, found %q", dataset.MinCost, dataset.MaxCost, text.OneLine(v.Name(i), 80))
 	case math.IsNaN(r.cost):
 		r.cost = x
 	case x != r.cost:

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/dataset/table"
 	"github.com/amtrl/amtrl/internal/text"
 )
@@ -228,7 +229,7 @@ func (c *costs) add(source string, b *table.Batch, v *table.Values, i int) {
 	switch {
 	case v.IsEmpty(i):
 		return
-	case !ok || !(x >= MinCost && x <= MaxCost):
+	case !ok || !(x >= dataset.MinCost && x <= dataset.MaxCost):
 		if c.others++; c.none == "" {
 			c.none, c.where = strings.Clone(cmp.Or(v.Name(i), " ")), b.Where(i)
 		}
@@ -248,7 +249,7 @@ func (c *costs) refuse(column string) error {
 	}
 	return fmt.Errorf("%s, column %s: expected what a label costs, a number from %g to %g, as in %d of %d rows, found %q: write what it "+
 		"costs, or leave the cell empty; if the column is no cost, say which columns are features with --features",
-		c.where, text.OneLine(column, 80), MinCost, MaxCost, c.rows, c.rows+c.others, text.OneLine(c.none, 20))
+		c.where, text.OneLine(column, 80), dataset.MinCost, dataset.MaxCost, c.rows, c.rows+c.others, text.OneLine(c.none, 20))
 }
 
 // SourceCount holds the number of rows of a source, and of those with any label.

@@ -139,10 +139,8 @@ type Sources struct {
 	Cost map[string]float64
 }
 
-// The limits of costs, folds and knots.
+// The limits of folds and knots.
 const (
-	MinCost  = 1e-6
-	MaxCost  = 1e6
 	MaxFolds = 1000
 	// maxKnots is the largest number of knots of a column.
 	maxKnots = 50

@@ -11,6 +11,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/dataset/table"
 	"github.com/amtrl/amtrl/internal/atomicfile"
 	"github.com/amtrl/amtrl/internal/text"
@@ -291,8 +292,8 @@ func (r reader) costs(n *yaml.Node, m *Manifest) error {
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := n.Content[i], n.Content[i+1]
 		v, err := strconv.ParseFloat(value.Value, 64)
-		if err != nil || value.Kind != yaml.ScalarNode || !(v >= MinCost && v <= MaxCost) {
-			return r.fault(value, fmt.Sprintf("a cost from %g to %g", MinCost, MaxCost))
+		if err != nil || value.Kind != yaml.ScalarNode || !(v >= dataset.MinCost && v <= dataset.MaxCost) {
+			return r.fault(value, fmt.Sprintf("a cost from %g to %g", dataset.MinCost, dataset.MaxCost))
 		}
 		if _, twice := m.Sources.Cost[key.Value]; twice {
 			return fmt.Errorf("%s: line %d: the source %q is there twice", r.path, key.Line, key.Value)

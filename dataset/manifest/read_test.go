@@ -119,9 +119,9 @@ func TestParseRefuses(t *testing.T) {
 		{change("type: binary", "type: binary\n    classes: [a]"), "labels: flag: expected two classes of a binary label, found 1"},
 		{change("exclude: shop-9", "exclude: shop"), `sources: exclude: expected sources beside the target, found the target, "shop"`},
 		{change("folds: 4", "folds: 1"), `expected a number of folds from 2 to 1000, found "1"`},
-		{change("shop-1: 2", "shop-1: 0"), `expected a cost from 1e-06 to 1e+06, found "0"`},
+		{change("shop-1: 2", "shop-1: 0"), `expected a cost from 1e-18 to 1e+18, found "0"`},
 		{change("shop-2: 0.5", "shop-1: 0.5"), `the source "shop-1" is there twice`},
-		{change("shop-2: 0.5", "shop-2: .nan"), `expected a cost from 1e-06 to 1e+06, found ".nan"`},
+		{change("shop-2: 0.5", "shop-2: .nan"), `expected a cost from 1e-18 to 1e+18, found ".nan"`},
 		{"files: []\n" + full[strings.Index(full, "format"):], "expected files, found none"},
 	} {
 		_, err := Parse("m.yaml", []byte(c.text))

@@ -39,8 +39,8 @@ func (g *Guess) Text() string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	line("# A data set for amtrl, guessed from its files. Read it, change what is wrong, then:")
-	line("#   amtrl data info %s", g.Path)
-	line("#   amtrl run --data %s", g.Path)
+	line("#   amtrl data info %s", text.ShellQuote(g.Path))
+	line("#   amtrl run --data %s", text.ShellQuote(g.Path))
 	line("files: %s", list(g.Files))
 	line("columns:")
 	if g.ID != "" {

@@ -2,6 +2,7 @@
 package text
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
@@ -196,4 +197,12 @@ func Slips(a, b string) int {
 		}
 	}
 	return row[len(b)]
+}
+
+// List joins names by commas. Of more than most names it lists the first of them, followed by the number of the others.
+func List(names []string, most int) string {
+	if len(names) > most {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+	}
+	return strings.Join(names, ", ")
 }

@@ -68,10 +68,11 @@ func (s *Study) readAnswers(path string, outputs []columnar.Output) ([]answer, e
 		return nil
 	})
 	if err == nil && len(also) > 0 {
-		bad = fmt.Errorf("%w; %s not right either: %s", bad, text.Form(len(also), "another row is", "other rows are"), fewOf(also))
+		bad = fmt.Errorf("%w; %s not right either: %s", bad, text.Form(len(also), "another row is", "other rows are"),
+			text.List(also, mostListed))
 	}
 	if err == nil && len(words) > 1 {
-		bad = fmt.Errorf("%w; the words that are no classes: %s", bad, fewOf(words))
+		bad = fmt.Errorf("%w; the words that are no classes: %s", bad, text.List(words, mostListed))
 	}
 	return out, cmp.Or(err, bad)
 }

@@ -97,7 +97,7 @@ func (c *changes) label(a placed, r *row) bool {
 func (c *changes) event() (*TellEvent, error) {
 	if n := len(c.conflicts); n > 0 {
 		return nil, &Contradiction{fmt.Sprintf("%s %s another answer already: %s; nothing was changed; --replace takes the new answers",
-			text.Several(n, "row"), text.Form(n, "has", "have"), fewOf(c.conflicts))}
+			text.Several(n, "row"), text.Form(n, "has", "have"), text.List(c.conflicts, mostListed))}
 	}
 	e, s := &TellEvent{Replace: c.how.Replace}, c.st.study
 	for i, p := range s.data.Set.Pools {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/amtrl/amtrl/dataset"
+	"github.com/amtrl/amtrl/dataset/manifest"
 	"github.com/amtrl/amtrl/internal/text"
 )
 
@@ -25,7 +26,7 @@ func (st *state) slips(of func(place) bool) (names []string, err error) {
 	s := st.study
 	pools := len(s.data.Set.Pools)
 	for c, o := range s.data.Outputs {
-		if o.Type != "number" {
+		if o.Type != manifest.Number {
 			continue
 		}
 		rows, numbers := make([][]int32, pools), make([][]float64, pools)

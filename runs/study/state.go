@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/amtrl/amtrl/dataset/columnar"
+	"github.com/amtrl/amtrl/dataset/manifest"
 	"github.com/amtrl/amtrl/internal/text"
 )
 
@@ -297,7 +298,7 @@ func (st *state) late(now time.Time) []int {
 
 // valueOf parses a label, and returns the index of a class or a number.
 func valueOf(o columnar.Output, word string) (float32, error) {
-	if o.Type != "number" {
+	if o.Type != manifest.Number {
 		if c := text.IndexSame(o.Classes, word); c >= 0 {
 			return float32(c), nil
 		}
@@ -318,7 +319,7 @@ func textOf(o columnar.Output, v float32) string {
 	switch {
 	case v != v:
 		return ""
-	case o.Type != "number":
+	case o.Type != manifest.Number:
 		return o.Classes[int(v)]
 	}
 	return strconv.FormatFloat(float64(v), 'g', -1, 32)

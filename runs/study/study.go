@@ -17,6 +17,7 @@ import (
 	"github.com/amtrl/amtrl/internal/atomicfile"
 	"github.com/amtrl/amtrl/internal/jsonfile"
 	"github.com/amtrl/amtrl/internal/lease"
+	"github.com/amtrl/amtrl/internal/text"
 	"github.com/amtrl/amtrl/pipeline"
 	"github.com/amtrl/amtrl/runs"
 )
@@ -267,7 +268,7 @@ func (s *Study) LatestRound() (string, error) {
 			return s.RoundDir(e.Fit.Round), nil
 		}
 	}
-	return "", fmt.Errorf("%s has learned nothing yet: expected amtrl study fit %s after labels were told", s.Dir, s.Dir)
+	return "", fmt.Errorf("%s has learned nothing yet: expected amtrl study fit %s after labels were told", s.Dir, text.ShellQuote(s.Dir))
 }
 
 // RoundDir returns the folder of a round, counted from 1. It has the form of the folder of a run.

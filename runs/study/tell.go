@@ -10,8 +10,12 @@ import (
 	"strings"
 
 	"github.com/amtrl/amtrl/dataset/columnar"
+	"github.com/amtrl/amtrl/dataset/manifest"
 	"github.com/amtrl/amtrl/internal/text"
 )
+
+// mostListed is the largest number of names, rows or labels in a message.
+const mostListed = 5
 
 // Told counts what a file of answers changed.
 type Told struct {
@@ -81,7 +85,7 @@ func (s *Study) tell(ctx context.Context, how TellOptions, from func(outputs []c
 	if s.data == nil {
 		return told, errDetached
 	}
-	numbers := slices.ContainsFunc(s.data.Outputs, func(o columnar.Output) bool { return o.Type == "number" })
+	numbers := slices.ContainsFunc(s.data.Outputs, func(o columnar.Output) bool { return o.Type == manifest.Number })
 	if how.Checked && !numbers {
 		return told, errors.New("checked: expected labels that are numbers, of which some may be named as far from others, found classes")
 	}
@@ -236,14 +240,5 @@ func (s *Study) labelText(values []float32) string {
 			list = append(list, text.OneLine(word, 80))
 		}
 	}
-	return fewOf(list)
-}
-
-// fewOf joins names for a message, and shortens a long list.
-func fewOf(list []string) string {
-	const most = 5
-	if len(list) > most {
-		return fmt.Sprintf("%s and %d more", strings.Join(list[:most], ", "), len(list)-most)
-	}
-	return strings.Join(list, ", ")
+	return text.List(list, mostListed)
 }
