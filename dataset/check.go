@@ -92,7 +92,7 @@ func (s *Set) Oddities() []Oddity {
 		out = append(out, s.oddNumbers((*Pool).place)...)
 	}
 	if c.far != nil {
-		out = append(out, c.far.oddities(s, (*Pool).rowName)...)
+		out = append(out, c.far.oddities(s, (*Pool).place)...)
 	}
 	sorted := slices.Sorted(slices.Values(sizes))
 	middle := sorted[len(sorted)/2]

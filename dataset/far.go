@@ -10,11 +10,12 @@ import (
 	"github.com/amtrl/amtrl/internal/text"
 )
 
-// A value is far from the others if its distance from the median exceeds farAway times the interquartile range. Where that range is 0, the
-// range from the 0.01 to the 0.99 quantile takes its place. Where that is 0 too, the distance must exceed farFromSame times the magnitude
-// of the median, or times 1 if that is more. Of fewer than farLeast values none is far.
+// A value is far from the others if its distance from the median exceeds farLabel, or among features farCell, times the interquartile
+// range. Where that range is 0, the range from the 0.01 to the 0.99 quantile takes its place. Where that is 0 too, the distance must exceed
+// farFromSame times the magnitude of the median, or times 1 if that is more. Of fewer than farLeast values none is far.
 const (
-	farAway     = 1000
+	farLabel    = 1000
+	farCell     = 100
 	farFromSame = 1e6
 	farLeast    = 20
 )
@@ -26,15 +27,15 @@ type usual struct {
 }
 
 // usualOf sorts values and returns their quartiles and the limits beyond which a value is far from the others.
-func usualOf(values []float64) usual {
+func usualOf(values []float64, away float64) usual {
 	if len(values) < farLeast {
 		return usual{low: math.Inf(-1), high: math.Inf(1)}
 	}
 	slices.Sort(values)
 	at := func(share float64) float64 { return quantile(values, share) }
-	median, far := at(0.5), farAway*(at(0.75)-at(0.25))
+	median, far := at(0.5), away*(at(0.75)-at(0.25))
 	if far == 0 {
-		far = farAway * (at(0.99) - at(0.01))
+		far = away * (at(0.99) - at(0.01))
 	}
 	if far == 0 {
 		far = farFromSame * max(1, math.Abs(median))
@@ -86,7 +87,7 @@ func (s *Set) farLabels(columns []string, values map[string][]float64, units []l
 		if log := s.logOf(column); log != nil { // write the label as the data have it
 			of, plain = "labels of "+text.OneLine(log.LogOf, 80), log.Log.Inverse
 		}
-		u := usualOf(values[column])
+		u := usualOf(values[column], farLabel)
 		if code, coded, from, to := table.CodeOf(values[column]); coded > 0 {
 			out = append(out, Oddity{"", fmt.Sprintf("%.6g in %d of %d %s, all others are from %.6g to %.6g", code, coded, len(values[column]), of,
 				from, to), "name it under missing of the label where it stands for none"})
@@ -311,7 +312,7 @@ func (f *farFeatures) oddities(s *Set, place placeOf) []Oddity {
 		if filled := s.Columns.Filled; j < len(filled) && filled[j] > 0 { // the mean that filled cells is no value of the column
 			sample = slices.DeleteFunc(sample, func(x float64) bool { return math.Abs(x-s.Columns.Means[j]) <= 1e-6*spread })
 		}
-		u := usualOf(sample)
+		u := usualOf(sample, farCell)
 		says := u.kept(sample, centre)
 		low, high := f.low[j], f.high[j]
 		low.value, high.value = low.value*spread+centre, high.value*spread+centre
@@ -335,7 +336,7 @@ func (f *farFeatures) oddities(s *Set, place placeOf) []Oddity {
 		default:
 			p := s.Pools[c.pool]
 			out = append(out, Oddity{p.Name, fmt.Sprintf("%.6g in column %s, far from the others, in %s: %s", c.value, s.Columns.Features[j],
-				place(p, c.row), cmp.Or(says, u.String())), "correct it, or take such rows out where it stands for a missing value"})
+				place(p, c.row), cmp.Or(says, u.String())), farAdvice})
 		}
 	}
 	if more > 0 {
@@ -344,6 +345,10 @@ func (f *farFeatures) oddities(s *Set, place placeOf) []Oddity {
 	}
 	return out
 }
+
+// farAdvice is what to do about a cell far from the others.
+const farAdvice = "correct it if it is wrong, or take such rows out where it stands for a missing value; of a column that is right and " +
+	"has a long tail write the logarithm"
 
 // farCells lists the columns of a table that have a cell far from the others, or a code for a missing value.
 func (s *Set) farCells(place placeOf) []Oddity {

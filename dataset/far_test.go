@@ -135,8 +135,8 @@ func TestUsualOf(t *testing.T) {
 		for i := range 1000 {
 			values = append(values, c.value(i))
 		}
-		few := usualOf(append([]float64{c.far}, values[:farLeast-2]...))
-		u := usualOf(append(values, c.far))
+		few := usualOf(append([]float64{c.far}, values[:farLeast-2]...), farLabel)
+		u := usualOf(append(values, c.far), farLabel)
 		must.Hold(t, (c.far < u.low || c.far > u.high) && c.not >= u.low && c.not <= u.high, "%s: %+v", name, u)
 		must.Hold(t, c.far >= few.low && c.far <= few.high, "%s: of few values %+v", name, few)
 	}

@@ -16,7 +16,7 @@ func (w *writer) measure(b *table.Batch) (err error) {
 		return w.listsFault(w.inputs[0].Path, w.survey.features[0])
 	}
 	if w.scaled, err = w.scales(b.Features.Width); fill || w.scaled {
-		w.spreads = new(spreads)
+		w.spreads, w.middle = new(spreads), newRowSample()
 	}
 	return err
 }
@@ -24,6 +24,7 @@ func (w *writer) measure(b *table.Batch) (err error) {
 // finish scales the features to their units, fills missing ones with their means, and records both in the header.
 func (w *writer) finish(h *header) error {
 	means, scale, fine := w.spreads.units()
+	w.middle.tame(means, scale)
 	w.wordUnits(scale)
 	w.derivedUnits(scale)
 	if w.scaled {

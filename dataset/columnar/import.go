@@ -115,6 +115,7 @@ type writer struct {
 	groups                                    groupNumbers
 
 	spreads *spreads // nil where features are neither scaled nor filled
+	middle  *rowSample
 	scaled  bool
 	digits  []digits // of float32 features that stay in their units
 
@@ -248,6 +249,7 @@ func (w *writer) add(b *table.Batch, c columns, i int) error {
 		}
 		if features = bytesOf(v.F32[lo:hi]); w.spreads != nil {
 			features = bytesOf(w.spreads.add(v, i))
+			w.middle.add(v, i)
 		}
 	}
 	err = w.features.add(r.index, features)
