@@ -147,20 +147,23 @@ func WriteTable(path string, write func(table.Writer) error) error {
 	if _, err := os.Lstat(path); err == nil {
 		return there()
 	}
-	err := atomicfile.CreateBy(path, func(to io.Writer) error {
-		buffered := bufio.NewWriterSize(to, 1<<20)
-		w, err := table.NewWriter(path, buffered)
-		if err != nil {
-			return err
-		}
-		if err := write(w); err != nil {
-			w.Close()
-			return err
-		}
-		return cmp.Or(w.Close(), buffered.Flush())
-	})
+	err := atomicfile.CreateBy(path, func(to io.Writer) error { return writeTable(path, to, write) })
 	if errors.Is(err, fs.ErrExist) { // created by another process meanwhile
 		return there()
 	}
 	return err
+}
+
+// writeTable writes the rows that write writes, in the format of path.
+func writeTable(path string, to io.Writer, write func(table.Writer) error) error {
+	buffered := bufio.NewWriterSize(to, 1<<20)
+	w, err := table.NewWriter(path, buffered)
+	if err != nil {
+		return err
+	}
+	if err := write(w); err != nil {
+		w.Close()
+		return err
+	}
+	return cmp.Or(w.Close(), buffered.Flush())
 }

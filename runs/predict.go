@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -24,6 +25,8 @@ type Prediction struct {
 	Dir   string
 	Files []string
 	Out   string
+	// To, if not nil, takes what is written, as CSV, in place of Out.
+	To io.Writer
 	// Method is the method of the run whose model predicts, the recommended one where it is empty.
 	Method string
 	// Vectors are the files that hold the features of Files: one for each, one for all, joined by id, or none. Join is
@@ -90,14 +93,7 @@ func Predict(ctx context.Context, q backend.Queue, p Prediction, progress func(d
 	}
 	defer m.close()
 	r := &predictor{Prediction: p, storedModel: m, model: m.predictor, found: make([]*Evaluation, len(m.columns))}
-	if err := atomicfile.MkdirAll(filepath.Dir(p.Out)); err != nil {
-		return nil, err
-	}
-	err = WriteTable(p.Out, func(w table.Writer) error {
-		r.writer = w
-		return r.files(ctx, progress)
-	})
-	if err != nil {
+	if err := r.write(func() error { return r.files(ctx, progress) }); err != nil {
 		return nil, err
 	}
 	r.gaps.tell(r.Filled, r.row)
@@ -112,6 +108,21 @@ func Predict(ctx context.Context, q backend.Queue, p Prediction, progress func(d
 		e.finish()
 	}
 	return found, nil
+}
+
+// write sets the writer that rows writes to.
+func (r *predictor) write(rows func() error) error {
+	to := func(w table.Writer) error {
+		r.writer = w
+		return rows()
+	}
+	if r.To != nil {
+		return writeTable("."+table.CSV, r.To, to)
+	}
+	if err := atomicfile.MkdirAll(filepath.Dir(r.Out)); err != nil {
+		return err
+	}
+	return WriteTable(r.Out, to)
 }
 
 func (r *predictor) files(ctx context.Context, progress func(done, total int64)) error {

@@ -92,11 +92,12 @@ func TestRunNotesUnseenClasses(t *testing.T) {
 	dry := []string{"run", "--data", "shops.yaml", "--dry-run"}
 	o := succeed(t, dir, dry...)
 	must.Hold(t, !strings.Contains(o.Stderr, "note:"), "all classes are there:\n%s", o.Stderr)
-	amtrl(t, dir, append(dry, "--target-samples", "1")...).Complains(t, 0, "note: no labelled sample of the target is of class ")
+	amtrl(t, dir, append(dry, "--target-samples", "1")...).Complains(t, 0, "note: the target has 1 sample, none of class ",
+		`"bad"`, "from the sources alone\n")
 	path := filepath.Join(dir, "shops.csv")
 	text := string(must.Get(os.ReadFile(path))(t))
 	must.Do(t, os.WriteFile(path, []byte(strings.ReplaceAll(text, "shop 4,bad", "shop 4,")), 0o644))
-	amtrl(t, dir, dry...).Complains(t, 0, `note: no labelled sample of the target is of class "bad" of label: `+
+	amtrl(t, dir, dry...).Complains(t, 0, `samples, none of class "bad" of label: `+
 		"what the model knows of that is from the sources alone, and the stated error counts no such row")
 	amtrl(t, dir, append(dry, "--head-loss", "squared")...).Complains(t, 0,
 		"of label: a class without a sample is never predicted, and the stated error counts")

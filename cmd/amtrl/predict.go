@@ -4,10 +4,13 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
+	"os"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/amtrl/amtrl/dataset/manifest"
 	"github.com/amtrl/amtrl/dataset/table"
 	"github.com/amtrl/amtrl/internal/flags"
 	"github.com/amtrl/amtrl/internal/text"
@@ -40,7 +43,8 @@ func (o *predictOptions) addFlags(set *flags.Set) {
 	set.Text(&o.method, "method", "`METHOD` of the run whose model predicts, such as uniform or target; by default the recommended one", "")
 	o.device.addFlags(set)
 	set.Group(groupOutput)
-	set.Text(&o.out, "out", "`FILE` to write, whose ending .parquet, .csv or .jsonl tells the format (required)", "")
+	set.Text(&o.out, "out", "`FILE` to write, whose ending .parquet, .csv or .jsonl tells the format, or - for CSV on standard "+
+		"output (required)", "")
 	set.Bool(&o.embed, "embed", "write phi, the representation of each row, in place of predictions")
 	o.addJSON(set, "how predictions compare with labels")
 	o.addQuiet(set)
@@ -63,19 +67,26 @@ func (o *predictOptions) check() error {
 		return flags.Misuse("--label does nothing with --embed")
 	case o.vectors.V == "" && o.join.Given:
 		return flags.Misuse("--join does nothing without --vectors")
+	case o.out.V == stdout && o.json.V:
+		return flags.Misuse("--json and --out - both print on standard output: name a file with --out")
 	}
-	if _, err := table.NewWriter(o.out.V, nil); err != nil {
+	if _, err := table.NewWriter(o.out.V, nil); err != nil && o.out.V != stdout {
 		return flags.Misuse("--out: %s", err)
 	}
 	return cmp.Or(o.device.check(), flags.OneOf(o.join, table.JoinRow, table.JoinID), o.output.check())
 }
 
+// stdout is the name of standard output.
+const stdout = "-"
+
 func (o *predictOptions) run(ctx context.Context) error {
+	data := dataOf(o.dir)
 	if study.Is(o.dir) {
 		s, err := study.Open(o.dir)
 		if err != nil {
 			return err
 		}
+		data = s.Settings.Data.Path
 		if o.dir, err = s.LatestRound(); err != nil {
 			return err
 		}
@@ -103,8 +114,12 @@ func (o *predictOptions) run(ctx context.Context) error {
 	}
 	defer q.Close()
 	p, notes := &importProgress{out: &o.output}, predictNotes{}
+	var to io.Writer
+	if o.out.V == stdout {
+		to = os.Stdout
+	}
 	found, err := runs.Predict(ctx, q, runs.Prediction{
-		Dir: o.dir, Method: o.method.V, Files: files, Out: o.out.V,
+		Dir: o.dir, Method: o.method.V, Files: files, Out: o.out.V, To: to,
 		Features: features, ID: o.id.V, Label: o.label.V, Embed: o.embed.V,
 		Vectors: vectors, Join: o.join.V,
 		Filled: notes.addFilled, Far: notes.addFar, Scaled: notes.addScaled, Unknown: notes.addUnknown,
@@ -118,12 +133,57 @@ func (o *predictOptions) run(ctx context.Context) error {
 		return interruptedImport(err)
 	}
 	notes.print(&o.output)
-	o.note("wrote %s", o.out.V)
+	if own := ownFile(data, files); own != "" && len(found) > 0 {
+		o.note("note: %s is a file of the run's own data: the model has learned from labelled rows of it, so new rows are predicted less well",
+			text.OneLine(own, 200))
+	}
 	var parts []string
 	for _, e := range found {
 		parts = append(parts, report.Evaluation(e, o.format))
 	}
-	return o.emitEither(found, strings.Join(parts, "\n"))
+	if text := strings.Join(parts, "\n"); to == nil {
+		o.note("wrote %s", o.out.V)
+		return o.emitEither(found, text)
+	} else if text != "" {
+		o.note("%s", strings.TrimSuffix(text, "\n"))
+	}
+	return nil
+}
+
+// dataOf returns the data of a run as they were given, or an empty string where its folder does not say.
+func dataOf(dir string) string {
+	words, _ := runs.ReadFlags(dir)
+	for _, w := range words {
+		if data, is := strings.CutPrefix(w, "--data="); is {
+			return data
+		}
+	}
+	return ""
+}
+
+// ownFile returns the first of the files that is among those of a manifest, or an empty string where none is, or the manifest cannot be
+// read.
+func ownFile(data string, files []string) string {
+	m, err := manifest.Read(data)
+	if err != nil {
+		return ""
+	}
+	inputs, err := m.Inputs()
+	if err != nil {
+		return ""
+	}
+	for _, file := range files {
+		info, err := os.Stat(file)
+		if err != nil {
+			continue
+		}
+		for _, in := range inputs {
+			if of, err := os.Stat(in.Path); err == nil && os.SameFile(info, of) {
+				return file
+			}
+		}
+	}
+	return ""
 }
 
 // predictNotes collects what is odd about the predicted rows, by column.

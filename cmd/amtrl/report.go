@@ -65,11 +65,11 @@ func (o *reportOptions) run(context.Context) error {
 	}
 	out := o.out.V
 	if out == "" {
-		if out = "-"; o.format.V == reportHTML {
+		if out = stdout; o.format.V == reportHTML {
 			out = filepath.Join(o.dir, "report.html")
 		}
 	}
-	if out == "-" {
+	if out == stdout {
 		return o.emit(string(content))
 	}
 	if err := atomicfile.Write(out, content); err != nil {

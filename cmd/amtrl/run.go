@@ -78,16 +78,16 @@ func (o *runOptions) run(ctx context.Context) error {
 	target := targets[0]
 	o.noteData(set)
 	if i, err := full.FindSource(set, target); err == nil {
-		_, test := set.LabelledRows(full.SourcesIn(set)[i].Pool)
-		for _, u := range full.UnseenClasses(set, i) {
+		unseen, samples, tested := full.UnseenClasses(set, i)
+		for _, u := range unseen {
 			then := "a class without a sample is never predicted"
 			if full.Classifies(set) {
 				then = "what the model knows of that is from the sources alone"
 			}
-			if len(test) == 0 {
+			if !tested {
 				then += ", and the stated error counts no such row"
 			}
-			o.note("note: no labelled sample of the target is %s: %s", u, then)
+			o.note("note: the target has %s, none %s: %s", text.Several(samples, "sample"), u, then)
 		}
 	}
 	choice, err := o.device.open(o.device.threads.V, &o.output)
