@@ -36,8 +36,12 @@ func (m *Manifest) GroupHints() (hints []GroupHint, err error) {
 			return nil, err
 		}
 	}
+	var source *column
+	if i := slices.IndexFunc(columns, func(c *column) bool { return c.Name == m.Source }); i >= 0 {
+		source = columns[i]
+	}
 	for _, c := range columns {
-		if _, twice := c.repeated(); !m.reads(c.Name) && !slices.Contains(features, c.Name) && m.perhapsGroup(c) != "" {
+		if _, twice := c.repeated(); !m.reads(c.Name) && !slices.Contains(features, c.Name) && m.perhapsGroup(c, source) != "" {
 			hints = append(hints, GroupHint{c.Name, fmt.Sprintf("%d of %s of column %s %s there more than once", twice,
 				text.Several(len(c.distinct), "value"), text.OneLine(c.Name, 80), text.Form(twice, "is", "are"))})
 		}

@@ -222,14 +222,15 @@ func (g *guesser) nameOthers(out *Guess, c *counts, notCost string) {
 	if !c.costs.vary {
 		why = fmt.Sprintf("%q is none", text.OneLine(c.costs.none, 20))
 	}
+	source := g.column(m.Source)
 	for _, of := range g.columns {
 		of.more = of.rows < c.rows || !c.all
 		switch {
-		case g.taken[of.Name] && (m.reads(of.Name) || slices.Contains(g.scalars, of.Name) || m.perhapsGroup(of) == ""):
+		case g.taken[of.Name] && (m.reads(of.Name) || slices.Contains(g.scalars, of.Name) || m.perhapsGroup(of, source) == ""):
 		case of.Name == notCost:
 			out.Others = append(out.Others, fmt.Sprintf("%s (no cost: %s)", of.Name, why))
 		default:
-			out.Others = append(out.Others, fmt.Sprintf("%s (%s%s)", of.Name, m.unused(of), m.perhapsGroup(of)))
+			out.Others = append(out.Others, fmt.Sprintf("%s (%s%s)", of.Name, m.unused(of), m.perhapsGroup(of, source)))
 		}
 	}
 }

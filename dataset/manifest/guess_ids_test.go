@@ -33,6 +33,10 @@ func TestLookForIDs(t *testing.T) {
 		{"customer", often, false, "--group customer"},
 		{"policy_id", often, false, "--group policy_id"},
 		{"patient", often, false, "--group patient"},
+		{"Patient No.", often, false, "--group 'Patient No.'"},
+		{"subject_number", often, false, "--group subject_number"},
+		{"Proband", func(i int) string { return fmt.Sprintf("p%d-%d", i%4, i/20) }, false, "--group Proband"}, // five rows of one site each
+		{"street", func(i int) string { return fmt.Sprint("w", i/3) }, false, ""},                             // of several sites
 		{"customer", kind, true, ""},
 		{"turnover", once, true, ""},
 		{"employee", func(i int) string { return fmt.Sprint(5 + distinct[i/3]) }, true, ""},

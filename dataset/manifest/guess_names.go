@@ -41,10 +41,11 @@ func numbersOf(things ...string) (names []string) {
 	return names
 }
 
-// withIDs returns the names, and behind them the names of their ids.
+// withIDs returns the names, and behind them the names of their ids and numbers.
 func withIDs(names ...string) []string {
+	all := append(slices.Clone(names), numbersOf(names...)...)
 	for _, name := range names {
-		names = append(names, name+"?id")
+		all = append(all, name+"?id")
 	}
-	return names
+	return all
 }

@@ -17,7 +17,7 @@ var date = regexp.MustCompile(`^(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,
 // named reports whether the name of a column matches one of the patterns, in upper or lower case.
 func (c *column) named(patterns []string) bool {
 	return slices.ContainsFunc(patterns, func(p string) bool {
-		ok, _ := text.Match(p, strings.ToLower(c.Name))
+		ok, _ := text.Match(p, strings.ToLower(strings.TrimSuffix(c.Name, ".")))
 		return ok
 	})
 }
@@ -141,14 +141,31 @@ func (c *column) namesGroups() bool {
 	return (c.named(groupNames) || c.named(partyNames) && many) && !c.measured() && !c.boolean()
 }
 
-// perhapsGroup returns a hint that rows with the same value of a column may belong together, where its name and its values look so, and
-// otherwise an empty string. No column is taken for the group unless the user says so.
-func (m *Manifest) perhapsGroup(c *column) string {
+// perhapsGroup returns a hint that rows with the same value of a column may belong together, where its name and its values look so, or its
+// values alone, and otherwise an empty string. No column is taken for the group unless the user says so.
+func (m *Manifest) perhapsGroup(c, source *column) string {
 	_, twice := c.repeated()
-	if m.Group != "" || !c.namesGroups() || !c.dividesLikeSources() && 4*twice < len(c.distinct) {
+	named := c.namesGroups() && (c.dividesLikeSources() || 4*twice >= len(c.distinct))
+	if m.Group != "" || !named && !c.groupsWithin(source) {
 		return ""
 	}
-	return "; where its rows belong together, --group " + c.Name
+	return "; where its rows belong together, --group " + text.ShellQuote(c.Name)
+}
+
+// groupsWithin reports whether a column of texts divides the rows of sources further, into many groups that each lie in one source,
+// whatever it is called: nearly all of its values occur again, each in one source alone.
+func (c *column) groupsWithin(source *column) bool {
+	_, twice := c.repeated()
+	texts := c.Kind == table.Text && c.numbers+c.booleans+c.dates+c.lists == 0 && !c.Time
+	if !texts || source == nil || len(c.distinct) <= mostWords || 10*twice < 9*len(c.distinct) || 10*c.missing > c.rows || c.fixed(source) {
+		return false
+	}
+	for _, p := range source.parts(c) {
+		if p.several {
+			return false
+		}
+	}
+	return true
 }
 
 func (g *guesser) refuseSource(m *Manifest, file string) error {
