@@ -66,7 +66,7 @@ func (r *Result) dominant(p *pipeline.Problem, in pipeline.Labelled, last []*pip
 func (d *Dominant) String() string {
 	name, label := text.OneLine(d.ID, 80), "label"
 	if name == "" {
-		name = fmt.Sprintf("in row %d", d.Row)
+		name = fmt.Sprintf("in row %d (from 0)", d.Row)
 	}
 	if d.Output != "" {
 		label = text.OneLine(d.Output, 80)

@@ -52,7 +52,7 @@ func TestDominant(t *testing.T) {
 		wild   float32
 		groups bool
 		want   string
-	}{{0, false, ""}, {60, false, "sample in row 7 of the target makes "}, {60, true, ""}} {
+	}{{0, false, ""}, {60, false, "sample in row 7 (from 0) of the target makes "}, {60, true, ""}} {
 		set := numbersApart(t, rng, c.wild, c.groups)
 		device := must.Get(cpu.Open(1))(t)
 		defer device.Close()

@@ -159,7 +159,9 @@ func chooseModel(dir, method string) (path string, raw []byte, err error) {
 	} else {
 		_, err = os.Stat(path)
 	}
-	if errors.Is(err, fs.ErrNotExist) {
+	if info, no := os.Stat(dir); err != nil && no == nil && !info.IsDir() {
+		err = fmt.Errorf("%s: expected the folder of a finished run, found a file", dir)
+	} else if errors.Is(err, fs.ErrNotExist) {
 		err = fmt.Errorf("%s has no %s: expected the folder of a finished run", dir, modelFile)
 	}
 	if err != nil || method == "" {

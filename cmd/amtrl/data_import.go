@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"slices"
 
 	"github.com/urfave/cli/v2"
 
@@ -25,10 +27,13 @@ func (o *dataOptions) folder(ctx context.Context, out *output) (string, error) {
 	}
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", fmt.Errorf("%s: expected %s, %s, %s, a manifest or a folder, found none", path, dataDigits, dataSparse, dataRandom)
+		return "", fmt.Errorf("%s: expected %s, %s, %s, a manifest or a folder, found no such file", path, dataDigits, dataSparse, dataRandom)
 	}
-	if err != nil || info.IsDir() {
-		return path, err
+	if err != nil {
+		return "", err
+	}
+	if info.IsDir() {
+		return path, tablesFault(path)
 	}
 	if format := table.FormatOf(path); format != "" && format != table.JSON { // a manifest can be JSON
 		return "", fmt.Errorf("%s: expected a manifest, found a %s file: amtrl data init %s makes one", path, format, text.ShellQuote(path))
@@ -44,6 +49,30 @@ func (o *dataOptions) folder(ctx context.Context, out *output) (string, error) {
 	dir, err := columnar.Cached(ctx, m, func(dir string) { out.note("importing %s into %s", path, dir) }, p.step)
 	p.meter.close()
 	return dir, interruptedImport(err)
+}
+
+// tablesFault returns an error where a folder of data has a manifest or tables in it, and is not what it must be to be read as data.
+func tablesFault(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil || columnar.Is(dir) {
+		return err
+	}
+	at := slices.IndexFunc(entries, func(e fs.DirEntry) bool { return e.Name() == "dataset.yaml" })
+	if at < 0 {
+		at = slices.IndexFunc(entries, func(e fs.DirEntry) bool {
+			return !e.IsDir() && slices.Contains([]string{table.Parquet, table.CSV, table.TSV, table.JSONL}, table.FormatOf(e.Name()))
+		})
+	}
+	if at < 0 {
+		return nil
+	}
+	name := entries[at].Name()
+	if path := filepath.Join(dir, name); name == "dataset.yaml" {
+		return fmt.Errorf("%s: expected a folder that data import wrote, or the layout of MNIST-C, found a manifest in it: --data %s", dir,
+			text.ShellQuote(path))
+	}
+	return fmt.Errorf("%s: expected a folder that data import wrote, or the layout of MNIST-C, found tables, such as %s: amtrl data init %s "+
+		"makes a manifest", dir, text.OneLine(name, 80), text.ShellQuote(dir))
 }
 
 // interruptedImport turns a cancellation into an interruption which says that nothing was written. It returns other errors unchanged.

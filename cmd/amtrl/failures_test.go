@@ -31,11 +31,16 @@ func TestFailures(t *testing.T) {
 	write("longname.csv", "source,cost\n"+long+",1\n")
 	write("nu.csv", "source,nu\nfog_1,NaN\n")
 	must.Do(t, os.MkdirAll(filepath.Join(dir, "run"), 0o755))
+	must.Do(t, os.MkdirAll(filepath.Join(dir, "set"), 0o755))
+	write("set/dataset.yaml", "files: rows.csv\n")
 	write("run/model.safetensors", "not tensors")
 	for _, test := range []struct{ args, want string }{
 		{"run --backend cuda --digits 20", "cuda: not available"},
-		{"run --data nowhere", "nowhere: expected digits, synthetic:sparse, synthetic:random, a manifest or a folder, found none"},
-		{"run --data .", ""},
+		{"run --data nowhere", "nowhere: expected digits, synthetic:sparse, synthetic:random, a manifest or a folder, found no such file"},
+		{"run --data .", ".: expected a folder that data import wrote, or the layout of MNIST-C, found tables, such as "},
+		{"run --data set", "set: expected a folder that data import wrote, or the layout of MNIST-C, found a manifest in it: " +
+			"--data set/dataset.yaml"},
+		{"predict file free.csv --out p.csv", "file: expected the folder of a finished run, found a file"},
 		{"run --data file", "file: "},
 		{"run --digits 20", "expected at least the 500 target samples"},
 		{"run --digits 20 --target-samples 5 --schedule theory", "schedule theory asks for at least"},

@@ -100,6 +100,10 @@ func (g *guesser) refuseCommas(file string, among func(*column) bool, instead st
 		if !c.hasCommas() || !among(c) {
 			continue
 		}
+		if c.pointed {
+			return fmt.Errorf("%s: column %s: expected numbers with a decimal comma, as others in this file have, found %q: points between "+
+				"thousands leave it open; write the numbers without them%s", file, text.OneLine(c.Name, 80), text.OneLine(c.comma, 80), instead)
+		}
 		names, example = append(names, c.Name), cmp.Or(example, c.comma)
 		decimal, either = decimal || !c.thousands(), either && c.decimal == c.commas
 		if c.points > 0 {

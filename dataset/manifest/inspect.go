@@ -43,11 +43,12 @@ type column struct {
 	lists         int
 	word          string // the first value that is no number
 	dates         int    // of the values that are no numbers
-	commas        int    // of the values that are no numbers, those that would be numbers without commas
+	commas        int    // of the values that are no numbers, those that would be numbers without commas, or points between thousands
 	comma         string // the first of them
 	apart         int    // of them, those whose commas can separate thousands
 	decimal       int    // of them, those with a comma that can be the decimal sign
 	points        int    // of the last, those with points between thousands
+	pointed       bool   // whether some are numbers with points in a file of decimal commas
 	units         int    // of the values that are no numbers, those that would be numbers without a unit and grouping
 	unit          string // the first of these units
 	united        string // and the first value that has it
@@ -164,7 +165,7 @@ func (c *column) look(v *table.Values, i int) {
 		if date.MatchString(name) {
 			c.dates++
 		}
-		c.lookAtCommas(name)
+		c.lookAtCommas(v, i)
 		if unit := table.UnitOf(name); unit != "" {
 			if c.units++; c.units == 1 {
 				c.unit, c.united = unit, strings.Clone(name)
@@ -176,9 +177,11 @@ func (c *column) look(v *table.Values, i int) {
 	}
 }
 
-func (c *column) lookAtCommas(name string) {
+func (c *column) lookAtCommas(v *table.Values, i int) {
+	name := v.Word(i)
 	apart, decimal := table.HasThousands(name), table.HasDecimalComma(name)
-	if !apart && !decimal {
+	_, plain := v.Plain(i)
+	if c.pointed = c.pointed || !plain; !apart && !decimal && plain {
 		return
 	}
 	if c.commas++; c.commas == 1 {

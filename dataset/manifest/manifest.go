@@ -195,7 +195,7 @@ func (m *Manifest) CheckSources(names []string, near func(name string) string) e
 func (m *Manifest) check() error {
 	switch {
 	case len(m.Files) == 0:
-		return fmt.Errorf("%s: expected files, found none", m.Path)
+		return fmt.Errorf("%s: files: expected the name of a file or a list of names, found none", m.Path)
 	case m.Source == "":
 		return fmt.Errorf("%s: columns: expected source, a column or %s or %s, found none", m.Path, FromFile, FromFolder)
 	case len(m.Features) == 0 && len(m.Categories) == 0 && m.Vectors == nil:

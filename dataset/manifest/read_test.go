@@ -122,7 +122,7 @@ func TestParseRefuses(t *testing.T) {
 		{change("shop-1: 2", "shop-1: 0"), `expected a cost from 1e-18 to 1e+18, found "0"`},
 		{change("shop-2: 0.5", "shop-1: 0.5"), `the source "shop-1" is there twice`},
 		{change("shop-2: 0.5", "shop-2: .nan"), `expected a cost from 1e-18 to 1e+18, found ".nan"`},
-		{"files: []\n" + full[strings.Index(full, "format"):], "expected files, found none"},
+		{"files: []\n" + full[strings.Index(full, "format"):], "files: expected the name of a file or a list of names, found none"},
 	} {
 		_, err := Parse("m.yaml", []byte(c.text))
 		must.Fail(t, c.want, err, "m.yaml", c.want)

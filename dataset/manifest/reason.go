@@ -88,6 +88,8 @@ func (m *Manifest) unused(c *column) string {
 		return fmt.Sprintf("numbers of rows, though %d are there more than once%s, as where rows were copied", twice, in)
 	case len(c.distinct) == 1 && c.missing == 0:
 		return "the same" + cmp.Or(in, " in all rows")
+	case c.hasCommas() && c.pointed:
+		return "numbers with points, where others have decimal commas"
 	case c.hasCommas() && c.thousands():
 		return "numbers with commas between thousands"
 	case c.hasCommas():

@@ -135,3 +135,17 @@ func commaOf(r *bufio.Reader) rune {
 	}
 	return ','
 }
+
+// isPadded reports whether a blank follows each separator of the header row, as people write by hand: then blanks behind separators belong
+// to no cell. It consumes nothing. Separators that are blanks themselves are never padded.
+func isPadded(r *bufio.Reader, comma rune) bool {
+	head, _ := r.Peek(1 << 15)
+	line, _, _ := strings.Cut(string(head), "\n")
+	_, rest, several := strings.Cut(line, string(comma))
+	for name := range strings.SplitSeq(rest, string(comma)) {
+		if !strings.HasPrefix(name, " ") {
+			return false
+		}
+	}
+	return several && comma != '\t' && comma != ' '
+}

@@ -48,7 +48,7 @@ func (r *records) head() iter.Seq[string] {
 			raw = raw[:bytes.LastIndexByte(raw, '\n')+1]
 		}
 		rows := csv.NewReader(bytes.NewReader(raw))
-		rows.Comma, rows.ReuseRecord = r.Comma, true
+		rows.Comma, rows.ReuseRecord, rows.TrimLeadingSpace = r.Comma, true, r.TrimLeadingSpace
 		for {
 			row, err := rows.Read()
 			if err != nil {
@@ -116,6 +116,7 @@ func (t *csvTable) records() (*records, error) {
 	} else if r.Comma == ',' {
 		r.Comma = commaOf(buffered)
 	}
+	r.TrimLeadingSpace = isPadded(buffered, r.Comma)
 	header, err := r.Read()
 	if err != nil {
 		in.Close()

@@ -33,6 +33,32 @@ func TestCommaOfCSV(t *testing.T) {
 	}
 }
 
+// Blanks behind separators belong to no cell where the header row has one behind each of them, and to the cells otherwise.
+func TestPaddedCSV(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "rows.csv")
+	of := func(text string, scalars ...string) (cells string) {
+		must.Do(t, os.WriteFile(path, []byte(text), 0o644))
+		got := read(t, path, scalars, nil)
+		for _, name := range scalars {
+			for _, v := range got.Scalars[name] {
+				cells += *v + "|"
+			}
+		}
+		return cells
+	}
+	for text, want := range map[string]string{
+		"id, site, x\nr1, A b, 0.5\nr2,B,  1\n":            "r1|r2|A b|B|0.5|1|",
+		"id; site; x\r\nr1; \"A; b\"; 1,5\r\nr2; B; 2\r\n": "r1|r2|A; b|B|1,5|2|",
+		"\ufeffid, site, x\nr1, , 1\n":                     "r1||1|",
+		"id,site,x\nr1, A b, 0.5\n":                        "r1| A b| 0.5|",
+		"sep=|\nid| site| x\nr1| A| 1\n":                   "r1|A|1|",
+	} {
+		must.Equal(t, of(text, "id", "site", "x"), want, "cells of %q", text)
+	}
+	must.Equal(t, of("id,site, x\nr1, A,1\n", "id", "site", " x"), "r1| A|1|", "one name that begins with a blank")
+	must.Equal(t, of("id\t site\t x\nr1\t\t1\n", "id", " site", " x"), "r1||1|", "tabs")
+}
+
 // The separator of a CSV file is the one that its header row and its first row have equally often.
 func TestCommaOfNamesWithCommas(t *testing.T) {
 	for text, want := range map[string]string{

@@ -2,6 +2,7 @@ package table
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -67,6 +68,10 @@ func open(b base, format string) (Table, error) {
 	if ending := spreadsheetEnding(b.file); ending != "" {
 		return nil, spreadsheetFault(b.path, ending)
 	}
+	if format != Parquet && isParquet(b.file) {
+		return nil, fmt.Errorf("%s: expected a file of format %s, found one of %s: give it a name that ends in .parquet", b.path,
+			cmp.Or(format, "its name"), Parquet)
+	}
 	switch format {
 	case Parquet:
 		return openParquet(b)
@@ -85,6 +90,13 @@ func open(b base, format string) (Table, error) {
 		return nil, err
 	}
 	return nil, fmt.Errorf("%s: expected a file in one of the formats %s, found format %q", b.path, strings.Join(Formats(), ", "), format)
+}
+
+// isParquet reports whether f begins as Parquet files do.
+func isParquet(f file) bool {
+	var head [4]byte
+	n, _ := f.ReadAt(head[:], 0)
+	return string(head[:n]) == "PAR1"
 }
 
 // file is what a table is read from.

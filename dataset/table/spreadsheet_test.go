@@ -58,3 +58,12 @@ func TestSpreadsheets(t *testing.T) {
 	tab := must.Get(Open(filepath.Join(dir, "x.csv"), CSV))(t)
 	must.Do(t, tab.Close())
 }
+
+// A Parquet file that is called like a text file is named as what it is.
+func TestParquetByAnotherName(t *testing.T) {
+	for _, name := range []string{"rows.csv", "rows.tsv", "rows.jsonl", "rows.json", "rows.npy"} {
+		path := filepath.Join(t.TempDir(), name)
+		must.Do(t, os.WriteFile(path, []byte("PAR1\x15\x04\x15\x10PAR1"), 0o644))
+		must.Fail(t, name, must.Err(Open(path, FormatOf(path))), name+": expected a file of format "+FormatOf(path)+", found one of parquet")
+	}
+}
