@@ -82,22 +82,24 @@ const leastApart = 0.02
 //
 // where r is the ratio of the variances between and within pools, both summed over features, each in units of its spread where scaling is
 // ScalingFeature. So the mean of a few rows does not count for more than it tells. The target's rows that its tasks hold out do not count.
-func poolCentres(set *dataset.Set, target Source, scaling string) (centres [][]float32, apart bool) {
+// momentsOf returns the moments of a pool without some of its rows.
+func poolCentres(set *dataset.Set, target Source, scaling string, momentsOf func(pool int, without []int32) poolMoments) (
+	centres [][]float32, apart bool) {
 	d, pools := set.Pools[0].Cols, len(set.Pools)
 	means, counts, within := make([][]float64, pools), make([]float64, pools), make([]float64, d)
 	mu, free, some, inverse := make([]float64, d), 0.0, 0.0, 0.0
-	for m, pool := range set.Pools {
+	for m := range set.Pools {
 		var test []int32
 		if m == target.Pool {
 			test = target.testRows(set)
 		}
-		rows := centreRowsOf(pool, test)
-		if counts[m] = float64(len(rows)); len(rows) == 0 {
+		of := momentsOf(m, test)
+		if means[m], counts[m] = of.mean, float64(of.rows); of.rows == 0 {
 			continue
 		}
-		means[m] = addMoments(pool, rows, within)
-		for j, v := range means[m] {
+		for j, v := range of.mean {
 			mu[j] += v
+			within[j] += of.within[j]
 		}
 		free, some, inverse = free+counts[m]-1, some+1, inverse+1/counts[m]
 	}
@@ -160,9 +162,18 @@ func centreRowsOf(pool *dataset.Pool, test []int32) []int32 {
 	return some
 }
 
-// addMoments returns the mean of rows of a pool and adds to within the sum of their squared distances from it, by feature.
-func addMoments(pool *dataset.Pool, rows []int32, within []float64) (mean []float64) {
-	d := len(within)
+// poolMoments holds the mean of a number of rows of a pool, and the sum of their squared distances from it, by feature.
+type poolMoments struct {
+	rows         int
+	mean, within []float64
+}
+
+// momentsOf computes the moments of the rows of centreRowsOf.
+func momentsOf(pool *dataset.Pool, without []int32) poolMoments {
+	rows, d := centreRowsOf(pool, without), pool.Cols
+	if len(rows) == 0 {
+		return poolMoments{}
+	}
 	first, row, sum, square := make([]float32, d), make([]float32, d), make([]float64, d), make([]float64, d)
 	readRow(pool, int(rows[0]), first)
 	for _, i := range rows {
@@ -173,12 +184,12 @@ func addMoments(pool *dataset.Pool, rows []int32, within []float64) (mean []floa
 			square[j] += e * e
 		}
 	}
-	mean = make([]float64, d)
-	for j := range mean {
-		mean[j] = float64(first[j]) + sum[j]/float64(len(rows))
-		within[j] += math.Max(0, square[j]-sum[j]*sum[j]/float64(len(rows)))
+	of := poolMoments{len(rows), make([]float64, d), make([]float64, d)}
+	for j := range d {
+		of.mean[j] = float64(first[j]) + sum[j]/float64(len(rows))
+		of.within[j] = math.Max(0, square[j]-sum[j]*sum[j]/float64(len(rows)))
 	}
-	return mean
+	return of
 }
 
 // addCentre sets representation.centre to the centre of the target's pool where the last round had it, so that the

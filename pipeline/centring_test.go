@@ -29,6 +29,11 @@ func apart(set *dataset.Set, by func(pool int) []float64) *dataset.Set {
 	return &out
 }
 
+// plainMoments computes the moments of pools anew.
+func plainMoments(set *dataset.Set) func(int, []int32) poolMoments {
+	return func(pool int, without []int32) poolMoments { return momentsOf(set.Pools[pool], without) }
+}
+
 // centresPlainly computes poolCentres from lists of rows.
 func centresPlainly(set *dataset.Set, target int, test []int32, scaling string) ([][]float64, bool) {
 	d := set.Pools[0].Cols
@@ -117,7 +122,7 @@ func TestPoolCentres(t *testing.T) {
 			}
 		}
 		set.Tasks[target].Test = test
-		got, apart := poolCentres(set, Source{Pool: target, Tasks: []int{target}}, scaling)
+		got, apart := poolCentres(set, Source{Pool: target, Tasks: []int{target}}, scaling, plainMoments(set))
 		want, wantApart := centresPlainly(set, target, test, scaling)
 		must.Equal(t, apart, wantApart, "turn %d: whether pools lie apart", turn)
 		for m := range want {
@@ -130,7 +135,7 @@ func TestPoolCentres(t *testing.T) {
 // Only a part of many rows is read.
 func TestPoolCentresOfManyRows(t *testing.T) {
 	set := apart(shops(testrand.New(t), 3, 3*centreRows, 2, 1, false), func(m int) []float64 { return []float64{float64(9 * m), 0} })
-	centres, apart := poolCentres(set, (&Config{}).SourcesIn(set)[1], ScalingGlobal)
+	centres, apart := poolCentres(set, (&Config{}).SourcesIn(set)[1], ScalingGlobal, plainMoments(set))
 	must.Hold(t, apart, "the pools do not lie apart")
 	for m, c := range centres {
 		must.Hold(t, math.Abs(float64(c[0])-float64(9*m)) < 0.1 && math.Abs(float64(c[1])) < 0.1, "the centre of pool %d is %v", m, c)

@@ -56,7 +56,7 @@ func NewLearner(data *Resident, p *Problem) (*Learner, error) {
 	}
 	own := *p
 	if own.Config.Centring != "" {
-		own.means, own.apart = poolCentres(p.Set, p.Target, own.Config.Scaling)
+		own.means, own.apart = poolCentres(p.Set, p.Target, own.Config.Scaling, data.momentsOf)
 	}
 	l := &Learner{given: p, problem: &own, data: data, queue: queue, tmp: backend.NewScope(queue)}
 	l.head = l.tmp.Vector(backend.Float32, len(p.Target.Tasks)*(p.Config.headLen(p.Set.Pools[0].Cols)+p.squaredHeadLen()))

@@ -4,12 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/amtrl/amtrl/backend"
 	"github.com/amtrl/amtrl/dataset"
 )
 
-// Resident is a data set on a device: every pool is uploaded once, and samples are row indices into it. Pools for which
+// Resident is a data set on a device: every pool is uploaded once, and samples are row indices into it, except where rows
+// are taken less the centre of their source (Config.Centring): then the drawn rows are copied, as float32. Pools for which
 // the device has no room stay in the memory of the process, and the rows drawn from them are copied to the device. Any
 // number of learners may share a Resident at the same time.
 type Resident struct {
@@ -17,6 +19,19 @@ type Resident struct {
 	Set    *dataset.Set
 	pools  []backend.Pool
 	onHost int64 // bytes of the pools that stay in host memory for want of room
+	// moments returns the moments of each pool, which are computed once. It is empty where they would take much memory.
+	moments []func() poolMoments
+}
+
+// mostMoments bounds the features of all pools whose moments a Resident keeps, 16 bytes each.
+const mostMoments = 1 << 22
+
+// momentsOf returns the moments of a pool without some of its rows.
+func (r *Resident) momentsOf(pool int, without []int32) poolMoments {
+	if len(r.moments) == 0 || len(without) > 0 {
+		return momentsOf(r.Set.Pools[pool], without)
+	}
+	return r.moments[pool]()
 }
 
 // NewResident uploads the pools of a set. It validates the set, or checks its shape alone where a pool is a mapped
@@ -36,6 +51,11 @@ func NewResident(device backend.Device, set *dataset.Set) (*Resident, error) {
 	}
 	defer queue.Close()
 	r := &Resident{Device: device, Set: set}
+	if len(set.Pools)*set.Pools[0].Cols <= mostMoments {
+		for _, p := range set.Pools {
+			r.moments = append(r.moments, sync.OnceValue(func() poolMoments { return momentsOf(p, nil) }))
+		}
+	}
 	if err := r.upload(queue); err != nil {
 		r.Close()
 		return nil, err
