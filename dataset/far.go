@@ -325,7 +325,7 @@ func (f *farFeatures) oddities(s *Set, place placeOf) []Oddity {
 		u.q1, u.q3, c.value = readable(u.q1, u.q3-u.q1), readable(u.q3, u.q3-u.q1), readable(c.value, u.q3-u.q1)
 		code, from, to = readable(code, to-from), readable(from, to-from), readable(to, to-from)
 		switch {
-		case coded == 0 && !far:
+		case coded == 0 && (!far || table.HasLog(s.Columns.Features, s.Columns.Features[j])): // which is known to have a long tail
 		case len(out) == most:
 			more++
 		case coded > 0:
@@ -347,8 +347,8 @@ func (f *farFeatures) oddities(s *Set, place placeOf) []Oddity {
 }
 
 // farAdvice is what to do about a cell far from the others.
-const farAdvice = "correct it if it is wrong, or take such rows out where it stands for a missing value; of a column that is right and " +
-	"has a long tail write the logarithm"
+const farAdvice = "correct it if it is wrong, or take such rows out where it stands for a missing value; where the column is right and " +
+	"has a long tail, add its logarithm to columns: features, as \"log NAME\""
 
 // farCells lists the columns of a table that have a cell far from the others, or a code for a missing value.
 func (s *Set) farCells(place placeOf) []Oddity {

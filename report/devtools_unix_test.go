@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"syscall"
 	"testing"
 	"time"
 
@@ -51,9 +52,11 @@ func openBrowser(t *testing.T) *browser {
 		}
 		t.Skip("no chromium in PATH: pages are not opened in a browser")
 	}
+	profile := must.Get(os.MkdirTemp("", "amtrl-browser-"))(t)
 	cmd := exec.Command(path, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars", "--no-first-run",
 		"--disable-background-networking", "--disable-component-update", "--disable-sync", "--remote-debugging-pipe",
-		"--user-data-dir="+t.TempDir())
+		"--user-data-dir="+profile)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	in, to := must.Get2(os.Pipe())(t)
 	from, out := must.Get2(os.Pipe())(t)
 	cmd.ExtraFiles = []*os.File{in, out} // descriptors 3 and 4
@@ -65,9 +68,15 @@ func openBrowser(t *testing.T) *browser {
 	t.Cleanup(func() {
 		patience.Stop()
 		to.Close()
-		cmd.Process.Kill()
+		syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
 		cmd.Wait()
 		from.Close()
+		for range 50 { // its other processes may take a moment to end, and write until then
+			if os.RemoveAll(profile) == nil {
+				break
+			}
+			time.Sleep(100 * time.Millisecond)
+		}
 	})
 	var target struct{ TargetID string }
 	b.call("Target.createTarget", map[string]any{"url": "about:blank"}, &target)

@@ -180,7 +180,7 @@ func (r *predictor) open(i int) (table.Table, error) {
 		if err != nil {
 			return nil, err
 		}
-		return r.derive(path, table.WithCodes(t, r.missingCodes))
+		return r.derive(path, t)
 	}
 	v := table.VectorFile{Path: r.Vectors[i], Format: table.FormatOf(r.Vectors[i]), Join: r.Join, ID: cmp.Or(r.ID, r.storedModel.id)}
 	if names := r.names(); len(names) == 1 && v.Format != table.NPY {
@@ -209,15 +209,45 @@ func (r *predictor) names() []string {
 func (r *predictor) columnsIn(path string, columns []table.Column) (names []string, renamed bool, err error) {
 	count := r.width() - table.CountWords(r.words)
 	if len(r.Features) > 0 {
+		read := r.readColumns(count)
 		names, err := r.selected(path, columns)
 		switch {
-		case err == nil && len(names) == count:
-			return names, true, nil
+		case err == nil && len(names) == len(read):
+			return r.inPlaceOf(read, names, count), true, nil
 		case err == nil && len(names) > 1 && len(names) != r.width():
-			return nil, false, r.wrongCount(path, count, names)
+			return nil, false, r.wrongCount(path, len(read), names)
 		}
 	}
 	return r.storedModel.features[:min(count, len(r.storedModel.features))], false, nil
+}
+
+// readColumns returns the columns that the first count features of the run are read from, each once: a column and its logarithm are read
+// from the same.
+func (r *predictor) readColumns(count int) (read []string) {
+	for _, name := range r.storedModel.features[:min(count, len(r.storedModel.features))] {
+		if column, _, is := table.LogOf(name); is {
+			name = column
+		}
+		if !slices.Contains(read, name) {
+			read = append(read, name)
+		}
+	}
+	return read
+}
+
+// inPlaceOf returns the names of the first count features of the run with names in place of the columns read.
+func (r *predictor) inPlaceOf(read, names []string, count int) (features []string) {
+	for _, name := range r.storedModel.features[:count] {
+		column, l, is := table.LogOf(name)
+		if !is {
+			column = name
+		}
+		if column = names[slices.Index(read, column)]; is {
+			column = l.Name(column)
+		}
+		features = append(features, column)
+	}
+	return features
 }
 
 func (r *predictor) wrongCount(path string, want int, found []string) error {
@@ -225,13 +255,14 @@ func (r *predictor) wrongCount(path string, want int, found []string) error {
 		found[0])
 }
 
-// derive adds to a table the features that the run made of its columns: words, and missing indicators.
+// derive adds to a table the features that the run made of its columns: logarithms, words, and missing indicators.
 func (r *predictor) derive(path string, t table.Table) (table.Table, error) {
 	names, renamed, err := r.columnsIn(path, t.Columns())
 	if err != nil {
 		t.Close()
 		return nil, err
 	}
+	t = table.WithCodes(table.WithLogs(t, names), r.missingCodes)
 	words := slices.Clone(r.words)
 	if r.named = nil; renamed {
 		r.named = slices.Clone(names)

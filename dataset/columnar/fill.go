@@ -3,6 +3,7 @@ package columnar
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/amtrl/amtrl/dataset/manifest"
 	"github.com/amtrl/amtrl/dataset/table"
@@ -24,7 +25,8 @@ func (w *writer) measure(b *table.Batch) (err error) {
 // finish scales the features to their units, fills missing ones with their means, and records both in the header.
 func (w *writer) finish(h *header) error {
 	means, scale, fine := w.spreads.units()
-	w.middle.tame(means, scale)
+	n := len(scale) - w.derived.Products() // whose factors are cut to the middle of their values
+	w.middle.tame(means[:n], scale[:n])
 	w.wordUnits(scale)
 	w.derivedUnits(scale)
 	if w.scaled {
@@ -58,7 +60,8 @@ func (s *survey) countMissing(v *table.Vectors, i int) {
 func (s *survey) settleMissing() {
 	rows := s.taken()
 	for j, n := range s.missing {
-		if manifest.Indicates(n, rows) {
+		column, _, is := table.LogOf(s.features[j])
+		if beside := is && slices.Contains(s.features, column); manifest.Indicates(n, rows) && !beside {
 			w := table.Missing(s.features[j])
 			s.categories = append(s.categories, &category{column: w.Column, words: w.Words})
 		}

@@ -183,7 +183,8 @@ func (s *survey) checkFeatures(path string, columns []table.Column) error {
 	if (fill || len(s.categories) > 0 || s.manifest.Derives()) && len(of) == 1 && of[0].Kind == table.Vector {
 		return s.listsFault(path, names[0])
 	}
-	if n := len(names); s.manifest.Products && (n < 2 || n > maxFactors) {
+	factors := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return table.HasLog(names, name) })
+	if n := len(factors); s.manifest.Products && (n < 2 || n > maxFactors) {
 		return fmt.Errorf("%s: columns: products: expected 2 to %d columns of features, found %d", s.manifest.Path, maxFactors, n)
 	}
 	element := table.Float32 // where there are words, or features are computed from others

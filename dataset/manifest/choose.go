@@ -153,7 +153,7 @@ func (g *guesser) chooseFeatures(m *Manifest, known Known, file string, columns 
 	}
 	bends := false
 	for _, c := range g.columns {
-		if !slices.Contains(features, c.Name) {
+		if !slices.Contains(features, c.Name) && !table.HasLog(features, c.Name) {
 			continue
 		}
 		if g.taken[c.Name] = true; !c.list() {
@@ -169,5 +169,8 @@ func (g *guesser) chooseFeatures(m *Manifest, known Known, file string, columns 
 		m.Knots = usualKnots
 	}
 	m.Products = g.few && len(g.scalars) > 1 && len(g.scalars) <= mostFactors && m.Group == ""
+	if g.few && len(known.Features) == 0 {
+		g.guessLogs(m)
+	}
 	return nil
 }

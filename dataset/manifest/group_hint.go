@@ -41,7 +41,10 @@ func (m *Manifest) GroupHints() (hints []GroupHint, err error) {
 		source = columns[i]
 	}
 	for _, c := range columns {
-		if _, twice := c.repeated(); !m.reads(c.Name) && !slices.Contains(features, c.Name) && m.perhapsGroup(c, source) != "" {
+		if m.reads(c.Name) || slices.Contains(features, c.Name) || table.HasLog(features, c.Name) {
+			continue
+		}
+		if _, twice := c.repeated(); m.perhapsGroup(c, source) != "" {
 			hints = append(hints, GroupHint{c.Name, fmt.Sprintf("%d of %s of column %s %s there more than once", twice,
 				text.Several(len(c.distinct), "value"), text.OneLine(c.Name, 80), text.Form(twice, "is", "are"))})
 		}

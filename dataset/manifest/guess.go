@@ -134,6 +134,7 @@ func Look(ctx context.Context, manifestPath string, files []string, known Known)
 	}
 	out := &Guess{Manifest: m, All: c.all}
 	g.fillGaps(out, c)
+	g.plainLogs(m, c.least)
 	for _, name := range slices.Sorted(maps.Keys(c.sources)) {
 		out.SourceCounts = append(out.SourceCounts, *c.sources[name])
 	}

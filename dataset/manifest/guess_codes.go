@@ -52,18 +52,22 @@ func (c *column) code() (code float64, rows int) {
 	if !c.numeric() {
 		return 0, 0
 	}
-	var values []float64
+	code, rows, _, _ = table.CodeOf(c.sorted())
+	if !table.Nines(code) {
+		return 0, 0
+	}
+	return code, rows
+}
+
+// sorted returns the numbers among the values in ascending order.
+func (c *column) sorted() (values []float64) {
 	for name, n := range c.distinct {
 		if x, is := number(name, c.decimalComma); is {
 			values = append(values, slices.Repeat([]float64{x}, n)...)
 		}
 	}
 	slices.Sort(values)
-	code, rows, _, _ = table.CodeOf(values)
-	if !table.Nines(code) {
-		return 0, 0
-	}
-	return code, rows
+	return values
 }
 
 func (c *column) codeText(code float64, rows int) string {

@@ -55,7 +55,11 @@ func (in *Input) Bytes() int64 {
 // Open opens a file of the data, joined with its file of vectors if it has one.
 func (m *Manifest) Open(in Input) (table.Table, error) {
 	if in.Vectors == nil {
-		return table.Open(in.Path, in.Format)
+		t, err := table.Open(in.Path, in.Format)
+		if err != nil {
+			return nil, err
+		}
+		return table.WithLogs(t, m.Features), nil
 	}
 	v := in.Vectors
 	return table.OpenJoined(in.Path, in.Format, table.VectorFile{
@@ -119,11 +123,13 @@ func literal(path string) string {
 }
 
 // FeatureColumns returns the columns of a table that Features selects, in the order of Features and then of the table, or the last column
-// where features are in files of their own. An entry of Features that is exactly the name of a column is not read as a pattern.
+// where features are in files of their own. An entry of Features that is exactly the name of a column is not read as a pattern, and one
+// such as "log income" stands for the logarithm of a column (see [table.LogOf]).
 func (m *Manifest) FeatureColumns(file string, columns []table.Column) ([]string, error) {
 	if m.Vectors != nil {
 		return []string{columns[len(columns)-1].Name}, nil
 	}
+	columns = table.LogColumns(columns, m.Features)
 	var names []string
 	for _, pattern := range m.Features {
 		found := false

@@ -7,6 +7,7 @@ import (
 	"hash/maphash"
 	"math"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -202,8 +203,9 @@ func (c *column) lookAtCommas(v *table.Values, i int) {
 type counts struct {
 	sources  map[string]*SourceCount
 	labels   []labelCounts
-	all      bool  // whether all rows were read
-	gaps     []int // number of missing cells of each of the features asked for
+	all      bool      // whether all rows were read
+	gaps     []int     // number of missing cells of each of the features asked for
+	least    []float64 // the least number of each of these
 	rows     int
 	costs    costs
 	nameless string // where the first row without a source is
@@ -264,7 +266,8 @@ type SourceCount struct {
 // count reads the sources, the labels and the costs of the files, and counts the missing cells of features, which must be scalars. It stops
 // early where there are countRows rows or more than countSources sources.
 func count(ctx context.Context, m *Manifest, inputs []Input, features []string) (*counts, error) {
-	c := &counts{sources: map[string]*SourceCount{}, all: true, gaps: make([]int, len(features)), costs: costs{of: map[string]float64{}}}
+	c := &counts{sources: map[string]*SourceCount{}, all: true, gaps: make([]int, len(features)),
+		least: slices.Repeat([]float64{math.Inf(1)}, len(features)), costs: costs{of: map[string]float64{}}}
 	for _, l := range m.Labels {
 		none := text.NoWord
 		if l.Type == Number { // among numbers the word none is not a class
@@ -293,6 +296,11 @@ func count(ctx context.Context, m *Manifest, inputs []Input, features []string) 
 		err = t.Scan(q, func(b *table.Batch) error {
 			for j := range features {
 				c.gaps[j] += gaps(&b.Scalars[said+j], b.Rows)
+				for i := range b.Rows {
+					if x, ok := b.Scalars[said+j].Number(i); ok && x < c.least[j] {
+						c.least[j] = x
+					}
+				}
 			}
 			for i := range b.Rows {
 				for j, name := range q.Scalars[:said] {

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/amtrl/amtrl/dataset/table"
 	"github.com/amtrl/amtrl/internal/text"
 )
 
@@ -50,7 +51,7 @@ func (g *Guess) Text() string {
 	if v := g.Vectors; v != nil {
 		line("  features: %s  # join: row takes vectors in the order of the rows, join: id by their ids", v.text())
 	} else if len(g.Features) > 0 {
-		line("  features: %s", list(g.Features))
+		line("  features: %s%s", list(g.Features), g.logsComment())
 	}
 	if len(g.Categories) > 0 {
 		line("  categories: %s  # a feature for each word: 1 in rows that have it, 0 in others", list(g.Categories))
@@ -134,6 +135,17 @@ func (g *Guess) Text() string {
 	}
 	line("# sources: {include: [...], exclude: [...], cost: {NAME: 2.5}}")
 	return b.String()
+}
+
+// logsComment says what features are logarithms of columns.
+func (g *Guess) logsComment() string {
+	if !slices.ContainsFunc(g.Features, func(name string) bool {
+		_, _, is := table.LogOf(name)
+		return is
+	}) {
+		return ""
+	}
+	return "  # log x is the logarithm of the column x, whose values are of very different sizes; an effect may follow either"
 }
 
 func (g *Guess) maybeText() string {

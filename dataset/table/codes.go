@@ -22,11 +22,15 @@ func CodesOf(codes []Codes, features []string) ([][]float64, error) {
 	}
 	none := make([][]float64, len(features))
 	for _, c := range codes {
-		j := slices.Index(features, c.Column)
-		if j < 0 {
+		found := false
+		for j, name := range features {
+			if column, _, is := LogOf(name); name == c.Column || is && column == c.Column {
+				none[j], found = c.Values, true
+			}
+		}
+		if !found {
 			return nil, fmt.Errorf("expected one of the features, found %s", text.OneLine(c.Column, 80))
 		}
-		none[j] = c.Values
 	}
 	return none, nil
 }
@@ -42,6 +46,9 @@ type codedTable struct {
 func WithCodes(t Table, none [][]float64) Table {
 	if len(none) == 0 {
 		return t
+	}
+	if logs, is := t.(*logTable); is { // codes are numbers of the columns, not their logarithms
+		return &logTable{&codedTable{logs.Table, none}, logs.names}
 	}
 	return &codedTable{t, none}
 }

@@ -182,6 +182,14 @@ func (v *Vectors) Set(i int, x float64) {
 
 // Centre subtracts the centre of each feature from it. All elements become float32.
 func (v *Vectors) Centre(centre []float64) {
+	v.widen()
+	for i := range v.F32 {
+		v.Set(i, v.Wide(i)-centre[i%v.Width])
+	}
+}
+
+// widen makes all elements float32.
+func (v *Vectors) widen() {
 	for _, x := range v.U8 {
 		v.F32 = append(v.F32, float32(x))
 	}
@@ -189,9 +197,6 @@ func (v *Vectors) Centre(centre []float64) {
 		v.F32 = append(v.F32, float16.Frombits(x).Float32())
 	}
 	v.U8, v.F16 = nil, nil
-	for i := range v.F32 {
-		v.Set(i, v.Wide(i)-centre[i%v.Width])
-	}
 }
 
 // push appends x to F32.
