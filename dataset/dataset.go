@@ -71,6 +71,8 @@ type Columns struct {
 	// Features names the columns of the features in their order: a name for each feature, or one for all elements of a column of lists.
 	// Those that Words add and then those that Derived adds come last.
 	Features []string
+	// Logs lists the features that are logarithms of columns of the files, by [table.LogOf].
+	Logs []string
 	// Words lists the columns of categories. Each word is one feature, such as "shift=night"; these stand in order before the features
 	// that Derived adds.
 	Words []table.Words

@@ -325,7 +325,7 @@ func (f *farFeatures) oddities(s *Set, place placeOf) []Oddity {
 		u.q1, u.q3, c.value = readable(u.q1, u.q3-u.q1), readable(u.q3, u.q3-u.q1), readable(c.value, u.q3-u.q1)
 		code, from, to = readable(code, to-from), readable(from, to-from), readable(to, to-from)
 		switch {
-		case coded == 0 && (!far || table.HasLog(s.Columns.Features, s.Columns.Features[j])): // which is known to have a long tail
+		case coded == 0 && (!far || table.HasLog(s.Columns.Logs, s.Columns.Features[j])): // which is known to have a long tail
 		case len(out) == most:
 			more++
 		case coded > 0:

@@ -57,6 +57,7 @@ func (s *Set) Hash() string {
 		h.units(c)
 	}
 	if s.Columns != nil {
+		h.logs(s.Columns)
 		h.factors(s.Columns)
 	}
 	h.groups(s.Pools)
@@ -96,6 +97,14 @@ func (h *hasher) units(c *Columns) {
 	}
 	for _, m := range c.Means {
 		h.rounded(m)
+	}
+}
+
+// logs writes which features are logarithms, which their names do not say for sure.
+func (h *hasher) logs(c *Columns) {
+	if len(c.Logs) > 0 {
+		h.text("logs")
+		h.texts(c.Logs...)
 	}
 }
 
@@ -159,6 +168,7 @@ func (c *Columns) Hash() string {
 			h.within(x, c.Spread[j])
 		}
 	}
+	h.logs(c)
 	h.factors(c)
 	return hex.EncodeToString(h.h.Sum(nil))
 }

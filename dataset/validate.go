@@ -153,6 +153,11 @@ func (s *Set) validateColumns() error {
 		return fmt.Errorf("names of features: expected %d, found %d", cols, n)
 	}
 	c := s.Columns
+	for _, name := range c.Logs {
+		if _, _, is := table.LogOf(name); !is || !slices.Contains(c.Features, name) {
+			return fmt.Errorf("logs: expected a feature such as \"log x\", found %q", name)
+		}
+	}
 	if err := c.Derived.Check(c.Features, max(0, c.read()-table.CountWords(c.Words))); err != nil {
 		return err
 	}

@@ -22,7 +22,7 @@ type metadata struct {
 	id, version, representation, image string
 	// sourceColumn is the column that names the source of each row of a table, and own its value for the target.
 	sourceColumn, own string
-	features          []string
+	features, logs    []string
 	words             []table.Words // of the last features before those that are computed
 	codes             []table.Codes // numbers that stand for a missing cell, by column
 	labels            []OutputColumn
@@ -44,9 +44,9 @@ type metadata struct {
 // JSON.
 func (m *metadata) fields() map[string]any {
 	return map[string]any{"target": &m.target, "method": &m.method, "sources": &m.sources, "outputs": &m.outputs, "id": &m.id,
-		"version": &m.version, "representation": &m.representation, "image": &m.image, "features": &m.features, "words": &m.words,
-		"knots": &m.Knots, "factors": &m.Factors, "codes": &m.codes, "labels": &m.labels, "low": &m.low, "high": &m.high, "means": &m.means,
-		"spread": &m.spread, "centre": &m.centre, "scale": &m.scale, "source_column": &m.sourceColumn,
+		"version": &m.version, "representation": &m.representation, "image": &m.image, "features": &m.features, "logs": &m.logs,
+		"words": &m.words, "knots": &m.Knots, "factors": &m.Factors, "codes": &m.codes, "labels": &m.labels, "low": &m.low,
+		"high": &m.high, "means": &m.means, "spread": &m.spread, "centre": &m.centre, "scale": &m.scale, "source_column": &m.sourceColumn,
 		"own": &m.own, "samples": &m.samples}
 }
 
@@ -106,7 +106,7 @@ func (m *metadata) describe(p *pipeline.Problem, version string, alone bool) {
 	}
 	if c != nil {
 		m.id, m.representation = c.ID, p.Config.Representation
-		m.features, m.words, m.means = slices.Concat([]string{}, c.Features), c.Words, c.Means
+		m.features, m.logs, m.words, m.means = slices.Concat([]string{}, c.Features), c.Logs, c.Words, c.Means
 		m.Derived, m.codes, m.spread = c.Derived, c.Codes, c.Spread
 		if m.low, m.high = ranges(p); len(m.low) > 0 {
 			m.samples = len(p.TargetSamples().Rows)

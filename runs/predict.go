@@ -209,45 +209,42 @@ func (r *predictor) names() []string {
 func (r *predictor) columnsIn(path string, columns []table.Column) (names []string, renamed bool, err error) {
 	count := r.width() - table.CountWords(r.words)
 	if len(r.Features) > 0 {
-		read := r.readColumns(count)
+		of := r.storedModel.features[:min(count, len(r.storedModel.features))]
+		read, want := table.ColumnsRead(of, r.logs), count
+		if len(of) == count {
+			want = len(slices.Compact(slices.Sorted(slices.Values(read))))
+		}
 		names, err := r.selected(path, columns)
 		switch {
-		case err == nil && len(names) == len(read):
-			return r.inPlaceOf(read, names, count), true, nil
+		case err == nil && len(names) == want && len(r.logs) > 0:
+			return inPlaceOf(of, read, names), true, nil
+		case err == nil && len(names) == want:
+			return names, true, nil
 		case err == nil && len(names) > 1 && len(names) != r.width():
-			return nil, false, r.wrongCount(path, len(read), names)
+			return nil, false, r.wrongCount(path, want, names)
 		}
 	}
 	return r.storedModel.features[:min(count, len(r.storedModel.features))], false, nil
 }
 
-// readColumns returns the columns that the first count features of the run are read from, each once: a column and its logarithm are read
-// from the same.
-func (r *predictor) readColumns(count int) (read []string) {
-	for _, name := range r.storedModel.features[:min(count, len(r.storedModel.features))] {
-		if column, _, is := table.LogOf(name); is {
-			name = column
+// inPlaceOf returns the names of features with names in place of the columns that they are read from, each of which is read once: a column
+// and its logarithm are read from the same.
+func inPlaceOf(features, read, names []string) []string {
+	names, at := slices.Clone(names), map[string]string{}
+	var out []string
+	for j, name := range features {
+		column, known := at[read[j]]
+		if !known {
+			column, names = names[0], names[1:]
+			at[read[j]] = column
 		}
-		if !slices.Contains(read, name) {
-			read = append(read, name)
-		}
-	}
-	return read
-}
-
-// inPlaceOf returns the names of the first count features of the run with names in place of the columns read.
-func (r *predictor) inPlaceOf(read, names []string, count int) (features []string) {
-	for _, name := range r.storedModel.features[:count] {
-		column, l, is := table.LogOf(name)
-		if !is {
-			column = name
-		}
-		if column = names[slices.Index(read, column)]; is {
+		if read[j] != name {
+			_, l, _ := table.LogOf(name)
 			column = l.Name(column)
 		}
-		features = append(features, column)
+		out = append(out, column)
 	}
-	return features
+	return out
 }
 
 func (r *predictor) wrongCount(path string, want int, found []string) error {
@@ -262,7 +259,16 @@ func (r *predictor) derive(path string, t table.Table) (table.Table, error) {
 		t.Close()
 		return nil, err
 	}
-	t = table.WithCodes(table.WithLogs(t, names), r.missingCodes)
+	logs := r.logs
+	if renamed && len(r.logs) > 0 {
+		logs = nil
+		for j, name := range names {
+			if slices.Contains(r.logs, r.storedModel.features[j]) {
+				logs = append(logs, name)
+			}
+		}
+	}
+	t = table.WithCodes(table.WithLogs(t, logs), r.missingCodes)
 	words := slices.Clone(r.words)
 	if r.named = nil; renamed {
 		r.named = slices.Clone(names)

@@ -21,6 +21,7 @@ type storedModel struct {
 	features     []string
 	words        []table.Words // of the last features before those that are computed
 	derived      table.Derived
+	logs         []string    // the features that are logarithms of columns
 	missingCodes [][]float64 // by feature, the numbers that stand for a missing cell
 	id           string
 	gaps         gaps
@@ -104,7 +105,7 @@ func (m *storedModel) decode(q backend.Queue, raw []byte, files bool) error {
 			return fmt.Errorf("metadata image: expected a height and a width, found %q", meta.image)
 		}
 	}
-	m.id, m.features, m.columns, m.derived, m.words = meta.id, meta.features, meta.labels, meta.Derived, meta.words
+	m.id, m.features, m.columns, m.derived, m.words, m.logs = meta.id, meta.features, meta.labels, meta.Derived, meta.words, meta.logs
 	switch m.scale = 1; {
 	case meta.scale < 0:
 		return fmt.Errorf("metadata scale: expected a number above 0, found %g", meta.scale)
@@ -127,7 +128,7 @@ func (m *storedModel) decode(q backend.Queue, raw []byte, files bool) error {
 		return fmt.Errorf("metadata features: expected one for each of %d, found %d", m.predictor.D, n)
 	}
 	m.features = m.features[:read]
-	if m.missingCodes, err = table.CodesOf(meta.codes, m.features); err != nil {
+	if m.missingCodes, err = table.CodesOf(meta.codes, table.ColumnsRead(m.features, meta.logs)); err != nil {
 		return fmt.Errorf("metadata codes: %w", err)
 	}
 	m.gaps = gaps{means: meta.means, filled: make([]int64, len(meta.means))}

@@ -57,7 +57,7 @@ func (s *survey) settleDerived() {
 		if s.manifest.Knots > 0 {
 			s.derived.Knots[j] = table.KnotsOf(values, s.manifest.Knots)
 		}
-		if !s.manifest.Products || table.HasLog(s.features, s.features[j]) { // then the logarithm is the factor
+		if !s.manifest.Products || table.HasLog(s.logs, s.features[j]) { // then the logarithm is the factor
 			continue
 		}
 		if f, varies := table.FactorOf(j, values); varies {

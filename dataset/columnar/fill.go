@@ -60,8 +60,8 @@ func (s *survey) countMissing(v *table.Vectors, i int) {
 func (s *survey) settleMissing() {
 	rows := s.taken()
 	for j, n := range s.missing {
-		column, _, is := table.LogOf(s.features[j])
-		if beside := is && slices.Contains(s.features, column); manifest.Indicates(n, rows) && !beside {
+		column := table.ColumnsRead(s.features[j:j+1], s.logs)[0]
+		if beside := column != s.features[j] && slices.Contains(s.features, column); manifest.Indicates(n, rows) && !beside {
 			w := table.Missing(s.features[j])
 			s.categories = append(s.categories, &category{column: w.Column, words: w.Words})
 		}

@@ -47,6 +47,8 @@ type header struct {
 	Cols     int      `json:"cols"`
 	Element  string   `json:"element"`
 	Features []string `json:"features"`
+	// Logs are the features that are logarithms of columns.
+	Logs []string `json:"logs,omitempty"`
 	// Words are the columns of words whose features are the last of Features, apart from those that Derived adds.
 	Words []table.Words `json:"words,omitempty"`
 	// The features that Derived adds are the last.

@@ -331,8 +331,8 @@ func (w *writer) header(key string, cols int) *header {
 	m := w.manifest
 	h := &header{
 		Version: version, Name: m.Name(), Key: key, Cols: cols, Element: w.element.String(), Features: w.allFeatures(),
-		Words: w.words(), Derived: w.derived, Codes: m.Codes, ID: m.ID, Split: w.split != nil, Group: m.Group, Target: m.Target.Source,
-		Folds: m.Target.Folds, Files: w.files,
+		Logs: w.logs, Words: w.words(), Derived: w.derived, Codes: m.Codes, ID: m.ID, Split: w.split != nil, Group: m.Group,
+		Target: m.Target.Source, Folds: m.Target.Folds, Files: w.files,
 	}
 	if m.Source != manifest.FromFile && m.Source != manifest.FromFolder {
 		h.Source = m.Source

@@ -10,12 +10,13 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
+	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// A column and its logarithm are two features, of which the logarithm alone is a factor and the column alone has a missing indicator. A code
-// stands for none in both. The format and the type of the column do not matter.
+// A column and its logarithm are two features, of which the logarithm alone is a factor and the column alone has a missing indicator. A
+// code stands for none in both. The format and the type of the column do not matter.
 func TestImportLogs(t *testing.T) {
 	type row struct {
 		Site string  `parquet:"site" json:"site"`
@@ -80,8 +81,20 @@ func TestImportLogs(t *testing.T) {
 			must.EqualSlices(t, all, first, "features of %s", file)
 		}
 	}
-	must.Fail(t, "a column that is not there", Import(t.Context(), parse(t, dir, "files: rows.csv\ncolumns: {source: site, features: [log w]}\n"+
-		"labels: [{column: y, type: number}]\n"), filepath.Join(dir, "none"), nil), `expected a column "log w", found`)
-	must.Fail(t, "a number without a logarithm", Import(t.Context(), parse(t, dir, "files: rows.csv\ncolumns: {source: site, features: [log z]}\n"+
-		"labels: [{column: y, type: number}]\n"), filepath.Join(dir, "none"), nil), "rows.csv: line ", "column log z: expected a number above 0")
+	imported := func(features string) (*dataset.Set, error) {
+		m := parse(t, dir, "files: other.csv\ncolumns: {source: site, features: ["+features+"]}\nlabels: [{column: y, type: number}]\n")
+		out := filepath.Join(dir, features)
+		if err := Import(t.Context(), m, out, nil); err != nil {
+			return nil, err
+		}
+		return Open(out)
+	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, "other.csv"), []byte("site,z,log z,y\na,-1,3,1\na,2,7,2\nb,3,8,3\n"), 0o644))
+	set := must.Get(imported("log z"))(t)
+	must.Hold(t, len(set.Columns.Logs) == 0, "a column that is called so: %+v", set.Columns)
+	set = must.Get(imported("log (z + 2)"))(t)
+	must.EqualSlices(t, set.Columns.Logs, []string{"log (z + 2)"}, "logarithms")
+	must.Fail(t, "a column that is not there", must.Err(imported("log w")), `expected a column "log w", found`)
+	must.Fail(t, "a number without a logarithm", must.Err(imported("log (z + 1)")), "other.csv: line 2, column log (z + 1): expected ",
+		"a number above -1, which has a logarithm then, found -1")
 }

@@ -95,8 +95,8 @@ func (r *opener) empty() (*dataset.Set, error) {
 	set := &dataset.Set{
 		Name: h.Name, Binary: h.Outputs[0].Type != manifest.Number,
 		Columns: &dataset.Columns{
-			ID: h.ID, Source: h.Source, Features: h.Features, Words: h.Words, Derived: h.Derived, Codes: h.Codes, Centre: h.Centre, Spread: h.Spread,
-			Means: h.Means, Filled: h.Filled,
+			ID: h.ID, Source: h.Source, Features: h.Features, Logs: h.Logs, Words: h.Words, Derived: h.Derived, Codes: h.Codes,
+			Centre: h.Centre, Spread: h.Spread, Means: h.Means, Filled: h.Filled,
 		},
 	}
 	for _, o := range h.Outputs {

@@ -29,8 +29,9 @@ type survey struct {
 	total    int64 // bytes of both passes
 
 	features []string // the columns of features in the first file
+	logs     []string // those of features that are logarithms of columns
 	element  table.Element
-	checked  bool // whether features and element are known
+	checked  bool // whether features, logs and element are known
 	files    []inputFile
 	sources  map[string]*sourceRows
 	outputs  []*outputClasses
@@ -168,22 +169,25 @@ func (s *survey) checkFeatures(path string, columns []table.Column) error {
 	if err != nil {
 		return err
 	}
-	if s.none, err = table.CodesOf(s.manifest.Codes, names); err != nil {
-		return fmt.Errorf("%s: columns: missing: %w", s.manifest.Path, err)
-	}
 	var of []table.Column
+	var logs []string
 	for _, name := range names {
 		i, err := table.Find(path, columns, name)
 		if err != nil {
 			return err
 		}
-		of = append(of, columns[i])
+		if of = append(of, columns[i]); columns[i].LogOf != "" {
+			logs = append(logs, name)
+		}
+	}
+	if s.none, err = table.CodesOf(s.manifest.Codes, table.ColumnsRead(names, logs)); err != nil {
+		return fmt.Errorf("%s: columns: missing: %w", s.manifest.Path, err)
 	}
 	fill := s.manifest.Fill != ""
 	if (fill || len(s.categories) > 0 || s.manifest.Derives()) && len(of) == 1 && of[0].Kind == table.Vector {
 		return s.listsFault(path, names[0])
 	}
-	factors := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return table.HasLog(names, name) })
+	factors := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return table.HasLog(logs, name) })
 	if n := len(factors); s.manifest.Products && (n < 2 || n > maxFactors) {
 		return fmt.Errorf("%s: columns: products: expected 2 to %d columns of features, found %d", s.manifest.Path, maxFactors, n)
 	}
@@ -193,8 +197,8 @@ func (s *survey) checkFeatures(path string, columns []table.Column) error {
 	}
 	switch first := s.inputs[0].Path; {
 	case !s.checked:
-		s.features, s.element, s.checked = names, element, true
-	case !slices.Equal(names, s.features):
+		s.features, s.logs, s.element, s.checked = names, logs, element, true
+	case !slices.Equal(names, s.features) || !slices.Equal(logs, s.logs):
 		return fmt.Errorf("%s: expected the features as in %s, %d columns from %s on, found %d from %s on", path, first,
 			len(s.features), s.features[0], len(names), names[0])
 	case element != s.element:

@@ -14,8 +14,8 @@ type Codes struct {
 	Values []float64 `json:"values"`
 }
 
-// CodesOf returns the codes of each of the features, in their order, or nil where there are no codes at all. A column with codes that is
-// not among the features is an error.
+// CodesOf returns the codes of each of the features, in their order, or nil where there are no codes at all. features are the columns that
+// they are read from. A column with codes that is not among these is an error.
 func CodesOf(codes []Codes, features []string) ([][]float64, error) {
 	if len(codes) == 0 {
 		return nil, nil
@@ -24,7 +24,7 @@ func CodesOf(codes []Codes, features []string) ([][]float64, error) {
 	for _, c := range codes {
 		found := false
 		for j, name := range features {
-			if column, _, is := LogOf(name); name == c.Column || is && column == c.Column {
+			if name == c.Column {
 				none[j], found = c.Values, true
 			}
 		}

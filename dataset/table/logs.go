@@ -23,12 +23,23 @@ func LogOf(name string) (column string, l Log, is bool) {
 	return column, Log{}, is && column != ""
 }
 
-// HasLog reports whether the logarithm of a column is among names.
-func HasLog(names []string, column string) bool {
-	return slices.ContainsFunc(names, func(name string) bool {
+// HasLog reports whether the logarithm of a column is among logs, which are names of logarithms.
+func HasLog(logs []string, column string) bool {
+	return slices.ContainsFunc(logs, func(name string) bool {
 		of, _, is := LogOf(name)
 		return is && of == column
 	})
+}
+
+// ColumnsRead returns for each feature the column that it is read from: its own, or for one of logs that of which it is the logarithm.
+func ColumnsRead(features, logs []string) []string {
+	read := slices.Clone(features)
+	for j, name := range read {
+		if slices.Contains(logs, name) {
+			read[j], _, _ = LogOf(name)
+		}
+	}
+	return read
 }
 
 // logTable is a table with the logarithms of some columns as further columns.
@@ -62,7 +73,7 @@ func LogColumns(columns []Column, names []string) []Column {
 	for _, name := range names {
 		column, _, is := LogOf(name)
 		if is && !hasColumn(all, name) && slices.ContainsFunc(columns, func(c Column) bool { return c.Name == column && c.Kind.Scalar() }) {
-			all = append(all, Column{Name: name, Kind: Number})
+			all = append(all, Column{Name: name, Kind: Number, LogOf: column})
 		}
 	}
 	return all

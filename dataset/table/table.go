@@ -84,6 +84,8 @@ type Column struct {
 	Element Element
 	// Width is the number of elements of a vector, 0 where it is known only after reading rows.
 	Width int
+	// LogOf is the column whose logarithm [WithLogs] makes it of, empty for columns of the file.
+	LogOf string
 	// Time says that integers are days or times, counted since some moment. Read as single values they are text in the form of ISO 8601,
 	// read as features they are numbers.
 	Time bool
