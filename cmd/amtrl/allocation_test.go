@@ -9,6 +9,7 @@ import (
 
 	"github.com/amtrl/amtrl/internal/amtrltest"
 	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/runs"
 )
 
 // filesIn returns the text of every file in a run folder but timing.jsonl.
@@ -67,7 +68,7 @@ func TestAllocationFollowsTheCosts(t *testing.T) {
 			}
 		}
 		for _, rule := range []string{"auto", c.like} {
-			res := amtrltest.JSON[relevanceResult](t, succeed(t, dir, "relevance", c.costs+"auto", "--allocation", rule, "--json"))
+			res := amtrltest.JSON[runs.Estimate](t, succeed(t, dir, "relevance", c.costs+"auto", "--allocation", rule, "--json"))
 			must.Hold(t, res.Allocation.Rule == c.like, "relevance --allocation %s has %s", rule, res.Allocation.Rule)
 		}
 		sameRelevance(t, dir, c.costs+"auto")

@@ -28,7 +28,7 @@ func TestRelevance(t *testing.T) {
 	sameRelevance(t, dir, "a")
 
 	o := succeed(t, dir, "relevance", "a", "--relevance", "l1", "--l1", "0.5", "--allocation", "squared", "--mix", "0", "--json")
-	res := amtrltest.JSON[relevanceResult](t, o)
+	res := amtrltest.JSON[runs.Estimate](t, o)
 	sum, zeros := 0.0, 0
 	for i, s := range res.Sources {
 		sum += s.Share
@@ -49,14 +49,14 @@ func TestRelevance(t *testing.T) {
 		t.Errorf("unexpected table:\n%s%s", before, after)
 	}
 	// A model file that has heads of sources is enough, and the estimate from it equals the run's.
-	want := amtrltest.JSON[relevanceResult](t, succeed(t, dir, "relevance", "a", "--json"))
+	want := amtrltest.JSON[runs.Estimate](t, succeed(t, dir, "relevance", "a", "--json"))
 	heads := func(method string) {
 		model := must.Get(os.ReadFile(filepath.Join(dir, "a", "checkpoint", method+".safetensors")))(t)
 		must.Do(t, os.Mkdir(filepath.Join(dir, method), 0o755))
 		must.Do(t, os.WriteFile(filepath.Join(dir, method, "model.safetensors"), model, 0o644))
 	}
 	heads("active")
-	got := amtrltest.JSON[relevanceResult](t, succeed(t, dir, "relevance", "active", "--json", "--relevance", "ridge", "--tau", "2"))
+	got := amtrltest.JSON[runs.Estimate](t, succeed(t, dir, "relevance", "active", "--json", "--relevance", "ridge", "--tau", "2"))
 	for i, s := range got.Sources {
 		if s.Source != want.Sources[i].Source || s.Nu != want.Sources[i].Nu {
 			t.Fatalf("source %d: %v from the model, %v of the run", i, s, want.Sources[i])
