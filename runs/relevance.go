@@ -32,8 +32,8 @@ type SourceShare struct {
 }
 
 // ErrTransfer is the error of an estimate that a model does not suffice for.
-var ErrTransfer = fmt.Errorf("relevance %s is measured on the target's samples, which a model does not have: expected %s, %s, %s, or the run "+
-	"to have it", pipeline.Transfer, pipeline.MinNorm, pipeline.Ridge, pipeline.L1)
+var ErrTransfer = fmt.Errorf("relevance %s is measured on the target's samples, which a model does not have: expected %s, %s, %s, or the "+
+	"run to have it", pipeline.Transfer, pipeline.MinNorm, pipeline.Ridge, pipeline.L1)
 
 // Settings returns the configuration of a run folder, or the default one if the folder holds only a model.
 func Settings(dir string) (pipeline.Config, error) {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"math"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -113,7 +112,7 @@ func (o *infoOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	d, err := unlessInterrupted(ctx, func() (dataDescription, error) { return describe(set), nil })
+	d, err := unlessInterrupted(ctx, func() (dataset.Description, error) { return set.Describe(), nil })
 	if err != nil {
 		return err
 	}
@@ -138,14 +137,14 @@ func (o *infoOptions) run(ctx context.Context) error {
 		facts.Rows = append(facts.Rows, []string{"features", featureFacts(c)})
 	}
 	pools := poolTable(d)
-	if slices.ContainsFunc(d.Tasks, func(t taskDescription) bool { return t.Output != "" }) {
+	if slices.ContainsFunc(d.Tasks, func(t dataset.TaskDescription) bool { return t.Output != "" }) {
 		pools = sourceTable(d)
 	}
 	return o.emit(facts.Render(o.format) + "\n" + pools.Render(o.format))
 }
 
 // poolTable returns the table of the pools, for data whose rows all have labels.
-func poolTable(d dataDescription) report.Table {
+func poolTable(d dataset.Description) report.Table {
 	pools := report.Table{Header: []string{"pool", "rows", "type", "image", "tasks", "train", "test"}, Right: []int{1, 4, 5, 6}}
 	for _, p := range d.Pools {
 		image := "-"
@@ -159,9 +158,9 @@ func poolTable(d dataDescription) report.Table {
 
 // sourceTable returns the table of the sources of a user's own data: for each source the number of labelled rows, and
 // of rows in each class or the range of its numbers.
-func sourceTable(d dataDescription) report.Table {
+func sourceTable(d dataset.Description) report.Table {
 	t := report.Table{Header: []string{"source", "rows", "labelled", "train", "test", "cost", "labels"}, Right: []int{1, 2, 3, 4, 5}}
-	grouped := slices.ContainsFunc(d.Pools, func(p poolDescription) bool { return p.Groups > 0 })
+	grouped := slices.ContainsFunc(d.Pools, func(p dataset.PoolDescription) bool { return p.Groups > 0 })
 	if grouped {
 		t.Header, t.Right = slices.Insert(t.Header, 3, "in groups"), append(t.Right, 6)
 	}
@@ -200,7 +199,7 @@ func sourceTable(d dataDescription) report.Table {
 }
 
 // filledText lists the columns that had missing cells, each with their number.
-func filledText(columns []filledColumn) string {
+func filledText(columns []dataset.FilledColumn) string {
 	var parts []string
 	for _, c := range columns {
 		parts = append(parts, c.Column+" "+count(int(c.Cells)))
@@ -210,137 +209,8 @@ func filledText(columns []filledColumn) string {
 
 func count(n int) string { return report.Count(float64(n)) }
 
-type dataDescription struct {
-	Name   string            `json:"name"`
-	SHA256 string            `json:"sha256"`
-	Labels string            `json:"labels"`
-	Cols   int               `json:"cols"`
-	Bytes  int64             `json:"bytes"`
-	Pools  []poolDescription `json:"pools"`
-	Tasks  []taskDescription `json:"tasks"`
-	// Filled lists the feature columns with missing cells.
-	Filled []filledColumn `json:"filled,omitempty"`
-	// Knots is the number of features that were added as knots of other features.
-	Knots int `json:"knots,omitempty"`
-	// Products is the number of features that are the product of two others.
-	Products int `json:"products,omitempty"`
-}
-
-type filledColumn struct {
-	Column string `json:"column"`
-	Cells  int64  `json:"cells"`
-}
-
-type poolDescription struct {
-	Name string `json:"name"`
-	Rows int    `json:"rows"`
-	Type string `json:"type"`
-	// Height and Width are absent unless the rows are images with one channel.
-	Height int `json:"height,omitempty"`
-	Width  int `json:"width,omitempty"`
-	Tasks  int `json:"tasks"`
-	// Train and Test count the labelled rows of the pool's tasks in each split, every row once; Labelled is their sum.
-	Train    int     `json:"train"`
-	Test     int     `json:"test"`
-	Labelled int     `json:"labelled"`
-	Cost     float64 `json:"cost"`
-	Target   bool    `json:"target,omitempty"`
-	// Groups is the number of groups among the labelled rows, if the data say which rows belong together.
-	Groups int `json:"groups,omitempty"`
-}
-
-type taskDescription struct {
-	Name string `json:"name"`
-	Pool string `json:"pool"`
-	// Output and Class are absent where the data do not name them.
-	Output string `json:"output,omitempty"`
-	Class  string `json:"class,omitempty"`
-	Train  int    `json:"train"`
-	Test   int    `json:"test"`
-	// Positive is the number of rows in Train and Test with label 1.
-	Positive int `json:"positive"`
-	// Numbers is absent for classes.
-	Numbers *numberRange `json:"numbers,omitempty"`
-}
-
-// numberRange summarises the labels of a regression task.
-type numberRange struct {
-	Low  float64 `json:"low"`
-	High float64 `json:"high"`
-	Mean float64 `json:"mean"`
-}
-
-func describe(set *dataset.Set) dataDescription {
-	d := dataDescription{Name: set.Name, SHA256: set.Hash(), Labels: "numbers (regression)", Cols: set.Pools[0].Cols}
-	switch {
-	case set.Binary:
-		d.Labels = "0 and 1 (one class against the rest)"
-	case set.Model != nil:
-		d.Labels = fmt.Sprintf("numbers of a known linear model, K = %d, sigma = %g", set.Model.K, set.Model.Sigma)
-	}
-	for _, p := range set.Pools {
-		kind, size := "float32", int64(4)
-		switch {
-		case p.U8 != nil:
-			kind, size = "uint8", 1
-		case p.F16 != nil:
-			kind, size = "float16", 2
-		}
-		d.Bytes += size * int64(p.Rows) * int64(p.Cols)
-		d.Pools = append(d.Pools, poolDescription{Name: p.Name, Rows: p.Rows, Type: kind, Height: p.Height, Width: p.Width,
-			Cost: cmp.Or(p.Cost, 1), Target: p.Target})
-	}
-	for i, p := range set.Pools {
-		if p.Groups != nil {
-			train, test := set.LabelledRows(i)
-			d.Pools[i].Groups = p.CountGroups(slices.Concat(train, test))
-		}
-	}
-	if c := set.Columns; c != nil {
-		d.Knots, d.Products = c.Derived.Knots.Count(), c.Derived.Products()
-		for j, n := range c.Filled {
-			if n > 0 {
-				d.Filled = append(d.Filled, filledColumn{c.Features[j], n})
-			}
-		}
-	}
-	labelled := make([][]bool, len(set.Pools))
-	for i := range set.Tasks {
-		t := &set.Tasks[i]
-		p := &d.Pools[t.Pool]
-		p.Tasks++
-		if labelled[t.Pool] == nil {
-			labelled[t.Pool] = make([]bool, p.Rows)
-		}
-		positive := 0
-		numbers := &numberRange{Low: math.Inf(1), High: math.Inf(-1)}
-		rows := slices.Concat(t.Train, t.Test)
-		for at, r := range rows {
-			y := float64(t.Labels[r])
-			numbers.Low, numbers.High, numbers.Mean = min(numbers.Low, y), max(numbers.High, y), numbers.Mean+y/float64(len(rows))
-			if t.Labels[r] == 1 {
-				positive++
-			}
-			if labelled[t.Pool][r] {
-				continue
-			}
-			labelled[t.Pool][r] = true
-			if p.Labelled++; at < len(t.Train) {
-				p.Train++
-			} else {
-				p.Test++
-			}
-		}
-		if set.Binary || len(rows) == 0 {
-			numbers = nil
-		}
-		d.Tasks = append(d.Tasks, taskDescription{t.Name, p.Name, t.Output.Name, t.Output.Class, len(t.Train), len(t.Test), positive, numbers})
-	}
-	return d
-}
-
-// featureFacts describes the features of a table whose columns have units of their own: how many columns, knots, products, words
-// and indicators of missing cells there are.
+// featureFacts describes the features of a table whose columns have units of their own: how many columns, logarithms, knots, products,
+// words and indicators of missing cells there are.
 func featureFacts(c *dataset.Columns) string {
 	knots, words, missing := c.Derived.Knots.Count(), table.CountWords(c.Words), 0
 	products := c.Derived.Products()
@@ -349,7 +219,11 @@ func featureFacts(c *dataset.Columns) string {
 			words, missing = words-1, missing+1
 		}
 	}
-	facts := text.Several(len(c.Centre)-c.Derived.Count()-words-missing, "column") + ", each brought to mean 0 and spread 1"
+	facts := text.Several(len(c.Centre)-c.Derived.Count()-words-missing-len(c.Logs), "column")
+	if n := len(c.Logs); n > 0 {
+		facts += " and " + text.Several(n, "logarithm")
+	}
+	facts += ", each brought to mean 0 and spread 1"
 	if knots > 0 {
 		facts += ", whose effects bend at " + text.Several(knots, "knot")
 	}

@@ -17,7 +17,7 @@ import (
 type dataCheckOptions struct{ infoOptions }
 
 type checkResult struct {
-	dataDescription
+	dataset.Description
 	Oddities []dataset.Oddity `json:"oddities"`
 	// Refused is the error with which a run with default settings would refuse the data, empty if it would take them.
 	Refused string `json:"refused,omitempty"`
@@ -30,7 +30,7 @@ func (o *dataCheckOptions) run(ctx context.Context) error {
 	}
 	res, err := unlessInterrupted(ctx, func() (checkResult, error) {
 		hints, err := o.groupHints()
-		return checkResult{dataDescription: describe(set), Oddities: append(set.Oddities(), hints...)}, err
+		return checkResult{Description: set.Describe(), Oddities: append(set.Oddities(), hints...)}, err
 	})
 	if err != nil {
 		return err
@@ -43,7 +43,7 @@ func (o *dataCheckOptions) run(ctx context.Context) error {
 	if o.json.V {
 		return cmp.Or(o.emitJSON(res), refused)
 	}
-	text := sourceTable(res.dataDescription).Render(o.format)
+	text := sourceTable(res.Description).Render(o.format)
 	if len(res.Filled) > 0 {
 		text += "\nfilled missing cells with the mean of the column: " + filledText(res.Filled) + "\n"
 	}

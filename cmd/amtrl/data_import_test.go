@@ -157,7 +157,7 @@ func TestDescribeCountsRows(t *testing.T) {
 		set.Tasks = append(set.Tasks, dataset.Task{Output: dataset.Output{Name: fmt.Sprint("column ", len(set.Tasks)), Class: "x"},
 			Labels: make([]float32, 6), Train: rows.train, Test: rows.test})
 	}
-	p := describe(set).Pools[0]
+	p := set.Describe().Pools[0]
 	must.Hold(t, p.Train == 4 && p.Test == 2 && p.Labelled == 6, "%+v", p)
 }
 

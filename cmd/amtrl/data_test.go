@@ -37,9 +37,9 @@ func realData(t *testing.T) string {
 	return data
 }
 
-func describeJSON(t *testing.T, dir string, args ...string) dataDescription {
+func describeJSON(t *testing.T, dir string, args ...string) dataset.Description {
 	t.Helper()
-	return amtrltest.JSON[dataDescription](t, succeed(t, dir, append([]string{"data", "info", "--json"}, args...)...))
+	return amtrltest.JSON[dataset.Description](t, succeed(t, dir, append([]string{"data", "info", "--json"}, args...)...))
 }
 
 // The digits written to a folder are the same data as the embedded digits.

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/internal/amtrltest"
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
@@ -169,7 +170,7 @@ func TestOwnTableWithGaps(t *testing.T) {
 	amtrl(t, dir, "data", "check", "dataset.yaml").Prints(t, 0,
 		fmt.Sprintf("\nfilled missing cells with the mean of the column: pressure %d\n", missing), "nothing is odd")
 	got := amtrltest.JSON[checkResult](t, succeed(t, dir, "data", "check", "dataset.yaml", "--json"))
-	must.EqualSlices(t, got.Filled, []filledColumn{{"pressure", int64(missing)}}, "filled columns")
+	must.EqualSlices(t, got.Filled, []dataset.FilledColumn{{Column: "pressure", Cells: int64(missing)}}, "filled columns")
 	succeed(t, dir, "run", "--data", "dataset.yaml", "--out", "run", "--quiet")
 	amtrl(t, dir, "predict", "run", "plants.csv", "--out", "out.csv").Complains(t, 0,
 		fmt.Sprintf("filled missing cells with the means of the run: pressure %d\n", missing))

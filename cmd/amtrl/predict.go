@@ -10,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/dataset/manifest"
 	"github.com/amtrl/amtrl/dataset/table"
 	"github.com/amtrl/amtrl/internal/flags"
@@ -188,13 +189,13 @@ func ownFile(data string, files []string) string {
 
 // predictNotes collects what is odd about the predicted rows, by column.
 type predictNotes struct {
-	filled                         []filledColumn
+	filled                         []dataset.FilledColumn
 	unknown, far, outside, lacking []string
 	scaled                         float64 // how many times as large the vectors are as the run's; 0 if about the same size
 }
 
 func (n *predictNotes) addFilled(column string, cells, rows int64) {
-	if n.filled = append(n.filled, filledColumn{column, cells}); cells == rows {
+	if n.filled = append(n.filled, dataset.FilledColumn{Column: column, Cells: cells}); cells == rows {
 		n.lacking = append(n.lacking, text.OneLine(column, 80))
 	}
 }
