@@ -5,6 +5,7 @@ package dataset
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -83,6 +84,8 @@ type Columns struct {
 	// Centre and Spread are the shift and the scale of each feature: the pools hold (x - Centre) / Spread. They are empty where the pools
 	// hold features in the units of the files.
 	Centre, Spread []float64
+	// Cuts lists the features that were cut to limits, as a few cells lay far from all others.
+	Cuts []Cut
 	// Means holds the value of each feature that takes the place of a missing cell, in the units of the columns, and Filled the number of
 	// cells that it filled. They are empty where no cell may be missing.
 	Means  []float64
@@ -92,6 +95,16 @@ type Columns struct {
 
 // read returns the number of features that are columns or words, without those that are computed from them.
 func (c *Columns) read() int { return len(c.Features) - c.Derived.Count() }
+
+// Cut is the range, in the unit of its column, to which the cells of a feature were cut.
+type Cut struct {
+	Feature int     `json:"feature"`
+	Low     float64 `json:"low"`
+	High    float64 `json:"high"`
+}
+
+// Of returns the number in the range that is nearest to x.
+func (c Cut) Of(x float64) float64 { return math.Min(math.Max(x, c.Low), c.High) }
 
 // LabelColumn describes a column of labels.
 type LabelColumn struct {

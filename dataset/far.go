@@ -321,7 +321,16 @@ func (f *farFeatures) oddities(s *Set, place placeOf) []Oddity {
 			c = high
 		}
 		code, coded, from, to := table.CodeOf(sample)
-		far := c.value < u.low || c.value > u.high
+		far, or := c.value < u.low || c.value > u.high, ""
+		for _, cut := range s.Columns.Cuts {
+			below, above := low.value <= cut.Low+1e-5*spread, high.value >= cut.High-1e-5*spread
+			if cut.Feature != j || !below && !above {
+				continue
+			}
+			if far, coded, c, or = true, 0, high, " or more"; !above {
+				c, or = low, " or less"
+			}
+		}
 		u.q1, u.q3, c.value = readable(u.q1, u.q3-u.q1), readable(u.q3, u.q3-u.q1), readable(c.value, u.q3-u.q1)
 		code, from, to = readable(code, to-from), readable(from, to-from), readable(to, to-from)
 		switch {
@@ -335,7 +344,7 @@ func (f *farFeatures) oddities(s *Set, place placeOf) []Oddity {
 				code)})
 		default:
 			p := s.Pools[c.pool]
-			out = append(out, Oddity{p.Name, fmt.Sprintf("%.6g in column %s, far from the others, in %s: %s", c.value, s.Columns.Features[j],
+			out = append(out, Oddity{p.Name, fmt.Sprintf("%.6g%s in column %s, far from the others, in %s: %s", c.value, or, s.Columns.Features[j],
 				place(p, c.row), cmp.Or(says, u.String())), farAdvice})
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -172,4 +173,27 @@ func TestConstantColumn(t *testing.T) {
 				"%s: %s: %s", what, o.Found, o.Advice)
 		}
 	}
+}
+
+// Of a feature whose cells were cut, the one at the limit is named, and no code is found there.
+func TestCellsThatWereCut(t *testing.T) {
+	r := testrand.New(t)
+	set := measured(r)
+	p := set.Pools[1]
+	for _, row := range []int{3, 4, 5} {
+		p.F32[row*p.Cols+1] = 90
+	}
+	low := func() []Oddity {
+		return slices.DeleteFunc(set.Oddities(), func(o Oddity) bool { return !strings.Contains(o.Found, "far from the others") })
+	}
+	must.Equal(t, len(low()), 0, "cells that are not far enough")
+	set.Columns.Cuts = []Cut{{1, 1e5 - 90*3e4, 1e5 + 90*3e4}}
+	odd := low()
+	must.Hold(t, len(odd) == 1 && odd[0].Pool == p.Name && strings.HasPrefix(odd[0].Found, "2.8e+06 or more in column flow, far from the others, in row 3"),
+		"%+v", odd)
+	p.F32[7*p.Cols+1] = -90
+	for _, row := range []int{3, 4, 5} {
+		p.F32[row*p.Cols+1] = 1
+	}
+	must.Hold(t, strings.HasPrefix(low()[0].Found, "-2.6e+06 or less in column "), "%+v", low())
 }

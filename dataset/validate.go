@@ -153,6 +153,11 @@ func (s *Set) validateColumns() error {
 		return fmt.Errorf("names of features: expected %d, found %d", cols, n)
 	}
 	c := s.Columns
+	for _, cut := range c.Cuts {
+		if cut.Feature < 0 || cut.Feature >= cols || !(cut.Low < cut.High) {
+			return fmt.Errorf("cuts: expected a feature from 0 to %d, and a lower and a higher number, found %v", cols-1, cut)
+		}
+	}
 	for _, name := range c.Logs {
 		if _, _, is := table.LogOf(name); !is || !slices.Contains(c.Features, name) {
 			return fmt.Errorf("logs: expected a feature such as \"log x\", found %q", name)

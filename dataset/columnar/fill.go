@@ -25,8 +25,10 @@ func (w *writer) measure(b *table.Batch) (err error) {
 // finish scales the features to their units, fills missing ones with their means, and records both in the header.
 func (w *writer) finish(h *header) error {
 	means, scale, fine := w.spreads.units()
-	n := len(scale) - w.derived.Products() // whose factors are cut to the middle of their values
-	w.middle.tame(means[:n], scale[:n])
+	if w.scaled {
+		n := len(scale) - w.derived.Products() // whose factors are cut already
+		h.Cuts = w.middle.tame(means[:n], scale[:n])
+	}
 	w.wordUnits(scale)
 	w.derivedUnits(scale)
 	if w.scaled {
@@ -41,7 +43,7 @@ func (w *writer) finish(h *header) error {
 			}
 		}
 	}
-	return rescale(w.dir, w.features.data, means, h.Centre, h.Spread, fine)
+	return rescale(w.dir, w.features.data, means, h.Centre, h.Spread, fine, h.Cuts)
 }
 
 // countMissing counts the missing features of row i.

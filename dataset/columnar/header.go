@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/dataset/manifest"
 	"github.com/amtrl/amtrl/dataset/table"
 	"github.com/amtrl/amtrl/internal/jsonfile"
@@ -32,7 +33,7 @@ func labelsFile(output int) string { return fmt.Sprintf("labels-%d.npy", output)
 const version = 1
 
 // reading is the version of how cells are interpreted. Imports that interpreted them in another way are no longer found.
-const reading = 2
+const reading = 1
 
 // header is the content of data.json. It describes the arrays of a folder.
 type header struct {
@@ -59,6 +60,8 @@ type header struct {
 	// empty where features are stored as they were. The spread of a word, or of a feature that is computed from others, is its unit.
 	Centre []float64 `json:"centre,omitempty"`
 	Spread []float64 `json:"spread,omitempty"`
+	// Cuts are the limits of features in which a few cells lay far from all others.
+	Cuts []dataset.Cut `json:"cuts,omitempty"`
 	// Means are the means of the features over the cells that are not missing, and Filled are the numbers of cells that were missing and
 	// filled with them. Both are empty where no cell may be missing.
 	Means  []float64 `json:"means,omitempty"`
@@ -174,6 +177,8 @@ func (h *header) check() error {
 		return fmt.Errorf("expected a centre and a spread for each of %d features or none, found %d and %d", h.Cols, len(h.Centre), len(h.Spread))
 	case slices.ContainsFunc(h.Spread, func(s float64) bool { return !(s > 0) }):
 		return fmt.Errorf("expected spreads above 0, found %g", slices.Min(h.Spread))
+	case slices.ContainsFunc(h.Cuts, func(c dataset.Cut) bool { return c.Feature < 0 || c.Feature >= h.Cols || !(c.Low < c.High) }):
+		return fmt.Errorf("expected cuts of features 0 to %d, each from a lower to a higher number, found %v", h.Cols-1, h.Cuts)
 	case len(h.Means) != len(h.Filled) || len(h.Means) > 0 && len(h.Means) != h.Cols:
 		return fmt.Errorf("expected a mean and a count for each of %d features or none, found %d and %d", h.Cols, len(h.Means), len(h.Filled))
 	case derived > len(h.Features) || derived > 0 && len(h.Features) != h.Cols:

@@ -96,7 +96,7 @@ func (r *opener) empty() (*dataset.Set, error) {
 		Name: h.Name, Binary: h.Outputs[0].Type != manifest.Number,
 		Columns: &dataset.Columns{
 			ID: h.ID, Source: h.Source, Features: h.Features, Logs: h.Logs, Words: h.Words, Derived: h.Derived, Codes: h.Codes,
-			Centre: h.Centre, Spread: h.Spread, Means: h.Means, Filled: h.Filled,
+			Centre: h.Centre, Spread: h.Spread, Cuts: h.Cuts, Means: h.Means, Filled: h.Filled,
 		},
 	}
 	for _, o := range h.Outputs {

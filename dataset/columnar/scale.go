@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/dataset/manifest"
 	"github.com/amtrl/amtrl/dataset/table"
 )
@@ -115,14 +116,18 @@ func (s *spread) units() (centre, scale []float64) {
 }
 
 // rescale replaces the float64 features of a file by float32 features, in place. It fills missing features with their means and, where
-// centre is not empty, scales each to (x - centre) / scale. Features that are not fine are rounded to float32 first. data is the byte of
-// the file at which the features begin.
-func rescale(dir string, data int64, means, centre, scale []float64, fine []bool) error {
+// centre is not empty, scales each to (x - centre) / scale. Features that are not fine are rounded to float32 first, and
+// cells are cut to the limits of their features. data is the byte of the file at which the features begin.
+func rescale(dir string, data int64, means, centre, scale []float64, fine []bool, cuts []dataset.Cut) error {
 	f, err := os.OpenFile(filepath.Join(dir, featuresFile), os.O_RDWR, 0)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
+	cut := make([]*dataset.Cut, len(means))
+	for i := range cuts {
+		cut[cuts[i].Feature] = &cuts[i]
+	}
 	row := 8 * len(means)
 	raw := make([]byte, max(1, (1<<20)/row)*row)
 	for from, to := data, data; ; {
@@ -138,6 +143,8 @@ func rescale(dir string, data int64, means, centre, scale []float64, fine []bool
 			}
 			if x != x {
 				x = means[j]
+			} else if cut[j] != nil {
+				x = cut[j].Of(x)
 			}
 			if len(centre) > 0 {
 				x = (x - centre[j]) / scale[j]

@@ -3,23 +3,25 @@ package columnar
 import (
 	"math"
 	"slices"
+
+	"github.com/amtrl/amtrl/dataset"
 )
 
-// A feature's standard deviation s is its scale unless few rows make most of it, such as one in which a decimal point was lost: then the
-// feature would be next to nothing in all other rows. With q the range from the quantile 1/100 to the quantile 99/100, s is at most
-//
-//	tameAt q / normalRange,
-//
-// where a normal distribution has q = normalRange s. Fewer than leastTame values have no such quantiles.
+// A few cells far from all others, such as one in which a decimal point was lost, would decide the scale of a feature, which would then be
+// next to nothing in all other rows. With q the range from the quantile 1/100 to the quantile 99/100, or without the least and the largest
+// of fewer than 200 values, a cell that is further than tameBeyond q beyond these quantiles counts as that far, if at most one in tameOneIn
+// values, or a single one, lies there and the standard deviation of all cells is more than tameRatio times that of the cells so cut. Fewer
+// than leastTame values have no such quantiles.
 const (
-	tameAt      = 3
-	normalRange = 4.6527
-	leastTame   = 20
+	tameBeyond = 3
+	tameOneIn  = 1000
+	tameRatio  = 2
+	leastTame  = 20
 )
 
-// tame bounds the scale of each feature by the middle 98 % of the rows of the sample. Where it does, the mean is that of the values cut to
-// their range. With fewer than 200 values, the range is from the second least to the second largest value.
-func (k *rowSample) tame(means, scale []float64) {
+// tame returns the limits of the features whose cells are to be cut, by a sample of the rows and the standard deviations over all rows in
+// scale. It sets the means and the scales of these to those of the cut cells of the sample.
+func (k *rowSample) tame(means, scale []float64) (cuts []dataset.Cut) {
 	values := make([]float64, 0, len(k.rows))
 	for j := range scale {
 		values = values[:0]
@@ -28,19 +30,30 @@ func (k *rowSample) tame(means, scale []float64) {
 				values = append(values, x)
 			}
 		}
-		if len(values) < leastTame {
+		n := len(values)
+		if n < leastTame {
 			continue
 		}
 		slices.Sort(values)
-		out := max(1, len(values)/100)
-		low, high := values[out], values[len(values)-1-out]
-		most := tameAt * (high - low) / normalRange
-		if !(most > 0 && most < scale[j]) {
+		out := max(1, n/100)
+		first, last := values[out], values[n-1-out]
+		c := dataset.Cut{Feature: j, Low: first - tameBeyond*(last-first), High: last + tameBeyond*(last-first)}
+		below, _ := slices.BinarySearch(values, c.Low)
+		above, _ := slices.BinarySearch(values, math.Nextafter(c.High, math.Inf(1)))
+		if below+n-above > max(1, n/tameOneIn) || !(last > first) {
 			continue
 		}
-		scale[j], means[j] = most, 0
+		// In units of the range, so that the squares of no unit are too large or too small.
+		sum, squares := 0.0, 0.0
 		for _, x := range values {
-			means[j] += math.Min(math.Max(x, low), high) / float64(len(values))
+			u := (c.Of(x) - first) / (last - first)
+			sum += u / float64(n)
+			squares += u * u / float64(n)
+		}
+		if deviation := (last - first) * math.Sqrt(squares-sum*sum); scale[j] > tameRatio*deviation {
+			means[j], scale[j] = first+sum*(last-first), deviation
+			cuts = append(cuts, c)
 		}
 	}
+	return cuts
 }
