@@ -189,7 +189,8 @@ func TestCellsThatWereCut(t *testing.T) {
 	must.Equal(t, len(low()), 0, "cells that are not far enough")
 	set.Columns.Cuts = []Cut{{1, 1e5 - 90*3e4, 1e5 + 90*3e4}}
 	odd := low()
-	must.Hold(t, len(odd) == 1 && odd[0].Pool == p.Name && strings.HasPrefix(odd[0].Found, "2.8e+06 or more in column flow, far from the others, in row 3"),
+	must.Hold(t, len(odd) == 1 && odd[0].Pool == p.Name &&
+		strings.HasPrefix(odd[0].Found, "2.8e+06 or more in column flow, far from the others, in row 3"),
 		"%+v", odd)
 	p.F32[7*p.Cols+1] = -90
 	for _, row := range []int{3, 4, 5} {

@@ -212,9 +212,12 @@ func (r *predictor) columnsIn(path string, columns []table.Column) (names []stri
 		of := r.storedModel.features[:min(count, len(r.storedModel.features))]
 		read, want := table.ColumnsRead(of, r.logs), count
 		if len(of) == count {
-			want = len(slices.Compact(slices.Sorted(slices.Values(read))))
+			want = len(unique(read))
 		}
 		names, err := r.selected(path, columns)
+		if len(r.logs) > 0 { // whose names stand for the columns that they are read from
+			names = unique(table.ColumnsRead(names, r.logs))
+		}
 		switch {
 		case err == nil && len(names) == want && len(r.logs) > 0:
 			return inPlaceOf(of, read, names), true, nil
@@ -225,6 +228,16 @@ func (r *predictor) columnsIn(path string, columns []table.Column) (names []stri
 		}
 	}
 	return r.storedModel.features[:min(count, len(r.storedModel.features))], false, nil
+}
+
+// unique returns the names, each once.
+func unique(names []string) (out []string) {
+	for _, name := range names {
+		if !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	return out
 }
 
 // inPlaceOf returns the names of features with names in place of the columns that they are read from, each of which is read once: a column

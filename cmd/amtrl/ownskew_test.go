@@ -64,6 +64,13 @@ func TestOwnTableSkewed(t *testing.T) {
 	must.Do(t, os.WriteFile(filepath.Join(work, "other.csv"), []byte(other), 0o644))
 	succeed(t, work, "predict", "dataset", "other.csv", "--features", "t1,t2,t3,t4", "--out", "other-out.csv", "--quiet")
 	must.Equal(t, read("other-out.csv"), read("dataset.csv"), "predictions from columns of other names")
+	name := regexp.MustCompile(`log \(people \+ [0-9.]+\)`).FindString(read("dataset.yaml"))
+	misleading := strings.Replace(strings.ReplaceAll(read("fresh.csv"), "\n", ",7\n"), "spends,7", "spends,"+name, 1)
+	must.Do(t, os.WriteFile(filepath.Join(work, "misleading.csv"), []byte(misleading), 0o644))
+	succeed(t, work, "predict", "dataset", "misleading.csv", "--out", "misleading-out.csv", "--quiet")
+	must.Equal(t, read("misleading-out.csv"), read("dataset.csv"), "predictions beside a column with the name of a logarithm")
+	succeed(t, work, "predict", "dataset", "fresh.csv", "--features", "people,"+name+",area,rain,heat", "--out", "named-out.csv", "--quiet")
+	must.Equal(t, read("named-out.csv"), read("dataset.csv"), "predictions where a logarithm is named too")
 	amtrl(t, work, "predict", "dataset", "other.csv", "--features", "t1,t2,t3", "--out", "few.csv").Complains(t, 1,
 		"expected 4 columns of features, those of the run, found 3 from t1 on")
 	must.Do(t, os.WriteFile(filepath.Join(work, "none.csv"), []byte("people,area,rain,heat\n0,3,1,1\n-1,3,1,1\n"), 0o644))

@@ -176,8 +176,12 @@ func (s *survey) checkFeatures(path string, columns []table.Column) error {
 		if err != nil {
 			return err
 		}
-		if of = append(of, columns[i]); columns[i].LogOf != "" {
+		of = append(of, columns[i])
+		if column := columns[i].LogOf; column != "" {
 			logs = append(logs, name)
+			if slices.ContainsFunc(s.manifest.Labels, func(l manifest.Label) bool { return l.Column == column }) {
+				return fmt.Errorf("%s: columns: features: expected columns that are no labels, found %q, the logarithm of one", s.manifest.Path, name)
+			}
 		}
 	}
 	if s.none, err = table.CodesOf(s.manifest.Codes, table.ColumnsRead(names, logs)); err != nil {

@@ -28,8 +28,8 @@ func unitsOf(values []float64) (mean, scale float64, cuts []dataset.Cut) {
 	return means[0], scales[0], cuts
 }
 
-// The scale of a column is its standard deviation, and no cell is cut, unless a single one lies far from all others, in the sample or not: then
-// it hardly changes the scale and the mean, and counts as the limit. Either does not depend on units.
+// The scale of a column is its standard deviation, and no cell is cut, unless a single one lies far from all others, in the sample or not:
+// then it hardly changes the scale and the mean, and counts as the limit. Either does not depend on units.
 func TestTame(t *testing.T) {
 	r := testrand.New(t)
 	rare := func() float64 { return map[bool]float64{r.Float64() < 0.02: 1}[true] }

@@ -151,9 +151,9 @@ func (g *guesser) chooseFeatures(m *Manifest, known Known, file string, columns 
 	for _, name := range m.Categories {
 		g.taken[name] = true
 	}
-	bends := false
+	bends, logs := false, table.LogsAmong(columns, features)
 	for _, c := range g.columns {
-		if !slices.Contains(features, c.Name) && !table.HasLog(features, c.Name) {
+		if !slices.Contains(features, c.Name) && !table.HasLog(logs, c.Name) {
 			continue
 		}
 		if g.taken[c.Name] = true; !c.list() {

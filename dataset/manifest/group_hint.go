@@ -26,7 +26,7 @@ func (m *Manifest) GroupHints() (hints []GroupHint, err error) {
 	if err != nil {
 		return nil, err
 	}
-	var features []string
+	var features, logs []string
 	if m.Vectors == nil {
 		var all []table.Column
 		for _, c := range columns {
@@ -35,13 +35,14 @@ func (m *Manifest) GroupHints() (hints []GroupHint, err error) {
 		if features, err = m.FeatureColumns(inputs[0].Path, all); err != nil {
 			return nil, err
 		}
+		logs = table.LogsAmong(all, features)
 	}
 	var source *column
 	if i := slices.IndexFunc(columns, func(c *column) bool { return c.Name == m.Source }); i >= 0 {
 		source = columns[i]
 	}
 	for _, c := range columns {
-		if m.reads(c.Name) || slices.Contains(features, c.Name) || table.HasLog(features, c.Name) {
+		if m.reads(c.Name) || slices.Contains(features, c.Name) || table.HasLog(logs, c.Name) {
 			continue
 		}
 		if _, twice := c.repeated(); m.perhapsGroup(c, source) != "" {

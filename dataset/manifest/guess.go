@@ -39,6 +39,8 @@ type Guess struct {
 	Counts []string
 	// MaybeSource is another column that could be the source, or empty.
 	MaybeSource string
+
+	logs bool // whether some features are logarithms of columns
 }
 
 // Known holds what the user says about the files. What is empty is guessed.
@@ -135,6 +137,10 @@ func Look(ctx context.Context, manifestPath string, files []string, known Known)
 	out := &Guess{Manifest: m, All: c.all}
 	g.fillGaps(out, c)
 	g.plainLogs(m, c.least)
+	out.logs = slices.ContainsFunc(m.Features, func(name string) bool {
+		_, _, is := table.LogOf(name)
+		return is && g.column(name) == nil
+	})
 	for _, name := range slices.Sorted(maps.Keys(c.sources)) {
 		out.SourceCounts = append(out.SourceCounts, *c.sources[name])
 	}

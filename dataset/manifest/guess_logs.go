@@ -20,7 +20,7 @@ const (
 func (g *guesser) guessLogs(m *Manifest) {
 	for j, name := range slices.Backward(m.Features) {
 		if c := g.column(name); c != nil && slices.Contains(g.scalars, name) {
-			if l := c.skewed(); l != nil {
+			if l := c.skewed(); l != nil && g.column(l.Name(name)) == nil {
 				m.Features = slices.Insert(m.Features, j+1, l.Name(name))
 			}
 		}

@@ -59,7 +59,7 @@ func (m *Manifest) Open(in Input) (table.Table, error) {
 		if err != nil {
 			return nil, err
 		}
-		return table.WithLogs(t, m.Features), nil
+		return table.WithLogs(t, table.LogsAmong(t.Columns(), m.Features)), nil
 	}
 	v := in.Vectors
 	return table.OpenJoined(in.Path, in.Format, table.VectorFile{

@@ -243,7 +243,7 @@ func (m *Manifest) check() error {
 				return fmt.Errorf("%s: labels: %s: expected no column %q beside its logarithm, which has that name", m.Path, l.Column, of)
 			}
 		}
-		if slices.Contains(m.Features, l.Column) || table.HasLog(m.Features, l.Column) {
+		if slices.Contains(m.Features, l.Column) {
 			return fmt.Errorf("%s: columns: features: expected columns that are no labels, found %q, which is among the labels", m.Path, l.Column)
 		}
 		if l.Column == m.Group {

@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/amtrl/amtrl/dataset/table"
 	"github.com/amtrl/amtrl/internal/text"
 )
 
@@ -139,10 +138,7 @@ func (g *Guess) Text() string {
 
 // logsComment says what features are logarithms of columns.
 func (g *Guess) logsComment() string {
-	if !slices.ContainsFunc(g.Features, func(name string) bool {
-		_, _, is := table.LogOf(name)
-		return is
-	}) {
+	if !g.logs {
 		return ""
 	}
 	return "  # log x is the logarithm of the column x, whose values are of very different sizes; an effect may follow either"

@@ -48,26 +48,28 @@ type logTable struct {
 	names []string
 }
 
-// WithLogs returns t with a further column for each of the names that is the logarithm of a column, by [LogOf], unless t has a column of
-// that name. They can be read as features alone. Closing the returned table closes t.
-func WithLogs(t Table, names []string) Table {
-	out := &logTable{Table: t}
-	for _, name := range names {
-		if _, _, is := LogOf(name); is && !hasColumn(t.Columns(), name) && !slices.Contains(out.names, name) {
-			out.names = append(out.names, name)
-		}
-	}
-	if len(out.names) == 0 {
+// WithLogs returns t with a further column for each of logs, which are names of logarithms by [LogOf], in place of a column of that name.
+// They can be read as features alone. Closing the returned table closes t.
+func WithLogs(t Table, logs []string) Table {
+	if len(logs) == 0 {
 		return t
 	}
-	return out
+	return &logTable{t, logs}
+}
+
+// LogsAmong returns those of the names that are logarithms of columns, and no columns themselves.
+func LogsAmong(columns []Column, names []string) (logs []string) {
+	for _, c := range LogColumns(columns, names)[len(columns):] {
+		logs = append(logs, c.Name)
+	}
+	return logs
 }
 
 func hasColumn(columns []Column, name string) bool {
 	return slices.ContainsFunc(columns, func(c Column) bool { return c.Name == name })
 }
 
-// LogColumns returns columns, followed by those that [WithLogs] adds to a table that has them.
+// LogColumns returns columns, followed by one for each of the names that is the logarithm of one of them and not a column itself.
 func LogColumns(columns []Column, names []string) []Column {
 	all := slices.Clone(columns)
 	for _, name := range names {
@@ -79,7 +81,10 @@ func LogColumns(columns []Column, names []string) []Column {
 	return all
 }
 
-func (t *logTable) Columns() []Column { return LogColumns(t.Table.Columns(), t.names) }
+func (t *logTable) Columns() []Column {
+	columns := slices.DeleteFunc(slices.Clone(t.Table.Columns()), func(c Column) bool { return slices.Contains(t.names, c.Name) })
+	return LogColumns(columns, t.names)
+}
 
 // Scan reads logarithms as float32. A number that has none is an error; a missing one stays missing.
 func (t *logTable) Scan(q Query, f func(*Batch) error) error {

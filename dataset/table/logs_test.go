@@ -45,7 +45,7 @@ func TestWithLogs(t *testing.T) {
 	for name, text := range map[string]string{"rows.csv": csv, "rows.jsonl": jsonl} {
 		path := filepath.Join(dir, name)
 		must.Do(t, os.WriteFile(path, []byte(text), 0o644))
-		tab := WithCodes(WithLogs(must.Get(Open(path, FormatOf(path)))(t), names), [][]float64{nil, {-9}, nil, {-9}})
+		tab := WithCodes(withLogs(must.Get(Open(path, FormatOf(path)))(t), names), [][]float64{nil, {-9}, nil, {-9}})
 		seen := 0
 		must.Do(t, tab.Scan(Query{Features: names, Gaps: true}, func(batch *Batch) error {
 			for i := range batch.Rows {
@@ -68,6 +68,9 @@ func TestWithLogs(t *testing.T) {
 	none := must.Get(CodesOf([]Codes{{"b", []float64{-9}}}, ColumnsRead([]string{"log a", "log (b + 1)"}, []string{"log (b + 1)"})))(t)
 	must.Hold(t, len(none) == 2 && none[0] == nil && len(none[1]) == 1, "codes of a logarithm: %v", none)
 }
+
+// withLogs is WithLogs for names of which some are columns.
+func withLogs(t Table, names []string) Table { return WithLogs(t, LogsAmong(t.Columns(), names)) }
 
 // A number without a logarithm is refused with its line.
 func TestLogsRefuse(t *testing.T) {
