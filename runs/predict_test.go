@@ -243,7 +243,7 @@ func TestPredictBesideUnknownLabels(t *testing.T) {
 	}{
 		{[]string{"2", "broken", "4.5", "inf", "NA"}, 2, UnknownLabels{2, `line 3, column seen: expected a number, found "broken"`}},
 		{[]string{"2;0", "1"}, 1, UnknownLabels{1, `line 2, column seen: expected a number, found "2;0"`}},
-		{[]string{`"1,5"`}, 0, UnknownLabels{1, `line 2, column seen: expected a number with a decimal point, found "1,5"`}},
+		{[]string{`"1,5"`, "2.5"}, 1, UnknownLabels{1, `line 2, column seen: expected a number with a decimal point, found "1,5"`}},
 	} {
 		text := "x,seen\n"
 		for _, label := range c.labels {

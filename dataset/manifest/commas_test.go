@@ -25,14 +25,14 @@ func TestLookAtCommas(t *testing.T) {
 			`decimal=",").to_csv`}},
 		{of("1.359", "2"), of("0,5", "2"), Known{}, []string{`column a: expected numbers with a decimal comma, as others in this file have, ` +
 			`found "1.359": points`, "or say which columns"}},
-		{of("1.359,50", "0,5"), of("0.5", "2"), Known{}, []string{`column a: expected numbers with a decimal point, found "1.359,50"`,
+		{of("1.359,50", "0.5"), of("1", "2"), Known{}, []string{`column a: expected numbers with a decimal point, found "1.359,50"`,
 			`decimal=",", thousands=".").to_csv`}},
 	} {
 		writeTable(t, file, 50, columnOf{"domain", third}, columnOf{"a", c.a}, columnOf{"b", c.b}, columnOf{"label", third})
 		_, err := Look(t.Context(), "m.yaml", []string{file}, c.known)
 		must.Fail(t, c.want[0], err, c.want...)
 	}
-	writeTable(t, file, 50, columnOf{"domain", third}, columnOf{"a", of("1,359", "2,757,000")}, columnOf{"b", of("0,5", "1")},
+	writeTable(t, file, 50, columnOf{"domain", third}, columnOf{"a", of("1,359", "2,757,000")}, columnOf{"b", of("0,5", "1.5")},
 		columnOf{"x", of("1", "2")}, columnOf{"label", third})
 	g := must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{Features: []string{"x"}}))(t)
 	must.EqualSlices(t, g.Others, []string{"a (numbers with commas between thousands)", "b (numbers with decimal commas)"}, "not used")

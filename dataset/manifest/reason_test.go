@@ -31,7 +31,7 @@ func TestLookSaysWhyNot(t *testing.T) {
 		{"gaps", "288 of 300 cells are missing", gap},
 		{"mixed", `numbers with text among them: "> 5", 33 of 300 cells`,
 			func(i int) string { return []string{fmt.Sprint(i, ".5"), "> 5"}[b2i(i%9 == 3)] }},
-		{"comma", "numbers with decimal commas", of("1,5", "2,5")},
+		{"comma", "numbers with decimal commas", of("1,5", "2.5")},
 		{"same", "the same in all rows", of("1")},
 		{"nothing", "no values", of("")},
 		{"other", "numbers beside the features", number},

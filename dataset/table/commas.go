@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"iter"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -48,18 +49,53 @@ func withPoint(s string) (plain string, ok bool) {
 	return s, true
 }
 
-// hasDecimalCommas reports whether the numbers in some cells have decimal commas: a comma in one of them can be nothing else, and no cell
-// is a number with a decimal point, or with commas that can be nothing but separators of thousands.
-func hasDecimalCommas(cells iter.Seq[string]) (has bool) {
-	for s := range cells {
-		decimal, apart := HasDecimalComma(s), HasThousands(s)
-		_, ok := withPoint(s)
-		if apart && !decimal || !ok && !group.MatchString(s) {
-			return false
-		}
-		has = has || decimal && !apart
+// signs counts, among some cells of a column, the numbers by what their commas and points can be.
+type signs struct {
+	there          int  // cells that are not missing
+	numbers        int  // cells that are numbers, in any form
+	commas         bool // whether the comma of one can only be a decimal sign
+	points, groups bool // whether the point of one can only be a decimal sign, or a comma only separate thousands
+}
+
+func (n *signs) add(cell string) {
+	if isMissing(cell) {
+		return
 	}
-	return has
+	n.there++
+	decimal, apart := HasDecimalComma(cell), HasThousands(cell)
+	plain, ok := withPoint(cell)
+	_, err := strconv.ParseFloat(plain, 64)
+	switch {
+	case decimal || err == nil:
+		n.numbers++
+		n.commas = n.commas || decimal && !apart
+		n.points = n.points || !ok && !group.MatchString(cell)
+	case apart:
+		n.numbers++
+		n.groups = true
+	}
+}
+
+// could reports whether the numbers of a column could have decimal commas: nearly all cells are numbers, and none says otherwise.
+func (n *signs) could() bool { return !n.points && !n.groups && 10*n.numbers >= 9*n.there }
+
+// decimalCommas says for each column by its cells in some rows whether its numbers have decimal commas: those that could, if the comma of
+// some number in one of these columns can only be a decimal sign.
+func decimalCommas(columns int, rows iter.Seq[[]string]) []bool {
+	counts := make([]signs, columns)
+	for row := range rows {
+		for j, cell := range row[:min(len(row), columns)] {
+			counts[j].add(strings.TrimSpace(cell))
+		}
+	}
+	out := make([]bool, columns)
+	if !slices.ContainsFunc(counts, func(n signs) bool { return n.commas && n.could() }) {
+		return out
+	}
+	for j := range out {
+		out[j] = counts[j].could()
+	}
+	return out
 }
 
 // PlainNumber says, for an error message, what was expected in place of s, which is not a plain number.

@@ -19,8 +19,8 @@ import (
 type csvTable struct {
 	base
 	comma rune
-	// decimalComma says that numbers have decimal commas.
-	decimalComma bool
+	// decimalComma says for each column whether its numbers have decimal commas.
+	decimalComma []bool
 }
 
 // maxRecord bounds the bytes of a row in text formats.
@@ -36,13 +36,13 @@ func openCSV(b base, comma rune) (*csvTable, error) {
 	for _, name := range in.header {
 		t.columns = append(t.columns, Column{Name: name, Kind: Text})
 	}
-	t.decimalComma = hasDecimalCommas(in.head())
+	t.decimalComma = decimalCommas(len(t.columns), in.head())
 	return t, nil
 }
 
-// head returns the cells of the first rows, as far as the next 64 KiB hold them whole. Nothing is consumed.
-func (r *records) head() iter.Seq[string] {
-	return func(yield func(string) bool) {
+// head returns the first rows, as far as the next 64 KiB hold them whole. Nothing is consumed. A row must not be kept.
+func (r *records) head() iter.Seq[[]string] {
+	return func(yield func([]string) bool) {
 		raw, err := r.in.Peek(r.in.Size())
 		if err == nil { // there may be more of the last row
 			raw = raw[:bytes.LastIndexByte(raw, '\n')+1]
@@ -50,14 +50,8 @@ func (r *records) head() iter.Seq[string] {
 		rows := csv.NewReader(bytes.NewReader(raw))
 		rows.Comma, rows.ReuseRecord, rows.TrimLeadingSpace = r.Comma, true, r.TrimLeadingSpace
 		for {
-			row, err := rows.Read()
-			if err != nil {
+			if row, err := rows.Read(); err != nil || !yield(row) {
 				return
-			}
-			for _, cell := range row {
-				if !yield(strings.TrimSpace(cell)) {
-					return
-				}
 			}
 		}
 	}
@@ -201,7 +195,7 @@ func (t *csvTable) Scan(q Query, f func(*Batch) error) error {
 	}
 	defer r.close()
 	for i := range b.Scalars {
-		b.Scalars[i].DecimalComma = t.decimalComma
+		b.Scalars[i].DecimalComma = t.decimalComma[scalars[i]]
 	}
 	for {
 		b.reset()
@@ -259,7 +253,7 @@ func (t *csvTable) features(b *Batch, record []string, features []int) error {
 			break
 		}
 		plain, ok := cell, true
-		if t.decimalComma {
+		if t.decimalComma[c] {
 			plain, ok = withPoint(cell)
 		}
 		if !ok {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
+	"github.com/amtrl/amtrl/internal/text"
 )
 
 // Where the header row of a CSV file has no comma, the separator is the semicolon or the tab that it has.
@@ -191,18 +192,36 @@ func TestDecimalCommas(t *testing.T) {
 func TestDecimalCommasInDoubt(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "rows.csv")
 	for rows, want := range map[string]string{
-		"1,359;1\n120;2\n":          `line 2, column x: expected a number without a comma, found "1,359"`,
-		"1,5;0.5\n":                 `line 2, column x: expected a number with a decimal point, found "1,5"`,
-		"1,5;2,757,000\n":           `line 2, column x: expected a number with a decimal point, found "1,5"`,
-		"1,5;1,359.50\n":            `line 2, column x: expected a number with a decimal point, found "1,5"`,
-		"1,359;0,5\n1.234;0,5\n":    `line 3, column x: expected a number with a decimal comma, as others in this file have, found "1.234"`,
-		"1.234.567;0,5\nsix;7\n":    `line 3, column x: expected a number, found "six"`,
-		"1.359,50;-0,5\n0,5 kg;7\n": `line 3, column x: expected a number, found "0,5 kg"`,
+		"1,359;1\n120;2\n":                                    `line 2, column x: expected a number without a comma, found "1,359"`,
+		"1,5;1\n0.5;2\n":                                      `line 2, column x: expected a number with a decimal point, found "1,5"`,
+		"1,5;1\n2,757,000;1\n":                                `line 2, column x: expected a number with a decimal point, found "1,5"`,
+		"1,5;1\n1,359.50;1\n":                                 `line 2, column x: expected a number with a decimal point, found "1,5"`,
+		"1,359;0,5\n1.234;0,5\n":                              `line 3, column x: expected a number with a decimal comma, as others in this file have, found "1.234"`,
+		strings.Repeat("1.234.567;0,5\n", 9) + "six;7\n":      `line 11, column x: expected a number, found "six"`,
+		strings.Repeat("1.359,50;-0,5\n", 9) + "0,5 kg;7,1\n": `line 11, column x: expected a number, found "0,5 kg"`,
 	} {
 		must.Do(t, os.WriteFile(path, []byte("x;y\n"+rows), 0o644))
 		tab := must.Get(Open(path, CSV))(t)
 		err := tab.Scan(Query{Features: []string{"x"}}, func(*Batch) error { return nil })
 		must.Fail(t, rows, err, "rows.csv: "+want)
+		must.Do(t, tab.Close())
+	}
+	// A column decides for itself where it can: words, days and numbers with points do not say what the commas of another column are.
+	for rows, want := range map[string]bool{
+		"3.118;2,5\n4.250;so\n1.5;\n":   true, // one cell of a column of words
+		"24.12;0,5\n01.03;1,5\n":        false,
+		"180.154.235.17;0,5\n1.2.3;1\n": false,
+		"7;0,5\n8;1\n":                  false,
+	} {
+		must.Do(t, os.WriteFile(path, []byte("x;y\n"+rows), 0o644))
+		tab := must.Get(Open(path, CSV))(t)
+		must.Do(t, tab.Scan(Query{Scalars: []string{"x", "y"}}, func(b *Batch) error {
+			x, _ := b.Scalars[0].Number(0)
+			y, ok := b.Scalars[1].Number(0)
+			must.Hold(t, ok != want && (want || y == 0.5), "%q: y is %v, %v", rows, y, ok)
+			must.Hold(t, x == 0 || b.Scalars[0].Name(0) == text.Digits(x), "%q: x is %v", rows, x)
+			return nil
+		}))
 		must.Do(t, tab.Close())
 	}
 	v := Values{Text: []string{"1.234", "1.234,5", "1e3"}, DecimalComma: true}
