@@ -22,7 +22,7 @@ type copies struct {
 	most uint64 // the largest hash that is compared
 	seen map[uint64][]rowHash
 	rows map[int32]int            // number of compared rows, by source
-	all  map[int32]int            // number of labelled rows, by source
+	all  map[int32]int            // number of labelled rows that differ from each other, by source
 	same map[[2]int32]*sharedRows // by source and an earlier source
 }
 
@@ -44,10 +44,10 @@ func (c *copies) add(p *Pool, rows []rowHash) {
 		return
 	}
 	for i, r := range rows {
-		if r.labels > 1 {
+		repeated := i > 0 && r.features == rows[i-1].features
+		if r.labels > 1 && !repeated {
 			c.all[r.pool]++
 		}
-		repeated := i > 0 && r.features == rows[i-1].features
 		if r.features > c.most || r.labels <= 1 || repeated { // labels of 1 are of a class without a task
 			continue
 		}

@@ -33,7 +33,7 @@ func (o *dataOptions) folder(ctx context.Context, out *output) (string, error) {
 		return "", err
 	}
 	if info.IsDir() {
-		return path, tablesFault(path)
+		return path, nil
 	}
 	if format := table.FormatOf(path); format != "" && format != table.JSON { // a manifest can be JSON
 		return "", fmt.Errorf("%s: expected a manifest, found a %s file: amtrl data init %s makes one", path, format, text.ShellQuote(path))
@@ -51,11 +51,11 @@ func (o *dataOptions) folder(ctx context.Context, out *output) (string, error) {
 	return dir, interruptedImport(err)
 }
 
-// tablesFault returns an error where a folder of data has a manifest or tables in it, and is not what it must be to be read as data.
+// tablesFault returns the error of a folder that cannot be read as data where it has a manifest or tables in it, and nil where it has none.
 func tablesFault(dir string) error {
 	entries, err := os.ReadDir(dir)
-	if err != nil || columnar.Is(dir) {
-		return err
+	if err != nil {
+		return nil
 	}
 	at := slices.IndexFunc(entries, func(e fs.DirEntry) bool { return e.Name() == "dataset.yaml" })
 	if at < 0 {

@@ -159,7 +159,11 @@ func (o *dataOptions) make(threads int, folder string) (*dataset.Set, error) {
 		}
 		return set, err
 	}
-	return dataset.ReadLayout(folder)
+	set, err := dataset.ReadLayout(folder)
+	if err != nil {
+		err = cmp.Or(tablesFault(folder), err)
+	}
+	return set, err
 }
 
 // processors returns a number of threads, with 0 resolved to the number of processors.

@@ -135,7 +135,7 @@ func (o *predictOptions) run(ctx context.Context) error {
 	}
 	notes.print(&o.output)
 	if own := ownFile(data, files); own != "" && len(found) > 0 {
-		o.note("note: %s is a file of the run's own data: the model has learned from labelled rows of it, so new rows are predicted less well",
+		o.note("note: %s is a file of the run's own data: rows that the model has learned from are predicted better than new ones",
 			text.OneLine(own, 200))
 	}
 	var parts []string

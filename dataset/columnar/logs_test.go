@@ -94,7 +94,8 @@ func TestImportLogs(t *testing.T) {
 	must.Hold(t, len(set.Columns.Logs) == 0, "a column that is called so: %+v", set.Columns)
 	set = must.Get(imported("log (z + 2)"))(t)
 	must.EqualSlices(t, set.Columns.Logs, []string{"log (z + 2)"}, "logarithms")
-	must.Fail(t, "the logarithm of the label", must.Err(imported("log y")), `expected columns that are no labels, found "log y", the logarithm of`)
+	must.Fail(t, "the logarithm of the label", must.Err(imported("log y")),
+		`expected columns that are no labels, found "log y", the logarithm of one`)
 	must.Fail(t, "a column that is not there", must.Err(imported("log w")), `expected a column "log w", found`)
 	must.Fail(t, "a number without a logarithm", must.Err(imported("log (z + 1)")), "other.csv: line 2, column log (z + 1): expected ",
 		"a number above -1, which has a logarithm then, found -1")

@@ -21,9 +21,10 @@ const (
 	mostMaybe = 4
 )
 
-// guessLabel returns the label: a column with the name of a label; otherwise what pickRare finds; otherwise one with a name that features
-// have too, if it has missing values or is the last column; otherwise what pickLabel finds; and otherwise any column with a name that
-// features have too. Unless the name is a sure one, it adds to g.maybe the other columns that could be the label.
+// guessLabel returns the label: a column with the name of a label; otherwise, where the target is known, what pickRare finds; otherwise one
+// with a name that features have too, if it has missing values or is the last column; otherwise what pickLabel finds, or else pickRare; and
+// otherwise any column with a name that features have too. Unless the name is a sure one, it adds to g.maybe the other columns that could
+// be the label.
 func (g *guesser) guessLabel(target string, source *column, fits func(*column) bool) (name string) {
 	last := g.columns[len(g.columns)-1]
 	cost := func(c *column) bool { return c.numeric() && c.named(costNames) } // such as what a label costs
@@ -33,12 +34,17 @@ func (g *guesser) guessLabel(target string, source *column, fits func(*column) b
 		}
 		return name
 	}
-	name = g.pickRare(target, source, fits)
+	if target != "" {
+		name = g.pickRare(target, source, fits)
+	}
 	if name == "" {
 		name = g.pick(maybeLabels, func(c *column) bool { return fits(c) && (c.missing > 0 || c == last) })
 	}
 	if name == "" {
 		name = g.pickLabel(target, source, fits)
+	}
+	if name == "" && target == "" {
+		name = g.pickRare(target, source, fits)
 	}
 	if name == "" {
 		name = g.pick(maybeLabels, fits)

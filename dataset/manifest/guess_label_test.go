@@ -91,8 +91,8 @@ func TestLookForLabels(t *testing.T) {
 	}
 }
 
-// A column that one source lacks most of and the others have is the label, numbers too, even beside a column with a name that labels have.
-// Where it lies does not matter, nor what the column of the sources is called.
+// A column that one source lacks most of and the others have is the label, numbers too, and even beside a column with a name that labels
+// have if that source is known to be the target. Where it lies does not matter, nor what the column of the sources is called.
 func TestLookForRareLabels(t *testing.T) {
 	rng := testrand.New(t)
 	number := func(int) string { return fmt.Sprint(rng.NormFloat64()) }
@@ -107,7 +107,7 @@ func TestLookForRareLabels(t *testing.T) {
 	rating := columnOf{"rating", func(int) string { return []string{"1", "2", ""}[rng.IntN(3)] }}
 	werk := columnOf{"werk", func(i int) string { return "w" + fmt.Sprint(i%4) }}
 	for want, columns := range map[string][]columnOf{
-		"preis": {werk, {"preis", lacking(0.9, 1)}, {"x", number}, rating},
+		"preis": {werk, {"preis", lacking(0.9, 1)}, {"x", number}},
 		"kilos": {{"kilos", lacking(0.9, 1)}, {"x", lacking(0.1, 1)}, {"z", lacking(0.6, 2)}, werk},
 		"rating": {werk, {"x", lacking(0.3, 1)}, rating, {"z", func(i int) string { // two sources lack z
 			if i%2 == 0 && rng.IntN(10) > 0 {
@@ -126,6 +126,11 @@ func TestLookForRareLabels(t *testing.T) {
 	writeTable(t, file, 1200, columnOf{"x", lacking(0.9, 1)}, columnOf{"z", lacking(0.6, 2)}, werk)
 	g := must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{Target: "w2"}))(t)
 	must.Equal(t, g.Labels[0].Column, "z", "label of the target")
+	for target, want := range map[string]string{"": "rating", "w1": "preis", "w2": "rating"} {
+		writeTable(t, file, 1200, werk, columnOf{"preis", lacking(0.9, 1)}, columnOf{"x", number}, rating)
+		g := must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{Target: target}))(t)
+		must.Equal(t, g.Labels[0].Column, want, "label of target %q", target)
+	}
 }
 
 // The type of a label that few rows have, all of them at the end of the file, follows from these rows.

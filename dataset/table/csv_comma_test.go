@@ -196,7 +196,7 @@ func TestDecimalCommasInDoubt(t *testing.T) {
 		"1,5;1\n0.5;2\n":                                      `line 2, column x: expected a number with a decimal point, found "1,5"`,
 		"1,5;1\n2,757,000;1\n":                                `line 2, column x: expected a number with a decimal point, found "1,5"`,
 		"1,5;1\n1,359.50;1\n":                                 `line 2, column x: expected a number with a decimal point, found "1,5"`,
-		"1,359;0,5\n1.234;0,5\n":                              `line 3, column x: expected a number with a decimal comma, as others in this file have, found "1.234"`,
+		"1,359;0,5\n1.234;0,5\n":                              "line 3, column x: expected " + decimalComma + `, found "1.234"`,
 		strings.Repeat("1.234.567;0,5\n", 9) + "six;7\n":      `line 11, column x: expected a number, found "six"`,
 		strings.Repeat("1.359,50;-0,5\n", 9) + "0,5 kg;7,1\n": `line 11, column x: expected a number, found "0,5 kg"`,
 	} {

@@ -68,7 +68,7 @@ func open(b base, format string) (Table, error) {
 	if ending := spreadsheetEnding(b.file); ending != "" {
 		return nil, spreadsheetFault(b.path, ending)
 	}
-	if format != Parquet && isParquet(b.file) {
+	if format != Parquet && isParquet(b.file, b.size) {
 		return nil, fmt.Errorf("%s: expected a file of format %s, found one of %s: give it a name that ends in .parquet", b.path,
 			cmp.Or(format, "its name"), Parquet)
 	}
@@ -92,11 +92,13 @@ func open(b base, format string) (Table, error) {
 	return nil, fmt.Errorf("%s: expected a file in one of the formats %s, found format %q", b.path, strings.Join(Formats(), ", "), format)
 }
 
-// isParquet reports whether f begins as Parquet files do.
-func isParquet(f file) bool {
-	var head [4]byte
-	n, _ := f.ReadAt(head[:], 0)
-	return string(head[:n]) == "PAR1"
+// isParquet reports whether f begins and ends as Parquet files do.
+func isParquet(f file, size int64) bool {
+	const magic = "PAR1"
+	var first, last [len(magic)]byte
+	n, _ := f.ReadAt(first[:], 0)
+	m, _ := f.ReadAt(last[:], max(0, size-int64(len(magic))))
+	return string(first[:n]) == magic && string(last[:m]) == magic
 }
 
 // file is what a table is read from.
