@@ -13,10 +13,10 @@ import (
 	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
-// The penalty that rows choose is nearly the best for other rows of the same sources, whatever the first one is.
+// The penalty that rows choose is nearly the best for other rows of the same sources, be the first one that of a round, larger or smaller.
 func TestPenaltyOfRows(t *testing.T) {
 	rng := testrand.New(t)
-	for _, first := range []float64{1e-3, 0.1, 10} {
+	for _, first := range []float64{1e-3, pooledStart, 0.1} {
 		set := newcomers(t, rng, 5, 3, 3, 0.5)
 		cfg, _ := must.Get(NewConfig(PresetDefault))(t).Fit(set, []string{"target"})
 		l := must.Get(newLearner(openDevice(t, 1, set), cfg, len(set.Pools)-1))(t)
@@ -53,7 +53,7 @@ func TestPenaltyOfRows(t *testing.T) {
 		}
 		at, least := loss(found), slices.Min(all)
 		t.Logf("from %g: %g nats at the penalty found, %g at best, %g at worst", first, at, least, slices.Max(all))
-		must.Hold(t, at < 1.05*least && slices.Max(all) > 1.2*least, "%g nats at the penalty found, of %v", at, all)
+		must.Hold(t, at < 1.05*least && slices.Max(all) > 1.1*least, "%g nats at the penalty found, of %v", at, all)
 		tmp.Close()
 		l.Close()
 	}
