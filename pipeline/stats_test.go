@@ -86,7 +86,7 @@ func TestBootstrapInterval(t *testing.T) {
 // where it comes from the seeds: 98.4 % with two seeds.
 func TestComparisonCovers(t *testing.T) {
 	rng := testrand.New(t)
-	const repeats, truth = 600, 0.3
+	const truth = 0.3
 	for _, c := range []struct {
 		targets, seeds     int
 		ofTargets, ofSeeds float64
@@ -104,6 +104,10 @@ func TestComparisonCovers(t *testing.T) {
 		{3, 2, 1, 1, 0.88, 1},
 		{2, 1, 1, 0, 0.88, 0.99},
 	} {
+		repeats := 600
+		if c.targets > 1 && c.ofTargets == 0 { // 97.1 % are covered, and 98.4 % without the correction
+			repeats = 5000
+		}
 		hits, quantiles := 0, 0 // by the interval, and by the quantiles that it is wider than
 		n, by := float64(c.targets), math.Sqrt(float64(c.targets)/float64(c.targets-1))
 		if c.targets == 1 {
@@ -127,10 +131,10 @@ func TestComparisonCovers(t *testing.T) {
 				t.Fatalf("%+v", got)
 			}
 		}
-		if covered := float64(hits) / repeats; covered < c.least || covered > c.most {
+		if covered := float64(hits) / float64(repeats); covered < c.least || covered > c.most {
 			t.Errorf("%+v: 95 %% intervals cover %.1f %%", c, 100*covered)
 		} else {
-			t.Logf("%+v: 95 %% intervals cover %.1f %%, quantiles alone %.1f %%", c, 100*covered, 100*float64(quantiles)/repeats)
+			t.Logf("%+v: 95 %% intervals cover %.1f %%, quantiles alone %.1f %%", c, 100*covered, 100*float64(quantiles)/float64(repeats))
 		}
 	}
 }
@@ -230,7 +234,7 @@ func TestCompareLossesCovers(t *testing.T) {
 				t.Fatalf("%+v", got)
 			}
 		}
-		if covered := float64(hits) / repeats; covered < 0.925 || covered > 0.975 && (c.only > 0 || !c.binary) {
+		if covered := float64(hits) / float64(repeats); covered < 0.925 || covered > 0.975 && (c.only > 0 || !c.binary) {
 			t.Errorf("%+v: 95 %% intervals cover %.1f %%", c, 100*covered)
 		} else {
 			t.Logf("%+v: 95 %% intervals cover %.1f %%", c, 100*covered)
@@ -319,7 +323,7 @@ func TestCompareLossesOfFewRows(t *testing.T) {
 			}
 			hits += b2i(got.Interval[0] <= truth && truth <= got.Interval[1])
 		}
-		covered := float64(hits) / repeats
+		covered := float64(hits) / float64(repeats)
 		t.Logf("%+v: 95 %% intervals cover %.1f %%", c, 100*covered)
 		if covered < 0.91 {
 			t.Errorf("%+v: 95 %% intervals cover %.1f %%", c, 100*covered)
