@@ -17,7 +17,10 @@ func (w *writer) measure(b *table.Batch) (err error) {
 		return w.listsFault(w.inputs[0].Path, w.survey.features[0])
 	}
 	if w.scaled, err = w.scales(b.Features.Width); fill || w.scaled {
-		w.spreads, w.middle = new(spreads), newRowSample()
+		w.spreads = new(spreads)
+	}
+	if w.scaled {
+		w.middle = newRowSample()
 	}
 	return err
 }

@@ -114,8 +114,8 @@ type writer struct {
 	repeated                                  map[uint64]map[string]string
 	groups                                    groupNumbers
 
-	spreads *spreads // nil where features are neither scaled nor filled
-	middle  *rowSample
+	spreads *spreads   // nil where features are neither scaled nor filled
+	middle  *rowSample // nil where features are not scaled
 	scaled  bool
 	digits  []digits // of float32 features that stay in their units
 
@@ -249,7 +249,9 @@ func (w *writer) add(b *table.Batch, c columns, i int) error {
 		}
 		if features = bytesOf(v.F32[lo:hi]); w.spreads != nil {
 			features = bytesOf(w.spreads.add(v, i))
-			w.middle.add(v, i)
+			if w.middle != nil {
+				w.middle.add(v, i)
+			}
 		}
 	}
 	err = w.features.add(r.index, features)

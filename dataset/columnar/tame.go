@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/amtrl/amtrl/dataset"
+	"github.com/amtrl/amtrl/dataset/table"
 )
 
 // A few cells far from all others, such as one in which a decimal point was lost, would decide the scale of a feature, which would then be
@@ -43,15 +44,8 @@ func (k *rowSample) tame(means, scale []float64) (cuts []dataset.Cut) {
 		if below+n-above > max(1, n/tameOneIn) || !(last > first) {
 			continue
 		}
-		// In units of the range, so that the squares of no unit are too large or too small.
-		sum, squares := 0.0, 0.0
-		for _, x := range values {
-			u := (c.Of(x) - first) / (last - first)
-			sum += u / float64(n)
-			squares += u * u / float64(n)
-		}
-		if deviation := (last - first) * math.Sqrt(squares-sum*sum); scale[j] > tameRatio*deviation {
-			means[j], scale[j] = first+sum*(last-first), deviation
+		if mean, deviation := table.CutMoments(values, c.Low, c.High); scale[j] > tameRatio*deviation {
+			means[j], scale[j] = mean, deviation
 			cuts = append(cuts, c)
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/amtrl/amtrl/dataset/table"
 )
 
@@ -67,16 +69,10 @@ func (c *column) skewed() *table.Log {
 // the quartiles are equal.
 func tailRatio(values []float64) float64 {
 	n := len(values)
-	first, middle := values[n/4], values[n-1-n/4]-values[n/4]
+	middle := values[n-1-n/4] - values[n/4]
 	if !(middle > 0) {
 		return 0
 	}
 	const normal = 1.349 // the range between the quartiles, in standard deviations
-	sum, squares := 0.0, 0.0
-	for _, x := range values {
-		u := (x - first) / middle
-		sum += u / float64(n)
-		squares += u * u / float64(n)
-	}
-	return normal * math.Sqrt(squares-sum*sum)
+	return normal * stat.PopStdDev(values, nil) / middle
 }

@@ -205,7 +205,7 @@ type counts struct {
 	labels   []labelCounts
 	all      bool      // whether all rows were read
 	gaps     []int     // number of missing cells of each of the features asked for
-	least    []float64 // the least number of each of these
+	least    []float64 // the least number of each of these that has its logarithm beside it
 	rows     int
 	costs    costs
 	nameless string // where the first row without a source is
@@ -296,7 +296,7 @@ func count(ctx context.Context, m *Manifest, inputs []Input, features []string) 
 		err = t.Scan(q, func(b *table.Batch) error {
 			for j := range features {
 				c.gaps[j] += gaps(&b.Scalars[said+j], b.Rows)
-				for i := range b.Rows {
+				for i := 0; i < b.Rows && table.HasLog(m.Features, features[j]); i++ {
 					if x, ok := b.Scalars[said+j].Number(i); ok && x < c.least[j] {
 						c.least[j] = x
 					}

@@ -140,14 +140,18 @@ func FactorOf(feature int, values []float64) (f Factor, varies bool) {
 	if f.Low == f.High {
 		return f, false
 	}
-	// In units of the range, so that the squares of no unit are too large or too small.
-	width, sum, squares := f.High-f.Low, 0.0, 0.0
-	for _, x := range values {
-		u := (f.cut(x) - f.Low) / width
-		sum += u / float64(n)
-		squares += u * u / float64(n)
-	}
-	f.Mean = min(f.High, f.Low+sum*width)
-	f.Spread = width * math.Sqrt(squares-sum*sum)
+	f.Mean, f.Spread = CutMoments(values, f.Low, f.High)
 	return f, true
+}
+
+// CutMoments returns the mean and the standard deviation of values that are cut to the range from low to high.
+func CutMoments(values []float64, low, high float64) (mean, deviation float64) {
+	// In units of the range, so that the squares of no unit are too large or too small.
+	width, sum, squares := high-low, 0.0, 0.0
+	for _, x := range values {
+		u := (min(max(x, low), high) - low) / width
+		sum += u / float64(len(values))
+		squares += u * u / float64(len(values))
+	}
+	return min(high, low+sum*width), width * math.Sqrt(squares-sum*sum)
 }

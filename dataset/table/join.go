@@ -106,7 +106,7 @@ func (t *joined) findColumn(name string) (err error) {
 		}
 	}
 	name = v.columns[t.column].Name
-	if slices.ContainsFunc(t.Table.Columns(), func(c Column) bool { return c.Name == name }) {
+	if hasColumn(t.Table.Columns(), name) {
 		return fmt.Errorf("%s: expected no column %s beside the vectors of that name in %s, found one", t.path, name, v.path)
 	}
 	return nil
@@ -122,7 +122,7 @@ func (t *joined) findIDs(of VectorFile) error {
 		return fmt.Errorf("%s: expected C order to join by id, found Fortran order (numpy.ascontiguousarray converts it)", v.path)
 	}
 	name := of.ID
-	if !slices.ContainsFunc(v.columns, func(c Column) bool { return c.Name == name }) {
+	if !hasColumn(v.columns, name) {
 		name = "id"
 	}
 	if _, err := Find(v.path, v.columns, name); err != nil {

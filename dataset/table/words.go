@@ -72,7 +72,7 @@ func WithWords(t Table, path string, words []Words) (*WordTable, error) {
 		}
 		c := coded{Words: w, place: map[string]int{}}
 		for i, name := range w.Features() {
-			if slices.ContainsFunc(columns, func(c Column) bool { return c.Name == name }) {
+			if hasColumn(columns, name) {
 				return nil, fmt.Errorf("%s: expected no column %s beside the words of %s, found one", path, name, w.Column)
 			}
 			c.place[w.Words[i]] = i
