@@ -107,8 +107,8 @@ func (s *Study) Status() (*Status, error) {
 	out.Fresh, out.Outdated = st.labels > st.learnedUpTo(), s.outdated(st)
 	for i, p := range s.data.Set.Pools {
 		line := SourceStatus{Source: p.Name, Target: p.Name == s.Settings.Target, Cost: s.cost(i)}
-		line.Rows, line.Known = s.drawable(i)
 		held := s.heldOut(i)
+		line.Rows, line.Known = s.drawable(i, held)
 		line.Columns = st.columns(i)
 		for c, of := range line.Columns {
 			if i == 0 {
@@ -173,9 +173,9 @@ func (s *Study) Status() (*Status, error) {
 }
 
 // drawable returns the number of rows of a pool that are not held out, and how many of these have a label in the data.
-func (s *Study) drawable(pool int) (rows, known int) {
+func (s *Study) drawable(pool int, held map[int32]bool) (rows, known int) {
 	rows, known = s.data.Set.Pools[pool].Rows, len(s.data.Known[pool].Rows)
-	for i := range s.heldOut(pool) {
+	for i := range held {
 		if rows--; s.known(pool, i) != nil {
 			known--
 		}
