@@ -45,6 +45,20 @@ func writeAround(t *testing.T, path, kind, columns string, like [4]float64, rng 
 	must.Do(t, os.WriteFile(filepath.Join(dir, "fresh.csv"), []byte(text), 0o644))
 }
 
+// sumOfColumns returns a function for writeAround: four columns from a normal distribution, and their sum by a source's weights with noise
+// of a standard deviation.
+func sumOfColumns(rng *rand.Rand, noise float64) func(w [4]float64) string {
+	return func(w [4]float64) (row string) {
+		y := noise * rng.NormFloat64()
+		for j := range w {
+			z := rng.NormFloat64()
+			y += w[j] * z
+			row += fmt.Sprintf("%.3f,", z)
+		}
+		return row + fmt.Sprintf("%.4f", y)
+	}
+}
+
 // writeFields writes measurements of fields, in which the yield has effects that are lines; or that bend: optima in
 // temperature and in pH, and rain that helps up to a point; or that depend on each other: an optimum in temperature that
 // moves with rain, and sun that harms where there is little rain.

@@ -18,15 +18,7 @@ func TestOwnTableWildCell(t *testing.T) {
 	for seed := range uint64(seeds) {
 		work, rng := filepath.Join(dir, fmt.Sprint(seed)), rand.New(rand.NewPCG(seed, 12))
 		writeAround(t, filepath.Join(work, "sites.csv"), "site", "heat,load,age,rain,yield", [4]float64{0.3, 1, 0, 0}, rng,
-			func(w [4]float64) (row string) {
-				y := 0.3 * rng.NormFloat64()
-				for j := range w {
-					z := rng.NormFloat64()
-					y += w[j] * z
-					row += fmt.Sprintf("%.3f,", z)
-				}
-				return row + fmt.Sprintf("%.4f", y)
-			})
+			sumOfColumns(rng, 0.3))
 		succeed(t, work, "data", "init", "sites.csv", "--label", "yield", "--target", "new site")
 		right, _ := runOnFresh(t, work, "dataset")
 		table := strings.Split(string(must.Get(os.ReadFile(filepath.Join(work, "sites.csv")))(t)), "\n")

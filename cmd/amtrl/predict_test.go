@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -15,15 +14,7 @@ import (
 // note says so, by whatever name the file goes.
 func TestPredictOnStandardOutput(t *testing.T) {
 	dir, rng := ownFolder(t), rand.New(rand.NewPCG(1, 13))
-	writeAround(t, filepath.Join(dir, "sites.csv"), "site", "a,b,c,d,yield", [4]float64{1, 1, 0, 0}, rng, func(w [4]float64) (row string) {
-		y := 0.5 * rng.NormFloat64()
-		for j := range w {
-			z := rng.NormFloat64()
-			y += w[j] * z
-			row += fmt.Sprintf("%.3f,", z)
-		}
-		return row + fmt.Sprintf("%.4f", y)
-	})
+	writeAround(t, filepath.Join(dir, "sites.csv"), "site", "a,b,c,d,yield", [4]float64{1, 1, 0, 0}, rng, sumOfColumns(rng, 0.5))
 	succeed(t, dir, "data", "init", "sites.csv", "--label", "yield", "--target", "new site")
 	succeed(t, dir, "run", "--data", "dataset.yaml", "--out", "run", "--quiet")
 	const own = "is a file of the run's own data"
