@@ -95,7 +95,7 @@ func (r *predictor) derive(path string, t table.Table) (table.Table, error) {
 			}
 		}
 	}
-	t = table.WithCodes(table.WithLogs(t, logs), r.missingCodes)
+	t = table.WithLogs(table.WithCodes(t, r.missingCodes), logs)
 	words := slices.Clone(r.words)
 	if r.named = nil; renamed {
 		r.named = slices.Clone(names)

@@ -100,8 +100,8 @@ func (s *survey) scan(second bool, f func(file int, b *table.Batch, c columns) e
 			return err
 		}
 		q := table.Query{Scalars: scalars, Width: width}
-		err = s.checkFeatures(in.Path, t.Columns())
-		t = table.WithCodes(t, s.none)
+		err = s.checkFeatures(in.Path, table.LogColumns(t.Columns(), s.manifest.Features))
+		t = table.WithLogs(table.WithCodes(t, s.none), s.logs) // codes are numbers of the columns
 		if second {
 			q.Features = s.readFeatures()
 		} else if s.sample != nil || s.manifest.Fill == manifest.FillIndicator {

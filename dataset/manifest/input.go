@@ -55,11 +55,7 @@ func (in *Input) Bytes() int64 {
 // Open opens a file of the data, joined with its file of vectors if it has one.
 func (m *Manifest) Open(in Input) (table.Table, error) {
 	if in.Vectors == nil {
-		t, err := table.Open(in.Path, in.Format)
-		if err != nil {
-			return nil, err
-		}
-		return table.WithLogs(t, table.LogsAmong(t.Columns(), m.Features)), nil
+		return table.Open(in.Path, in.Format)
 	}
 	v := in.Vectors
 	return table.OpenJoined(in.Path, in.Format, table.VectorFile{

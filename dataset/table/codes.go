@@ -47,9 +47,6 @@ func WithCodes(t Table, none [][]float64) Table {
 	if len(none) == 0 {
 		return t
 	}
-	if logs, is := t.(*logTable); is { // codes are numbers of the columns, not their logarithms
-		return &logTable{&codedTable{logs.Table, none}, logs.names}
-	}
 	return &codedTable{t, none}
 }
 

@@ -45,7 +45,7 @@ func TestWithLogs(t *testing.T) {
 	for name, text := range map[string]string{"rows.csv": csv, "rows.jsonl": jsonl} {
 		path := filepath.Join(dir, name)
 		must.Do(t, os.WriteFile(path, []byte(text), 0o644))
-		tab := WithCodes(withLogs(must.Get(Open(path, FormatOf(path)))(t), names), [][]float64{nil, {-9}, nil, {-9}})
+		tab := withLogs(WithCodes(must.Get(Open(path, FormatOf(path)))(t), [][]float64{nil, {-9}, nil, {-9}}), names)
 		seen := 0
 		must.Do(t, tab.Scan(Query{Features: names, Gaps: true}, func(batch *Batch) error {
 			for i := range batch.Rows {
