@@ -1,0 +1,156 @@
+package boost
+
+import (
+	"context"
+	"math"
+	"slices"
+)
+
+const (
+	// StageTrees is the number of trees for each output in a stage.
+	StageTrees = 20
+	rate       = 0.1
+)
+
+// Kind says what labels are.
+type Kind int
+
+const (
+	// Numbers are fitted by squares, one output at a time.
+	Numbers Kind = iota
+	// Classes are fitted as log-odds: one output, of a class against the rest, by the logistic loss, and several, of
+	// classes that exclude each other, by the multinomial loss.
+	Classes
+)
+
+// Fit fits a forest to some rows of c, with labels y: for each row of c a number for each output, 0 or 1 for Classes.
+// Outputs are one group. The forest has StageTrees trees for each output and stage. Columns may serve several
+// goroutines. Once ctx is done, the error is that of ctx.
+func Fit(ctx context.Context, c *Columns, y []float64, outputs int, kind Kind, rows []int32, stages int) (*Forest, error) {
+	b := newBooster(c, y, outputs, kind, rows, nil)
+	d := len(c.bins)
+	f := &Forest{Group: make([]int, outputs), Classes: kind == Classes, Start: b.start(), Gain: make([]float64, outputs*d)}
+	for range stages {
+		for range StageTrees {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			for _, t := range b.step() {
+				for k, n := range t.Nodes {
+					f.Gain[t.Output*d+n.Column] += t.gain[k]
+				}
+				f.Trees = append(f.Trees, t.Tree)
+			}
+		}
+	}
+	return f, nil
+}
+
+// LeftOut is [Fit] to rows, of which none is in left. It returns the predictions of those in left after each stage: for
+// each row a prediction for each output. Only labels of rows are used.
+func LeftOut(ctx context.Context, c *Columns, y []float64, outputs int, kind Kind, rows []int32, left []int, stages int) (said [][]float64,
+	err error) {
+	b := newBooster(c, y, outputs, kind, rows, left)
+	b.start()
+	said = make([][]float64, stages)
+	for s := range said {
+		for range StageTrees {
+			if err := ctx.Err(); err != nil {
+				return said, err
+			}
+			b.step()
+		}
+		for _, i := range left {
+			of := slices.Clone(b.said[i*outputs:][:outputs])
+			if kind == Classes && outputs > 1 {
+				toLogOdds(of)
+			}
+			said[s] = append(said[s], of...)
+		}
+	}
+	return said, nil
+}
+
+type booster struct {
+	grower
+	y       []float64
+	outputs int
+	kind    Kind
+	said    []float64 // predictions so far, multinomial logits for several classes, a number for each output of each row
+	rows    []int32   // that are fitted
+	left    []int     // that are predicted
+	order   []int32   // what a tree makes of them
+}
+
+func newBooster(c *Columns, y []float64, outputs int, kind Kind, rows []int32, left []int) *booster {
+	return &booster{grower{columns: c, gradient: make([]float64, c.rows), curvature: make([]float64, c.rows)}, y, outputs, kind,
+		make([]float64, len(y)), rows, left, nil}
+}
+
+// start predicts the mean of the fitted labels or, of classes, its logits with half a row more of each label.
+func (b *booster) start() (first []float32) {
+	for k := range b.outputs {
+		sum, n := 0.0, float64(len(b.rows))
+		for _, i := range b.rows {
+			sum += b.y[int(i)*b.outputs+k]
+		}
+		v := sum / math.Max(n, 1)
+		switch {
+		case b.kind == Classes && b.outputs == 1:
+			v = math.Log((sum + 0.5) / (n - sum + 0.5))
+		case b.kind == Classes:
+			v = math.Log((sum + 0.5) / (n + 0.5*float64(b.outputs)))
+		}
+		first = append(first, float32(v))
+		for _, i := range b.rows {
+			b.said[int(i)*b.outputs+k] = float64(first[k])
+		}
+		for _, i := range b.left {
+			b.said[i*b.outputs+k] = float64(first[k])
+		}
+	}
+	return first
+}
+
+// step adds a tree for each output, all of which are fitted to the same predictions, and returns them.
+func (b *booster) step() (trees []grown) {
+	p := b.probabilities()
+	for k := range b.outputs {
+		for _, i := range b.rows {
+			at := int(i)*b.outputs + k
+			b.gradient[i], b.curvature[i] = b.said[at]-b.y[at], 1
+			if b.kind == Classes {
+				b.gradient[i], b.curvature[i] = p[at]-b.y[at], math.Max(p[at]*(1-p[at]), 1e-6)
+			}
+		}
+		b.order = append(b.order[:0], b.rows...)
+		t := b.grow(b.order, rate)
+		t.Output = k
+		for _, i := range b.rows {
+			b.said[int(i)*b.outputs+k] += float64(t.at(b.columns, int(i)))
+		}
+		for _, i := range b.left {
+			b.said[i*b.outputs+k] += float64(t.at(b.columns, i))
+		}
+		trees = append(trees, t)
+	}
+	return trees
+}
+
+// probabilities returns the probability of each class for each row that is fitted, nil for numbers.
+func (b *booster) probabilities() []float64 {
+	if b.kind != Classes {
+		return nil
+	}
+	p := make([]float64, len(b.said))
+	for _, i := range b.rows {
+		of := p[int(i)*b.outputs:][:b.outputs]
+		copy(of, b.said[int(i)*b.outputs:])
+		if b.outputs == 1 {
+			of[0] = 1 / (1 + math.Exp(-of[0]))
+		} else {
+			softmax(of)
+		}
+	}
+	return p
+}

@@ -1,0 +1,99 @@
+package boost
+
+import (
+	"math"
+	"slices"
+)
+
+// MaxNodes is the largest number of nodes of a tree.
+const MaxNodes = 61
+
+// Node is a node of a tree. It is a leaf where Low is 0; else rows whose cell of Column is at most Cut go to the node
+// Low, and others to High. Both come after it.
+type Node struct {
+	Column, Low, High int
+	Cut, Value        float32
+}
+
+// Tree adds the value of a row's leaf to an output.
+type Tree struct {
+	Output int
+	Nodes  []Node // the root comes first
+}
+
+// Forest is a sum of trees for each of several outputs.
+type Forest struct {
+	// Group holds the number of the column of labels that each output is of. Where outputs are classes, several of one
+	// column exclude each other.
+	Group   []int
+	Classes bool
+	Start   []float32 // of each output
+	Trees   []Tree
+	// Gain is by how much the splits on each column lowered the loss of each output, output after output.
+	Gain []float64
+}
+
+// Predict writes the prediction of each output for a row of cells to said: a number or, for classes, the log-odds of the
+// class against all others.
+func (f *Forest) Predict(row []float32, said []float64) {
+	for c, v := range f.Start {
+		said[c] = float64(v)
+	}
+	for i := range f.Trees {
+		t, k := &f.Trees[i], 0
+		for t.Nodes[k].Low > 0 {
+			if n := &t.Nodes[k]; row[n.Column] <= n.Cut {
+				k = n.Low
+			} else {
+				k = n.High
+			}
+		}
+		said[t.Output] += float64(t.Nodes[k].Value)
+	}
+	if !f.Classes {
+		return
+	}
+	for first, group := range f.Group {
+		if slices.Index(f.Group, group) != first {
+			continue
+		}
+		var at []int
+		for c, of := range f.Group {
+			if of == group {
+				at = append(at, c)
+			}
+		}
+		if len(at) < 2 {
+			continue
+		}
+		p := make([]float64, len(at))
+		for k, c := range at {
+			p[k] = said[c]
+		}
+		toLogOdds(p)
+		for k, c := range at {
+			said[c] = p[k]
+		}
+	}
+}
+
+// softmax replaces logits by the probabilities of the classes.
+func softmax(of []float64) {
+	most, sum := slices.Max(of), 0.0
+	for k, v := range of {
+		of[k] = math.Exp(v - most)
+		sum += of[k]
+	}
+	for k := range of {
+		of[k] /= sum
+	}
+}
+
+// toLogOdds replaces multinomial logits by the log-odds of each class against all others, at most 1e12 to 1.
+func toLogOdds(of []float64) {
+	softmax(of)
+	for k, v := range of {
+		v = min(max(v, 1e-12), 1-1e-12)
+		of[k] = math.Log(v) - math.Log1p(-v)
+	}
+}
