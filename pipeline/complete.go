@@ -26,7 +26,8 @@ const defaultWidth = 50
 //	                  outputs
 //	Schedule.Epochs   where it is 0, DefaultEpochs
 //	Methods           where they are those of preset default and sources are pools, these and
-//	                  the baseline Pooled
+//	                  the baseline Pooled, and Trees for tables of at most 256
+//	                  columns with at most 32 columns of numbers and classes to predict
 //	Schedule.Theory   where it is nil, delta 0.1, r 1 and sigma_min 1
 //	Head.Loss         empty for labels that are numbers
 //	Costs             for each source without one, the cost that the data state
@@ -70,6 +71,9 @@ func (c Config) Complete(set *dataset.Set) Config {
 		}
 		if c.Sources == SourcesPools && slices.Equal(c.Methods, defaultMethods) {
 			c.Methods = append(slices.Clone(defaultMethods), Pooled)
+			if c.Representation == ClassLinear && hasTable(set) && ownColumns(set) <= treeColumns && hasFewOutputs(set) {
+				c.Methods = append(c.Methods, Trees)
+			}
 		}
 		if c.Relevance.Kind == RelevanceAuto {
 			if c.Relevance.Kind = Ridge; c.Sources == SourcesPools || c.Representation == ClassConv {

@@ -29,10 +29,14 @@ const (
 	// classes, on the rows that Uniform draws from all sources and on the target's samples. Its outputs are those of
 	// the target; the labels of a source count for the output of the same column and class.
 	Pooled = "pooled"
+	// Trees is a baseline for SourcesPools and tables: gradient-boosted trees on the rows that the first method drew last
+	// and on the target's samples. Unlike lines, bends and products of two columns, trees follow jumps and what several
+	// columns do together.
+	Trees = "trees"
 )
 
 // methods lists all methods.
-var methods = []string{Active, Uniform, Known, Target, Constant, Pooled}
+var methods = []string{Active, Uniform, Known, Target, Constant, Pooled, Trees}
 
 // Methods returns the methods that Config.Methods can list.
 func Methods() []string { return slices.Clone(methods) }
@@ -44,7 +48,7 @@ var defaultMethods = []string{Active, Uniform, Target, Constant}
 func isBaseline(method string) bool { return method == Target || method == Constant }
 
 // fitsRows reports whether a method has no representation: it fits its heads to the rows themselves.
-func fitsRows(method string) bool { return isBaseline(method) || method == Pooled }
+func fitsRows(method string) bool { return isBaseline(method) || method == Pooled || method == Trees }
 
 // The starting points of the empirical risk minimisation.
 const (

@@ -55,6 +55,11 @@
 //	pooled_join.go      the mean of the head's predictions and these, weighted by pooled_weights.go, and those of the samples alone
 //	                    (own_classes.go, own_numbers.go; own_spread.go with a prior from the scatter within the sources' classes)
 //
+// Trees, by package boost, on the rows of a table:
+//
+//	trees.go          the round of the baseline trees; trees_choice.go chooses their sources and number, and trees_tensors.go has the
+//	                  form that they are stored in
+//
 // Relevance:
 //
 //	relevance.go    nu (eq. 3), by minimum norm, ridge or lasso

@@ -1,7 +1,9 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -9,6 +11,7 @@ import (
 	"strconv"
 
 	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/pipeline/internal/boost"
 	"github.com/amtrl/amtrl/pipeline/internal/linalg"
 )
 
@@ -22,6 +25,8 @@ type Learner struct {
 	// head holds for each output of the target the K weights w, then the intercept and delta where the model has them. Where these are a
 	// classifier's, the w of the squared-loss head follows.
 	head backend.Vector
+	// forest holds the trees of the last Learn, nil where it was of another method.
+	forest *boost.Forest
 	// logOdds reports whether the head predicts log-odds.
 	logOdds bool
 	tmp     *backend.Scope
@@ -90,7 +95,23 @@ func (l *Learner) Check(st State) error {
 	if n := l.model.parameters().Len; len(st.Theta) != n || len(st.Head) != l.head.Len {
 		return fmt.Errorf("expected %d parameters and a head of %d, found %d and %d", n, l.head.Len, len(st.Theta), len(st.Head))
 	}
-	return l.checkStart(st)
+	return cmp.Or(l.checkTrees(st), l.checkStart(st))
+}
+
+// checkTrees returns an error unless the state has trees if and only if its last round was of Trees.
+func (l *Learner) checkTrees(st State) error {
+	set := l.problem.Set
+	if st.Epochs[len(st.Epochs)-1].Method != Trees {
+		if len(st.Trees) > 0 {
+			return fmt.Errorf("expected no trees after %s, found some", st.Epochs[len(st.Epochs)-1].Method)
+		}
+		return nil
+	}
+	f, err := forestOf(st.Trees, len(l.problem.Target.Tasks), ownColumns(set), l.problem.Classifies())
+	if err == nil && f == nil {
+		err = errors.New("expected trees, found none")
+	}
+	return err
 }
 
 // checkStart checks what a round continues from, which is all of a state but the head of the round before.
@@ -145,7 +166,7 @@ func (l *Learner) Learn(ctx context.Context, st State, in Round) (State, error) 
 // learn carries out one round and leaves its parameters on the device.
 func (l *Learner) learn(ctx context.Context, st State, in Round) (Epoch, error) {
 	p := l.problem
-	l.measured, l.relevance = measured{}, nil
+	l.measured, l.relevance, l.forest = measured{}, nil, nil
 	last, before := p.before(st, in.Epoch)
 	rec := newEpoch(in, before, p.Costs)
 	if err := l.centre(&rec, in, st.Epochs); err != nil {
@@ -169,6 +190,8 @@ func (l *Learner) learn(ctx context.Context, st State, in Round) (Epoch, error) 
 		return l.learnAlone(ctx, rec, in)
 	case in.Method == Pooled:
 		return l.learnPooled(ctx, rec, in)
+	case in.Method == Trees:
+		return l.learnTrees(ctx, rec, in)
 	}
 	samples, err := l.sourceSamples(in)
 	if err != nil {
@@ -346,6 +369,9 @@ func (l *Learner) restore(st State) error {
 // capture downloads the parameters into a state with the given records.
 func (l *Learner) capture(epochs []Epoch) (State, error) {
 	st := State{Epochs: epochs}
+	if l.forest != nil {
+		st.Trees = forestTensors(l.forest)
+	}
 	for _, v := range []struct {
 		from backend.Vector
 		to   *[]float32

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/amtrl/amtrl/backend"
@@ -21,6 +22,10 @@ func (p *Predictor) Predict(rows *dataset.Pool, y []float32) error {
 	defer p.using.Unlock()
 	if err := p.check(rows, p.C, len(y)); err != nil {
 		return err
+	}
+	if p.forest != nil {
+		p.predictForest(rows, y)
+		return nil
 	}
 	if p.net == nil && p.C <= maxDotOutputs {
 		return p.predictDots(rows, y)
@@ -63,6 +68,25 @@ func (p *Predictor) Predict(rows *dataset.Pool, y []float32) error {
 		y[i] = float32(float64(p.unit[c]) * (float64(v) + p.bias[c]))
 	}
 	return nil
+}
+
+// predictForest is Predict for trees, on the CPU.
+func (p *Predictor) predictForest(rows *dataset.Pool, y []float32) {
+	x, said := make([]float32, p.D), make([]float64, p.C)
+	for i := range rows.Rows {
+		readRow(rows, i, x)
+		for j, c := range p.centre {
+			x[j] -= c
+		}
+		p.forest.Predict(x, said)
+		missing := slices.ContainsFunc(x, func(v float32) bool { return v != v })
+		for c, v := range said {
+			if missing {
+				v = math.NaN()
+			}
+			y[i*p.C+c] = float32(v)
+		}
+	}
 }
 
 // Classifies reports whether the outputs are log-odds.

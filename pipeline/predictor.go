@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/pipeline/internal/boost"
 )
 
 // Predictor predicts the C outputs of the target for rows of D features, by a finished model on a queue. K is the width
@@ -35,6 +36,9 @@ type Predictor struct {
 
 	offset []float64 // C, for the linear class only: bias - direct centre
 
+	// forest predicts in the place of the rest where it is not nil, from features less centre.
+	forest *boost.Forest
+
 	// logOdds says that the outputs are log-odds.
 	logOdds bool
 
@@ -52,6 +56,9 @@ func NewPredictor(q backend.Queue, tensors []Tensor, height, width int) (*Predic
 		named[t.Name] = t
 	}
 	err := p.load(named, height, width)
+	if err == nil {
+		p.forest, err = forestOf(tensors, p.C, p.D, p.logOdds)
+	}
 	if err != nil {
 		p.Close()
 		return nil, err

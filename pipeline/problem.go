@@ -93,6 +93,11 @@ func NewProblem(set *dataset.Set, cfg Config, target int) (*Problem, error) {
 	if slices.Contains(cfg.Methods, Pooled) && cfg.Sources != SourcesPools {
 		return nil, fmt.Errorf("method %s needs sources %s, whose outputs can be those of the target", Pooled, SourcesPools)
 	}
+	if slices.Contains(cfg.Methods, Trees) {
+		if err := cfg.checkTrees(set); err != nil {
+			return nil, err
+		}
+	}
 	if cfg.Representation == ClassConv {
 		if err := cfg.Conv.check(set, cfg.K); err != nil {
 			return nil, err

@@ -70,6 +70,8 @@ func (p *Problem) allocate(st State, method string, e int) ([]int, error) {
 	switch {
 	case isBaseline(method):
 		return have, nil
+	case method == Trees:
+		return slices.Clone(p.lastOfFirst(st).Counts), nil
 	case method == Active:
 		if e > 1 {
 			rates = p.Config.Allocation.after(last, p.Costs)
@@ -122,6 +124,9 @@ func (p *Problem) budget(st State) float64 {
 	}
 	return p.plans[len(p.plans)-1].Cost
 }
+
+// lastOfFirst returns the record of the last round of the first method. st must have it.
+func (p *Problem) lastOfFirst(st State) *Epoch { return &st.Epochs[p.RoundsOf(p.Config.Methods[0])-1] }
 
 // Round is what a round learns from: all labelled rows so far, including those of earlier rounds.
 type Round struct {

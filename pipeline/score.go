@@ -156,6 +156,9 @@ const scoreFeatures = 1 << 26
 
 // predictions returns the predictions of each output for rows of the target's pool, in the units of the data.
 func (l *Learner) predictions(rows []int32, u units) ([][]float32, error) {
+	if l.forest != nil {
+		return l.forestPredictions(rows), nil
+	}
 	pred, most := make([][]float32, len(l.problem.Target.Tasks)), scoreRows
 	if l.problem.centres != nil { // their features are copied
 		most = max(1, min(most, scoreFeatures/l.problem.Set.Pools[0].Cols))

@@ -20,6 +20,8 @@ type State struct {
 	// Head is the target's head after the last round: for each output w, K numbers, then the intercept and delta where
 	// the model has them, and, where all that is a classifier, the w that the relevance was computed from.
 	Head []float32
+	// Trees holds the trees after a round of Trees, else nil: their tensors, see [TreeNodes].
+	Trees []Tensor
 }
 
 // Epoch records one round of draw, fit and relevance.

@@ -231,6 +231,8 @@ func methodWords(m string) string {
 		return "always predicting the same"
 	case pipeline.Pooled:
 		return "one model over all sources' rows"
+	case pipeline.Trees:
+		return "boosted trees on the same rows"
 	case pipeline.Known:
 		return "sampling by the known relevance"
 	case runs.Recommended:
@@ -242,7 +244,7 @@ func methodWords(m string) string {
 // methodColor returns the colour of a method, the same in all figures.
 func methodColor(m string) int {
 	for i, known := range []string{pipeline.Active, pipeline.Uniform, pipeline.Target, pipeline.Constant, pipeline.Pooled,
-		runs.Recommended, pipeline.Known} {
+		runs.Recommended, pipeline.Known, pipeline.Trees} {
 		if m == known {
 			return i
 		}

@@ -17,13 +17,21 @@ func (r *runPage) answer() Answer {
 // byRelevance reports whether a method draws by relevance.
 func byRelevance(method string) bool { return method == pipeline.Active || method == pipeline.Known }
 
+// chooser returns the method that chose the rows which the model of m is fitted to.
+func (r *runPage) chooser(m *runs.MethodResult) *runs.MethodResult {
+	if m.Method == pipeline.Trees {
+		return &r.Result.Methods[0]
+	}
+	return m
+}
+
 // headline returns what to do next, by the method whose model is saved.
 func (r *runPage) headline(m *runs.MethodResult) Sentence {
 	choice := " was not tried"
 	if slices.ContainsFunc(r.Result.Methods, func(m runs.MethodResult) bool { return byRelevance(m.Method) }) {
 		choice = " did not help here"
 	}
-	switch m.Method {
+	switch r.chooser(m).Method {
 	case pipeline.Active, pipeline.Known:
 		next, _ := nextShares(r.Result.Sources)
 		switch top := withShares(r.Result.Sources, next, 3); {
@@ -65,10 +73,10 @@ func (r *runPage) stated(m *runs.MethodResult) Sentence {
 // nextLabels returns lines on where the next labels would go, and why.
 func (r *runPage) nextLabels(m *runs.MethodResult) (lines []Sentence) {
 	next, drawn := nextShares(r.Result.Sources)
-	if due := DueTo(wanted(r.Result.Sources, next, 3), r.Result.Sources); due != "" && byRelevance(m.Method) {
+	if due := DueTo(wanted(r.Result.Sources, next, 3), r.Result.Sources); due != "" && byRelevance(r.chooser(m).Method) {
 		lines = append(lines, say(due))
 	}
-	if top := withShares(r.Result.Sources, next, 3); !byRelevance(m.Method) && len(top) > 0 {
+	if top := withShares(r.Result.Sources, next, 3); !byRelevance(r.chooser(m).Method) && len(top) > 0 {
 		lines = append(lines, say("By relevance, the next labels would go to ", top, "."))
 	}
 	if full := withShares(r.Result.Sources, drawn, 3); len(full) > 0 {
@@ -83,6 +91,9 @@ func (r *runPage) caveats(m *runs.MethodResult) (lines []Sentence) {
 		lines = append(lines, r.choice(m))
 	} else if r.Result.Reason != "" {
 		lines = append(lines, say("It is ", r.Result.Reason, "."))
+	}
+	if m.Method == pipeline.Trees {
+		lines = append(lines, say("The model is a sum of trees, on the rows that ", r.chooser(m).Method, " drew: "+treesLine+"."))
 	}
 	if c := r.Result.Contradicted; c != nil {
 		write := points(r.metric)

@@ -52,18 +52,34 @@ func (r *runPage) coefficients() *Part {
 		bends += " That of a product (×) says by how much more it rises with one of its columns where the other is higher by its standard " +
 			"deviation, and those of columns are for rows that have the means of all others."
 	}
+	title, desc, legend, value := "The largest coefficients", "A value for each feature and output, the column with the largest first.",
+		"coefficient", significant
 	p := &Part{ID: "coefficients", Title: "What the model goes by", Text: []Sentence{
 		say("By how much the ", what, " rises where a feature does by its standard deviation over all rows of the data, or where a row "+
 			"has a word or lacks a cell, and all else stays (standardised coefficients)."+bends),
 		say("Features that go together share what they tell, and a penalty keeps all small: a small one is not one that does not matter."),
 	}}
+	if c.Gains {
+		title, desc, legend, value = "What splits gain", "A part for each feature and output, the column with the largest first.",
+			"part of the gain", percent
+		p.Text = []Sentence{
+			say("The model is a sum of trees, which split rows by the value of one column after another. The part of each column is that in " +
+				"what all splits gain: by how much they lower the loss of the rows that the trees were fitted to."),
+			say("Where columns go together, one may have the part of both, and a part says nothing about the direction of an effect."),
+		}
+	}
 	f := Figure{ID: "coefficients-figure", Sheet: coefficientSheet(c, order), Wide: len(c.Outputs) > 1}
 	shown := order[:min(mostBars, len(order))]
 	for n := len(shown); n < len(order) && n > 0 && c.Column[order[n]] == c.Column[order[n-1]]; n++ { // all parts of a column
 		shown = order[:n+1]
 	}
-	title, desc := "The largest coefficients", "A value for each feature and output, the column with the largest first."
 	switch {
+	case c.Gains && len(c.Outputs) == 1:
+		var rows []chart.Bar
+		for _, j := range shown {
+			rows = append(rows, chart.Bar{Name: oneLine(c.Features[j]), Value: c.Outputs[0].Of[j]})
+		}
+		f.Chart = chart.Bars(title, desc, "feature", percentAxis("part of the gain"), rows)
 	case len(c.Outputs) == 1:
 		var rows []chart.Bar
 		for _, j := range shown {
@@ -77,7 +93,7 @@ func (r *runPage) coefficients() *Part {
 		}
 		f.Chart = chart.Differences(title, desc, "feature", axis, rows, less, more)
 	case len(c.Outputs) <= mostOutputs:
-		m := chart.Map{Title: title, Desc: desc, XName: "output", YName: "feature", Split: true, Legend: "coefficient", Text: significant}
+		m := chart.Map{Title: title, Desc: desc, XName: "output", YName: "feature", Split: true, Legend: legend, Text: value}
 		for _, o := range c.Outputs {
 			m.Columns = append(m.Columns, oneLine(cmp.Or(o.Class, o.Column)))
 		}
@@ -101,6 +117,10 @@ func (r *runPage) coefficients() *Part {
 // coefficientSheet returns a table with a row for each feature, in the given order, and a column for each output. Of the
 // products it lists the first mostFeatures.
 func coefficientSheet(c *runs.Coefficients, order []int) Sheet {
+	value := significant
+	if c.Gains {
+		value = percent
+	}
 	s := Sheet{ID: "coefficients-table", Columns: []string{"feature"}}
 	for _, o := range c.Outputs {
 		s.Columns = append(s.Columns, oneLine(cmp.Or(o.Class, o.Column, "coefficient")))
@@ -114,7 +134,7 @@ func coefficientSheet(c *runs.Coefficients, order []int) Sheet {
 		}
 		cells := []Cell{name(c.Features[j])}
 		for _, o := range c.Outputs {
-			cells = append(cells, number(o.Of[j], significant(o.Of[j])))
+			cells = append(cells, number(o.Of[j], value(o.Of[j])))
 		}
 		s.Rows = append(s.Rows, row1(cells...))
 	}

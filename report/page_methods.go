@@ -1,7 +1,10 @@
 package report
 
 import (
+	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/amtrl/amtrl/internal/text"
 	"github.com/amtrl/amtrl/pipeline"
@@ -12,17 +15,17 @@ func loss(v float64) Cell { return number(v, text.Digits(v)) }
 
 // choice returns how the target's samples chose method m, with the numbers that decided.
 func (r *runPage) choice(m *runs.MethodResult) Sentence {
-	by, least, pooled := r.Result.Criterion, r.Result.Least(), r.Result.PooledApart()
-	above, by1 := "is more than 1 above it", "by more than 1"
+	by, least, apart := r.Result.Criterion, r.Result.Least(), r.Result.Apart()
+	above, by1 := "is more than %s above it", "by more than %s"
 	line := say("It was chosen by the target's samples, each left out in turn: ")
 	if groups := r.Result.Groups; groups > 0 {
-		above, by1 = "is so much above it that they are e times as likely", "by so much that they are e times as likely"
+		above, by1 = "is so much above it that they are e^%s times as likely", "by so much that they are e^%s times as likely"
 		line = say("It was chosen by the target's samples, each of ", several(groups, "group"), " left out in turn, which count as ",
 			number(r.Result.CountAs, text.Digits(r.Result.CountAs)), " samples on their own: ")
 	}
-	if m == pooled {
-		return append(line, say("the log-loss of their labels, ", loss(pooled.LogLoss), pooled.IfWrong(), ", decided. That of the method which "+
-			"their mean squared error chooses "+above+".")...)
+	if slices.Contains(apart, m) {
+		return append(line, say("the log-loss of their labels, ", loss(m.LogLoss), m.IfWrong(), ", decided. That of the method which "+
+			"their mean squared error chooses "+fmt.Sprintf(above, nats(m))+".")...)
 	}
 	name := "mean squared error"
 	if by == runs.ByLogLoss {
@@ -37,17 +40,24 @@ func (r *runPage) choice(m *runs.MethodResult) Sentence {
 		}
 		line = append(line, say(whose+". That of ", least.Method, ", ", loss(by.Of(least)), by.IfWrong(least),
 			", is better by too little to take its place.")...)
-	case pooled != nil:
-		line = append(line, plain("the least of all methods but pooled."))
+	case len(apart) > 0:
+		names := make([]string, len(apart))
+		for i, other := range apart {
+			names[i] = other.Method
+		}
+		line = append(line, plain("the least of all methods but "+strings.Join(names, " and ")+"."))
 	default:
 		line = append(line, plain("the least of all methods."))
 	}
-	if pooled != nil {
-		line = append(line, say(" By the log-loss of their labels, ", loss(m.LogLoss), m.IfWrong(), ", pooled is not better "+by1+": its own is ",
-			loss(pooled.LogLoss), pooled.IfWrong(), ".")...)
+	for _, other := range apart {
+		line = append(line, say(" By the log-loss of their labels, ", loss(m.LogLoss), m.IfWrong(), ", ", other.Method, " is not better "+
+			fmt.Sprintf(by1, nats(other))+": its own is ", loss(other.LogLoss), other.IfWrong(), ".")...)
 	}
 	return line
 }
+
+// nats returns by how much the log-loss of a method must be less than another's to take its place.
+func nats(m *runs.MethodResult) string { return strconv.Itoa(m.Handicap()) }
 
 func (r *runPage) methods() Part {
 	write := func(v float64) string { return Score(r.metric, v) }

@@ -34,6 +34,9 @@ func Result(r *runs.Result, top int, f Format) string {
 		}
 		if r.Recommended != "" {
 			fmt.Fprintf(&lines, "recommended, and saved: %s (%s)\n", r.Recommended, r.Reason)
+			if r.Recommended == pipeline.Trees {
+				fmt.Fprintf(&lines, "%s\n", treesLine)
+			}
 		}
 		if c := r.Contradicted; c != nil {
 			fmt.Fprintf(&lines, "%s\n", Contradiction(metric, c))
@@ -192,6 +195,9 @@ func verdict(metric string, a, b runs.MethodResult, all []pipeline.Comparison) s
 	}
 	return fmt.Sprintf("%s is %s %s than %s%s", a.Method, strings.TrimPrefix(difference(metric, d), "+"), word, b.Method, over)
 }
+
+// treesLine says what it means that trees are recommended.
+const treesLine = "what trees follow and lines, bends and products of two columns do not: jumps, and what more columns do together"
 
 // Earlier returns a sentence that an earlier round was better than the last one, "" where none was.
 func Earlier(r *runs.Result) string {

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/amtrl/amtrl/internal/atomicfile"
@@ -79,6 +81,9 @@ func (c checkpoint) encode(st pipeline.State) ([]byte, error) {
 	if len(st.Optimiser) > 0 {
 		tensors = append(tensors, vector("optimiser", st.Optimiser))
 	}
+	for _, t := range st.Trees {
+		tensors = append(tensors, safetensors.Tensor(t))
+	}
 	meta := map[string]string{"version": checkpointVersion, "id": c.id, "epochs": string(epochs)}
 	meta["sha256"] = checkpointSum(meta, tensors)
 	raw, err := safetensors.Encode(tensors, meta)
@@ -136,6 +141,12 @@ func decodeCheckpoint(raw []byte, id string) (st pipeline.State, err error) {
 	case meta["sha256"] != want:
 		return st, &DamagedCheckpoint{Err: fmt.Errorf("expected checksum %s, found %q", want, meta["sha256"])}
 	}
+	if i := slices.IndexFunc(tensors, func(t safetensors.Tensor) bool { return strings.HasPrefix(t.Name, "trees.") }); i >= 0 {
+		for _, t := range tensors[i:] {
+			st.Trees = append(st.Trees, pipeline.Tensor(t))
+		}
+		tensors = tensors[:i]
+	}
 	if len(tensors) != 2 && len(tensors) != 3 {
 		return st, fmt.Errorf("expected the tensors theta, head and, where there is one, optimiser, found %d tensors", len(tensors))
 	}
@@ -153,7 +164,8 @@ func decodeCheckpoint(raw []byte, id string) (st pipeline.State, err error) {
 	if err := json.Unmarshal([]byte(meta["epochs"]), &epochs); err != nil {
 		return st, fmt.Errorf("epochs: %w", err)
 	}
-	return pipeline.State{Epochs: epochs, Theta: data[0], Head: data[1], Optimiser: data[2]}, nil
+	st.Epochs, st.Theta, st.Head, st.Optimiser = epochs, data[0], data[1], data[2]
+	return st, nil
 }
 
 func checkpointSum(meta map[string]string, tensors []safetensors.Tensor) string {

@@ -25,6 +25,9 @@ type Coefficients struct {
 	// columns as in "shift=night". Products, as in "depth × age", are the last.
 	Features []string
 	Products int
+	// Gains reports that the model is a sum of trees, and that Of holds the part of each column or word, from 0 to 1, in
+	// what the splits of an output's trees gain.
+	Gains bool
 	// Column is, for each feature, the index of the column, word or product that it is a part of.
 	Column  []int
 	Outputs []OutputCoefficients
@@ -68,6 +71,9 @@ func coefficients(raw []byte) (*Coefficients, error) {
 	phi, linear := named["representation.weight"]
 	if !linear {
 		return nil, nil
+	}
+	if gain, trees := named[pipeline.TreeGain]; trees {
+		return gains(gain, &meta)
 	}
 	head, d := named["target.weight"], len(meta.spread)
 	if len(phi.Shape) != 2 || len(head.Shape) != 2 || phi.Shape[1] != d || head.Shape[1] != phi.Shape[0] || len(meta.features) != d {
@@ -131,6 +137,29 @@ func coefficients(raw []byte) (*Coefficients, error) {
 	out.Products = meta.Products()
 	for j, name := range meta.features[products:] {
 		out.Features, out.Column = append(out.Features, name), append(out.Column, read+j)
+	}
+	return out, nil
+}
+
+// gains returns the parts of columns and words in the gain of trees.
+func gains(gain safetensors.Tensor, meta *metadata) (*Coefficients, error) {
+	out, read, names := &Coefficients{Gains: true}, len(meta.features)-meta.Derived.Count(), outputNames(meta.labels)
+	if read < 1 || len(gain.Data) != len(names)*read {
+		return nil, fmt.Errorf("%s: expected %d by %d numbers, found shape %v", pipeline.TreeGain, len(names), read, gain.Shape)
+	}
+	for c, name := range names {
+		of := OutputCoefficients{Column: name.Column, Class: name.Class, Of: make([]float64, read)}
+		for j, v := range gain.Data[c*read:][:read] {
+			of.Of[j] = float64(v)
+		}
+		if sum := floats.Sum(of.Of); sum > 0 {
+			floats.Scale(1/sum, of.Of)
+		}
+		out.Outputs = append(out.Outputs, of)
+	}
+	out.Features = meta.features[:read]
+	for j := range read {
+		out.Column = append(out.Column, j)
 	}
 	return out, nil
 }

@@ -92,6 +92,8 @@ func inUnits(columns *dataset.Columns, tensors []pipeline.Tensor) ([]pipeline.Te
 			for i := range t.Data {
 				t.Data[i] = float32(float64(t.Data[i]) / columns.Spread[i%d])
 			}
+		case t.Name == pipeline.TreeNodes:
+			t = pipeline.ScaleCuts(t, columns.Spread)
 		case t.Name == centreTensor:
 			for j, c := range t.Data {
 				centre[j] += columns.Spread[j] * float64(c)

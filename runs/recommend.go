@@ -86,21 +86,27 @@ func (s samples) evidence() float64 {
 // enough is the number of nats by which a method must be better than the first one to be recommended in its place: it
 // makes the labels e times as likely. [pipeline.Target] needs enoughAlone, some twenty times: the heads of the other
 // methods have a part of the target's own and do as well as Target where sources say nothing, so that an advantage of
-// Target is mostly chance.
+// Target is mostly chance. So does [pipeline.Trees], since trees bring nothing where effects are lines.
 const (
 	enough      = 1
 	enoughAlone = 3
 )
 
-// handicap returns the number of nats that are added to the loss of a method when it is compared with the first one.
-func (r *Result) handicap(m *MethodResult) float64 {
-	switch {
-	case m == r.first():
-		return 0
-	case m.Method == pipeline.Target:
+// Handicap returns the number of nats by which the method must be better than the first one to be recommended in its
+// place.
+func (m *MethodResult) Handicap() int {
+	if m.Method == pipeline.Target || m.Method == pipeline.Trees {
 		return enoughAlone
 	}
 	return enough
+}
+
+// handicap returns the number of nats that are added to the loss of a method when it is compared with the first one.
+func (r *Result) handicap(m *MethodResult) float64 {
+	if m == r.first() {
+		return 0
+	}
+	return float64(m.Handicap())
 }
 
 // ByLeaveOneOut reports whether the target's samples, each left out, chose Recommended.
@@ -108,8 +114,8 @@ func (r *Result) ByLeaveOneOut() bool { return r.Recommended != "" && !r.TooFew 
 
 // recommend sets the recommended method by samples of the target (see Recommended), with the criterion by. If few is
 // not empty, it says why the samples tell nothing, and the first method is recommended. numbers says that the labels
-// are several numbers. Pooled, which for classes fits no head to the samples by least squares, is then compared with
-// the chosen method by the log-loss.
+// are several numbers. Pooled and Trees, which for classes fit no head to the samples by least squares, are then
+// compared with the chosen method by the log-loss.
 func (r *Result) recommend(few string, by Criterion, of samples, numbers bool) {
 	if few != "" {
 		r.Recommended, r.Reason, r.TooFew = r.Methods[0].Method, few, true
@@ -142,15 +148,18 @@ func (r *Result) recommend(few string, by Criterion, of samples, numbers bool) {
 	if least != best {
 		r.Reason += fmt.Sprintf("; that of %s is better by too little to take its place", least.Method)
 	}
-	if pooled := r.PooledApart(); pooled != nil {
-		r.Reason += fmt.Sprintf("; log-loss of their labels: %s %s%s, %s %s%s", best.Method, text.Digits(best.LogLoss), best.IfWrong(),
-			pooled.Method, text.Digits(pooled.LogLoss), pooled.IfWrong())
-		if of.evidence()*pooled.LogLoss < of.evidence()*best.LogLoss-enough {
-			best = pooled
+	if apart := r.Apart(); len(apart) > 0 {
+		r.Reason += fmt.Sprintf("; log-loss of their labels: %s %s%s", best.Method, text.Digits(best.LogLoss), best.IfWrong())
+		chosen := of.evidence() * best.LogLoss
+		for _, m := range apart {
+			r.Reason += fmt.Sprintf(", %s %s%s", m.Method, text.Digits(m.LogLoss), m.IfWrong())
+			if nats := of.evidence()*m.LogLoss + r.handicap(m); nats < chosen {
+				best, chosen = m, nats
+			}
 		}
 	}
 	r.Recommended = best.Method
-	if best.Method != pipeline.Active && r.Method(pipeline.Active) != nil {
+	if best.Method != pipeline.Active && best.Method != pipeline.Trees && r.Method(pipeline.Active) != nil {
 		r.Reason += "; sampling by relevance did not help here"
 	}
 }
@@ -160,17 +169,19 @@ func (r *Result) first() *MethodResult {
 	return &r.Methods[slices.IndexFunc(r.Methods, func(m MethodResult) bool { return r.compares(&m) })]
 }
 
-// PooledApart returns the result of Pooled where the log-loss alone compares it with the others, else nil.
-func (r *Result) PooledApart() *MethodResult {
-	if pooled := r.Method(pipeline.Pooled); pooled != nil && !r.compares(pooled) {
-		return pooled
+// Apart returns the results of the methods that the log-loss alone compares with the others.
+func (r *Result) Apart() (apart []*MethodResult) {
+	for i := range r.Methods {
+		if m := &r.Methods[i]; !r.compares(m) {
+			apart = append(apart, m)
+		}
 	}
-	return nil
+	return apart
 }
 
 // compares reports whether the value of Criterion for a method can be compared with those of others.
 func (r *Result) compares(m *MethodResult) bool {
-	return m.Method != pipeline.Pooled || r.Criterion == ByLogLoss || m.LogLoss == 0
+	return m.Method != pipeline.Pooled && m.Method != pipeline.Trees || r.Criterion == ByLogLoss || m.LogLoss == 0
 }
 
 // Least returns the method with the least value of Criterion, the first of equals.

@@ -47,13 +47,14 @@ func TestByLeaveOneOut(t *testing.T) {
 	must.Hold(t, !new(Result).ByLeaveOneOut(), "nothing is recommended")
 }
 
-// A method is recommended in place of the first where it makes the labels e times as likely, and target where it makes them some twenty
-// times as likely.
+// A method is recommended in place of the first where it makes the labels e times as likely, and target or trees where it makes them some
+// twenty times as likely.
 func TestRecommend(t *testing.T) {
 	method := func(name string, left, loss float64) MethodResult {
 		return MethodResult{Method: name, LeaveOneOut: left, LogLoss: loss}
 	}
-	active, uniform, pooled, target := pipeline.Active, pipeline.Uniform, pipeline.Pooled, pipeline.Target
+	active, uniform, pooled := pipeline.Active, pipeline.Uniform, pipeline.Pooled
+	target, trees := pipeline.Target, pipeline.Trees
 	for _, test := range []struct {
 		want    string
 		by      Criterion
@@ -75,14 +76,21 @@ func TestRecommend(t *testing.T) {
 		{active, ByLogLoss, []MethodResult{method(active, 0.1, 9), method(uniform, 0.05, 8.1), method(pooled, 0.01, 8.1)}},
 		{uniform, ByLogLoss, []MethodResult{method(active, 0.1, 9), method(uniform, 0.2, 7.8), method(pooled, 0.01, 7.9)}},
 		{pooled, ByLogLoss, []MethodResult{method(active, 0.1, 9), method(uniform, 0.2, 7.9), method(pooled, 0.3, 7.8)}},
+		{trees, BySquares, []MethodResult{method(active, 0.1, 0), method(pooled, 0.11, 0), method(trees, 0.07, 0)}},
+		{active, BySquares, []MethodResult{method(active, 0.1, 0), method(pooled, 0.11, 0), method(trees, 0.08, 0)}},
+		{trees, BySquares, []MethodResult{method(active, 0.1, 9), method(pooled, 0.3, 7.9), method(trees, 0.3, 5.8)}},
+		{pooled, BySquares, []MethodResult{method(active, 0.1, 9), method(pooled, 0.3, 7.9), method(trees, 0.3, 5.95)}},
+		{active, BySquares, []MethodResult{method(active, 0.1, 9), method(pooled, 0.3, 8.1), method(trees, 0.3, 6.1)}},
+		{trees, ByLogLoss, []MethodResult{method(active, 0.1, 9), method(uniform, 0.2, 7.9), method(trees, 0.3, 5.8)}},
 	} {
 		r := Result{Methods: test.methods}
 		r.recommend("", test.by, samples{20, 0, 20}, false)
 		must.Equal(t, r.Recommended, test.want, "%s", r.Reason)
-		must.Hold(t, r.ByLeaveOneOut() && strings.HasSuffix(r.Reason, "did not help here") == (test.want != active && r.Method(active) != nil),
+		otherRows := test.want != active && test.want != trees && r.Method(active) != nil
+		must.Hold(t, r.ByLeaveOneOut() && strings.HasSuffix(r.Reason, "did not help here") == otherRows,
 			"%s", r.Reason)
-		must.Hold(t, strings.Contains(r.Reason, "better by too little") == (r.PooledApart() == nil && r.Least().Method != test.want ||
-			r.PooledApart() != nil && test.want == active && r.Least().Method != active), "%s", r.Reason)
+		must.Hold(t, strings.Contains(r.Reason, "better by too little") == (len(r.Apart()) == 0 && r.Least().Method != test.want ||
+			len(r.Apart()) > 0 && test.want == active && r.Least().Method != active), "%s", r.Reason)
 	}
 }
 

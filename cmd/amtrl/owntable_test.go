@@ -131,7 +131,7 @@ func TestOwnTableByMethod(t *testing.T) {
 	must.Hold(t, o.Stdout+string(must.Get(os.ReadFile(filepath.Join(dir, "env.csv")))(t)) == want["target"], "the environment's method")
 	bad := []string{"predict", "run", "plants.csv", "--out", "bad.csv", "--method"}
 	amtrl(t, dir, append(bad, "known")...).ComplainsLast(t, 1,
-		`run: expected a method whose model is there (active, uniform, target, constant, pooled), found "known"`)
+		`run: expected a method whose model is there (active, uniform, target, constant, pooled, trees), found "known"`)
 	must.Do(t, os.RemoveAll(filepath.Join(run, "checkpoint")))
 	must.Hold(t, predict("run", "--method", "target") == want["target"], "target predicts otherwise from models")
 	must.Do(t, os.RemoveAll(filepath.Join(run, "models")))

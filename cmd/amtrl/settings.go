@@ -66,7 +66,7 @@ var (
 
 	samplingSettings = []*setting{
 		{"target-samples", "labelled samples of the target", func(c *config) any { return &c.TargetSamples }, nil},
-		{"methods", "methods to compare, of active, uniform, known, target, constant and, with --sources pools, pooled",
+		{"methods", "methods to compare, of active, uniform, known, target, constant and, with --sources pools, pooled and, for tables, trees",
 			func(c *config) any { return &c.Methods }, nil},
 		&scheduleSetting,
 		&epochsSetting,

@@ -151,7 +151,7 @@ func (o *studyNewOptions) run(ctx context.Context) error {
 		}
 	}
 	if slices.Contains(cfg.given, "methods") && len(study.Methods(cfg.Methods)) < len(cfg.Methods) {
-		return flags.Misuse("--methods: a study has no labels for uniform, known and pooled: expected %s and of target and constant",
+		return flags.Misuse("--methods: a study has no labels for uniform, known and pooled: expected %s and of target, constant and trees",
 			pipeline.Active)
 	}
 	data := dataOptions{}

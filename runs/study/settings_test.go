@@ -34,7 +34,7 @@ func TestNewSettings(t *testing.T) {
 		}
 		must.EqualSlices(t, chosen, c.chosen, "what the data chose")
 		must.Equal(t, s.Config.Schedule, c.want, "the schedule")
-		must.EqualSlices(t, s.Config.Methods, []string{pipeline.Active, pipeline.Target, pipeline.Constant}, "methods")
+		must.EqualSlices(t, s.Config.Methods, []string{pipeline.Active, pipeline.Target, pipeline.Constant, pipeline.Trees}, "methods")
 		must.Hold(t, s.Version == "v" && s.Data.Path == "rows.yaml" && s.Target == "t" && s.RoundBudget == c.round &&
 			s.Config.Sources == pipeline.SourcesPools && s.Config.TargetSamples == 12, "%+v", s)
 		must.Do(t, Create(t.TempDir(), s, f.folder, data))

@@ -80,8 +80,8 @@ type Study struct {
 	times  lease.Timing
 }
 
-// methods are the methods of a study: the others need labels that nobody has asked for.
-var methods = []string{pipeline.Active, pipeline.Target, pipeline.Constant}
+// methods are the methods of a study: the others need labels that nobody has asked for. Trees have the rows of active.
+var methods = []string{pipeline.Active, pipeline.Target, pipeline.Constant, pipeline.Trees}
 
 // Methods returns the methods of a list, which begins with active, that a study carries out.
 func Methods(list []string) []string {
@@ -182,7 +182,7 @@ func (s *Study) check() error {
 	case cfg.IncludeTarget:
 		return errors.New("include target: a study asks for the target's samples apart")
 	case len(cfg.Methods) == 0 || cfg.Methods[0] != pipeline.Active || len(Methods(cfg.Methods)) < len(cfg.Methods):
-		return fmt.Errorf("methods %v: expected %s first, and of the others those without sources, %v", cfg.Methods, pipeline.Active, methods[1:])
+		return fmt.Errorf("methods %v: expected %s first, and of the others %v", cfg.Methods, pipeline.Active, methods[1:])
 	}
 	p, err := s.problem(1)
 	if err != nil {

@@ -1,0 +1,192 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/amtrl/amtrl/dataset"
+	"github.com/amtrl/amtrl/pipeline/internal/boost"
+)
+
+const (
+	// treeColumns is the largest number of columns that trees are fitted to by default, and treeCells the largest number
+	// of cells times outputs of the sources' rows. A round with more leaves out rows that its sources gave last.
+	treeColumns = 256
+	treeCells   = 400_000
+	// treeOutputs is the largest number of columns of numbers and of classes that trees are fitted for: each has trees of its own.
+	treeOutputs = 32
+)
+
+// hasTable reports whether the features of a set are columns of a table, or words in them, with a name each.
+func hasTable(set *dataset.Set) bool {
+	return set.Columns != nil && len(set.Columns.Features) == set.Pools[0].Cols && set.Pools[0].Height == 0
+}
+
+// hasFewOutputs reports whether a set has at most treeOutputs different outputs.
+func hasFewOutputs(set *dataset.Set) bool {
+	outputs := map[dataset.Output]bool{}
+	for _, t := range set.Tasks {
+		outputs[t.Output] = true
+	}
+	return len(outputs) <= treeOutputs
+}
+
+// checkTrees returns an error where Trees cannot be fitted.
+func (c *Config) checkTrees(set *dataset.Set) error {
+	switch {
+	case c.Sources != SourcesPools || c.Representation != ClassLinear || !hasTable(set):
+		return fmt.Errorf("method %s needs sources %s, representation %s, and features that are columns of a table", Trees, SourcesPools,
+			ClassLinear)
+	case !hasFewOutputs(set):
+		return fmt.Errorf("method %s: expected at most %d classes and columns of numbers to predict, found more", Trees, treeOutputs)
+	}
+	return nil
+}
+
+// ownColumns returns the number of features of a table that are not computed from others.
+func ownColumns(set *dataset.Set) int { return set.Pools[0].Cols - set.Columns.Derived.Count() }
+
+// treeRows holds the rows that trees are fitted to for the outputs of one column of labels: those of sources, and then
+// the target's samples.
+type treeRows struct {
+	columns *boost.Columns
+	kind    boost.Kind
+	group   []int     // the outputs of the target
+	y       []float64 // a label of each output, in the units of the data, row after row
+	sources [][]int32 // the rows of each source
+	first   int       // the first row of the target
+	samples []int     // of each row of the target, its place among the target's samples
+}
+
+// learnTrees carries out the round of the baseline Trees. For each column of the target's labels it fits gradient-boosted
+// trees to the rows of sources with labels of the column, as [Learner.learnPooled] takes them, and to the target's
+// samples, by the columns of the table as they are. Five times a part of the samples is left out: the others choose the
+// number of trees, by the loss of their own predictions.
+func (l *Learner) learnTrees(ctx context.Context, rec Epoch, in Round) (Epoch, error) {
+	u, err := l.model.units()
+	if err == nil {
+		err = l.queue.Fill(l.head, 0)
+	}
+	if err != nil {
+		return rec, err
+	}
+	p, n := l.problem, len(in.Target.Rows)
+	outputs, columns := len(p.Target.Tasks), p.targetColumns()
+	d := ownColumns(p.Set)
+	forest := boost.Forest{Group: columns, Classes: p.Classifies(), Start: make([]float32, outputs), Gain: make([]float64, outputs*d)}
+	fit := headFit{labels: slices.Clone(in.Target.Y), left: make([][]float32, outputs)}
+	for i, y := range fit.labels {
+		fit.labels[i] = float32(float64(y) * u.labelOf(columns[i%outputs]))
+	}
+	for c := range fit.left {
+		fit.left[c] = slices.Repeat([]float32{float32(math.NaN())}, n)
+	}
+	for _, group := range p.columnGroups() {
+		of, err := p.treeRows(in, group, u).fit(ctx, p.foldOf(in.Target), fit.left)
+		if err != nil {
+			return rec, err
+		}
+		for j, c := range group {
+			forest.Start[c] = of.Start[j]
+			copy(forest.Gain[c*d:], of.Gain[j*d:][:d])
+		}
+		for _, t := range of.Trees {
+			t.Output = group[t.Output]
+			forest.Trees = append(forest.Trees, t)
+		}
+		rec.Fit.Iterations += len(of.Trees) / len(group)
+	}
+	l.forest, l.logOdds = &forest, p.Classifies()
+	said, counted := l.forestPredictions(in.Target.Rows), fit.labels
+	brier, left := said, fit.left
+	if l.logOdds {
+		counted = p.seenLabels(fit.labels)
+		brier, left = probabilities(said), probabilities(fit.left)
+	}
+	groups := p.groupsOf(in.Target.Rows)
+	all := squaredErrors(brier, counted, func(c int) float64 { return u.labelOf(columns[c]) }, groups)
+	fit.Loss, fit.LeaveOneOut = all.mean(), p.leaveOneOut(left, counted, groups)
+	rec.record(fit)
+	rec.Fit.Stop, rec.Nu = "no representation", make([]float64, len(rec.Counts))
+	return rec, l.measure(&rec, in, fit)
+}
+
+// treeRows returns the rows and labels of a round for one column. Labels of the round are in units u. Of several classes
+// only rows of one of the target's take part.
+func (p *Problem) treeRows(in Round, group []int, u units) *treeRows {
+	d, outputs := ownColumns(p.Set), len(p.Target.Tasks)
+	rows, y := p.pooledRows(in.Sources, group, treeCells/(d*len(group)))
+	if len(group) > 1 {
+		rows, y = withClass(rows, y, len(group))
+	}
+	t, at := &treeRows{group: group, first: len(rows), sources: make([][]int32, len(p.Sources))}, map[int]int{}
+	for m, s := range p.Sources {
+		at[s.Pool] = m
+	}
+	for i, r := range rows {
+		t.sources[at[r.pool]] = append(t.sources[at[r.pool]], int32(i))
+	}
+	for i, r := range in.Target.Rows {
+		labels := elementsAt(in.Target.Y[i*outputs:(i+1)*outputs], group)
+		if slices.ContainsFunc(labels, func(v float32) bool { return v != v }) {
+			continue
+		}
+		rows, t.samples = append(rows, poolRow{p.Target.Pool, int(r)}), append(t.samples, i)
+		for _, v := range labels {
+			y = append(y, float64(v))
+		}
+	}
+	t.y = y
+	if p.Classifies() {
+		t.kind = boost.Classes
+	} else {
+		for i := range t.y {
+			t.y[i] *= u.labelOf(p.targetColumns()[group[i%len(group)]])
+		}
+	}
+	x, row := make([]float32, 0, len(rows)*d), make([]float32, p.Set.Pools[0].Cols)
+	for _, r := range rows {
+		readRow(p.Set.Pools[r.pool], r.row, row)
+		x = append(x, row[:d]...)
+	}
+	t.columns = boost.NewColumns(x, d)
+	return t
+}
+
+// withClass returns the rows that are of one of several classes, and their labels.
+func withClass(rows []poolRow, y []float64, classes int) (of []poolRow, labels []float64) {
+	for i, r := range rows {
+		if own := y[i*classes:][:classes]; slices.Contains(own, 1) {
+			of, labels = append(of, r), append(labels, own...)
+		}
+	}
+	return of, labels
+}
+
+// probabilities converts log-odds.
+func probabilities(odds [][]float32) [][]float32 {
+	out := make([][]float32, len(odds))
+	for c, of := range odds {
+		out[c] = make([]float32, len(of))
+		for i, v := range of {
+			out[c][i] = float32(1 / (1 + math.Exp(-float64(v))))
+		}
+	}
+	return out
+}
+
+// forestPredictions returns the predictions of the trees for rows of the target's pool, by output.
+func (l *Learner) forestPredictions(rows []int32) [][]float32 {
+	p := l.problem
+	out, row, said := make([][]float32, len(l.forest.Start)), make([]float32, p.Set.Pools[0].Cols), make([]float64, len(l.forest.Start))
+	for _, r := range rows {
+		readRow(p.Set.Pools[p.Target.Pool], int(r), row)
+		l.forest.Predict(row, said)
+		for c, v := range said {
+			out[c] = append(out[c], float32(v))
+		}
+	}
+	return out
+}

@@ -1,0 +1,121 @@
+package pipeline
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/amtrl/amtrl/pipeline/internal/boost"
+)
+
+// The tensors of trees: trees.group (C) is the column of labels of each output, trees.start (C) what each output begins
+// with, trees.output (T) the output that each tree adds to, and TreeNodes (T by 61 by 5) the nodes of each tree, its root
+// first: column, cut, low, high, value; TreeGain (C by columns) says by how much splits on each column lowered the loss of
+// each output. A row whose feature of that column is at most cut goes to the node low, others to
+// high; where low is 0, the tree adds value. All that they say is in the units of the labels, or log-odds that are
+// multinomial over the outputs of a column with several classes.
+const (
+	treeGroup  = "trees.group"
+	treeStart  = "trees.start"
+	treeOutput = "trees.output"
+	// TreeNodes names the tensor of the nodes. In a model file the cuts are of features less representation.centre.
+	TreeNodes = "trees.nodes"
+	// TreeGain names the tensor of the gains.
+	TreeGain   = "trees.gain"
+	nodeFields = 5
+)
+
+func forestTensors(f *boost.Forest) []Tensor {
+	c, t := len(f.Start), len(f.Trees)
+	group, output := make([]float32, c), make([]float32, t)
+	for i, v := range f.Group {
+		group[i] = float32(v)
+	}
+	nodes := make([]float32, t*boost.MaxNodes*nodeFields)
+	for i, tree := range f.Trees {
+		output[i] = float32(tree.Output)
+		for k, n := range tree.Nodes {
+			copy(nodes[(i*boost.MaxNodes+k)*nodeFields:], []float32{float32(n.Column), n.Cut, float32(n.Low), float32(n.High), n.Value})
+		}
+	}
+	gain := make([]float32, len(f.Gain))
+	for i, v := range f.Gain {
+		gain[i] = float32(v)
+	}
+	return []Tensor{
+		{treeGroup, []int{c}, group}, {treeStart, []int{c}, f.Start}, {treeOutput, []int{t}, output},
+		{TreeNodes, []int{t, boost.MaxNodes, nodeFields}, nodes}, {TreeGain, []int{c, len(gain) / c}, gain},
+	}
+}
+
+// forestOf returns the trees of tensors, nil where there are none. They must be of c outputs and at most d columns, and
+// predict the log-odds of classes if classes says so.
+func forestOf(tensors []Tensor, c, d int, classes bool) (*boost.Forest, error) {
+	named := map[string]Tensor{}
+	for _, t := range tensors {
+		named[t.Name] = t
+	}
+	nodes, there := named[TreeNodes]
+	if !there {
+		return nil, nil
+	}
+	f := &boost.Forest{Classes: classes, Start: named[treeStart].Data}
+	trees := len(named[treeOutput].Data)
+	if len(f.Start) != c || len(named[treeGroup].Data) != c || len(nodes.Data) != trees*boost.MaxNodes*nodeFields {
+		return nil, fmt.Errorf("trees: expected %d outputs and as many trees as %s has, found shapes %v, %v and %v", c, treeOutput,
+			named[treeStart].Shape, named[treeGroup].Shape, nodes.Shape)
+	}
+	for _, v := range named[treeGroup].Data {
+		f.Group = append(f.Group, int(v))
+	}
+	for i, of := range named[treeOutput].Data {
+		t := boost.Tree{Output: int(of)}
+		if !(of >= 0 && int(of) < c) {
+			return nil, fmt.Errorf("%s: tree %d: expected an output from 0 to %d, found %g", treeOutput, i, c-1, of)
+		}
+		for k := range boost.MaxNodes {
+			v := nodes.Data[(i*boost.MaxNodes+k)*nodeFields:][:nodeFields]
+			n := boost.Node{Column: int(v[0]), Cut: v[1], Low: int(v[2]), High: int(v[3]), Value: v[4]}
+			after := func(v float32) bool { return v >= float32(k+1) && v < boost.MaxNodes }
+			if !(v[0] >= 0 && int(v[0]) < d) || !finite32(n.Cut) || !finite32(n.Value) || v[2] != 0 && (!after(v[2]) || !after(v[3])) {
+				return nil, fmt.Errorf("%s: tree %d, node %d: expected one of %d columns, finite numbers and later nodes, found %v", TreeNodes, i,
+					k, d, v)
+			}
+			t.Nodes = append(t.Nodes, n)
+		}
+		f.Trees = append(f.Trees, t)
+	}
+	return f, nil
+}
+
+func finite32(v float32) bool { return !math.IsInf(float64(v), 0) && v == v }
+
+// ScaleCuts returns TreeNodes with the cuts of each feature multiplied by its scale.
+func ScaleCuts(nodes Tensor, scales []float64) Tensor {
+	return mapCuts(nodes, func(column int, cut float32) float32 { return float32(float64(cut) * scales[column]) })
+}
+
+// mapCuts returns TreeNodes with other cuts.
+func mapCuts(nodes Tensor, of func(column int, cut float32) float32) Tensor {
+	nodes.Data = slices.Clone(nodes.Data)
+	for k := 0; k < len(nodes.Data); k += nodeFields {
+		if n := nodes.Data[k:][:nodeFields]; n[2] > 0 {
+			n[1] = of(int(n[0]), n[1])
+		}
+	}
+	return nodes
+}
+
+// lessCentreOf returns tensors of trees with cuts of features less a centre, nil for none.
+func lessCentreOf(trees []Tensor, centre []float32) []Tensor {
+	if centre == nil {
+		return trees
+	}
+	out := slices.Clone(trees)
+	for i, t := range out {
+		if t.Name == TreeNodes {
+			out[i] = mapCuts(t, func(column int, cut float32) float32 { return cut - centre[column] })
+		}
+	}
+	return out
+}

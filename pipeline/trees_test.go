@@ -1,0 +1,315 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/amtrl/amtrl/dataset"
+	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/internal/testrand"
+	"github.com/amtrl/amtrl/pipeline/internal/boost"
+)
+
+// asTable names the features of a set as columns of a table.
+func asTable(set *dataset.Set) *dataset.Set {
+	set.Columns = &dataset.Columns{}
+	for j := range set.Pools[0].Cols {
+		set.Columns.Features = append(set.Columns.Features, fmt.Sprint("x", j))
+	}
+	return set
+}
+
+// treesConfig is defaultConfig for active and trees alone.
+func treesConfig(t *testing.T) Config {
+	cfg := defaultConfig(t)
+	cfg.Methods, cfg.Sources = []string{Active, Trees}, SourcesPools
+	return cfg
+}
+
+// together replaces the labels of a set of numbers by the sign of the product of three features, times 1 for the first
+// output and a scale for each further one, with noise. Labels that are missing stay so.
+func together(t *testing.T, set *dataset.Set, outputs int) {
+	rng := testrand.New(t)
+	for i := range set.Tasks {
+		task := &set.Tasks[i]
+		pool := set.Pools[task.Pool]
+		for row := range pool.Rows {
+			x := pool.F32[row*pool.Cols:]
+			y := math.Copysign(1, float64(x[0])*float64(x[1])*float64(x[2])) + 0.1*rng.NormFloat64()
+			task.Labels[row] = float32(y * math.Pow(100, float64(i%outputs)))
+		}
+	}
+}
+
+// Trees draws the rows of the last round of the first method, and its predictions of test rows are those that a fit to all
+// its rows and samples by package boost gives, also for several outputs and classes.
+func TestTrees(t *testing.T) {
+	const target = 1
+	rng, ctx := testrand.New(t), context.Background()
+	for _, classes := range []bool{true, false} {
+		set := asTable(shops(rng, 2, 150, 5, 2, classes)) // with one source there is no choice of sources
+		dev := openDevice(t, 1, set)
+		u, st := runUnit(t, dev, treesConfig(t), target)
+		active, e := st.Epochs[len(st.Epochs)-2], st.Epochs[len(st.Epochs)-1]
+		must.Hold(t, e.Method == Trees && slices.Equal(e.Counts, active.Counts) && e.Cost == active.Cost && e.LeaveOneOut > 0,
+			"the last round is %+v, that of active %+v", e, active)
+		must.Equal(t, e.LogLoss > 0, classes, "log-loss")
+		groups, kind := [][]int{{0}, {1}}, boost.Numbers
+		if classes {
+			groups, kind = [][]int{{0, 1}}, boost.Classes
+		}
+		for _, group := range groups {
+			var x []float32
+			var y []float64
+			add := func(s Source, rows []int32) {
+				for _, row := range rows {
+					if task := set.Tasks[s.Tasks[group[0]]]; !slices.Contains(task.Train, row) {
+						continue
+					}
+					x = append(x, set.Pools[s.Pool].F32[int(row)*5:][:5]...)
+					for _, c := range group {
+						y = append(y, float64(set.Tasks[s.Tasks[c]].Labels[row]))
+					}
+				}
+			}
+			add(u.problem.Sources[0], u.problem.draws.source[0][:e.Counts[0]])
+			add(u.problem.Target, u.problem.TargetSamples().Rows)
+			trees := 0
+			for _, tree := range u.forest.Trees {
+				if slices.Contains(group, tree.Output) {
+					trees++
+				}
+			}
+			want := must.Get(boost.Fit(ctx, boost.NewColumns(x, 5), y, len(group), kind, upTo(len(y)/len(group)),
+				trees/boost.StageTrees/len(group)))(t)
+			test := set.Tasks[2*target].Test
+			got, said := must.Get(u.predictions(test, units{}))(t), make([]float64, len(group))
+			for i, row := range test {
+				want.Predict(set.Pools[target].F32[int(row)*5:][:5], said)
+				for j, c := range group {
+					if v := float64(got[c][i]); math.Abs(v-said[j]) > 1e-4*(1+math.Abs(said[j])) {
+						t.Fatalf("classes %v: output %d of row %d is %g, expected %g", classes, c, row, v, said[j])
+					}
+				}
+			}
+		}
+	}
+}
+
+// Of sources whose labels have nothing to do with the target's, trees leave out the rows: the labels of most sources are
+// those of three other features.
+func TestTreesChooseSources(t *testing.T) {
+	set := asTable(shops(testrand.New(t), 9, 400, 6, 1, false))
+	together(t, set, 1)
+	for i := range set.Tasks[:7] {
+		if i < 2 {
+			continue
+		}
+		pool := set.Pools[set.Tasks[i].Pool]
+		for row := range pool.Rows {
+			x := pool.F32[row*pool.Cols+3:]
+			set.Tasks[i].Labels[row] = float32(math.Copysign(1, float64(x[0])*float64(x[1])*float64(x[2])))
+		}
+	}
+	cfg := treesConfig(t)
+	cfg.TargetSamples, cfg.Schedule.Budget = 80, 2400
+	score := func() float64 {
+		_, st := runUnit(t, openDevice(t, 1, set), cfg, 0)
+		return st.Epochs[len(st.Epochs)-1].Score.Value
+	}
+	chosen := score()
+	defer func(was []int) { treeParts = was }(treeParts)
+	treeParts = []int{1}
+	all := score()
+	must.Hold(t, chosen < all/1.3, "the mean squared error is %g, with the rows of all sources %g", chosen, all)
+}
+
+// What three features do together, trees learn and lines do not, and the left-out error agrees with that on test rows. A
+// model file of theirs predicts what the learner does, whatever is subtracted from the features. Neither units nor a shift
+// of features or labels matter.
+func TestTreesOfThreeFeatures(t *testing.T) {
+	set := asTable(shops(testrand.New(t), 6, 400, 5, 2, false))
+	together(t, set, 2)
+	cfg := treesConfig(t)
+	cfg.TargetSamples, cfg.Schedule.Budget = 60, 1500
+	score := func(shift, scale float64, centring string) (active, trees *Epoch) {
+		other := *set
+		other.Pools, other.Tasks = nil, slices.Clone(set.Tasks)
+		for _, p := range set.Pools {
+			q := *p
+			q.F32 = make([]float32, len(p.F32))
+			for i, v := range p.F32 {
+				q.F32[i] = float32(shift + scale*float64(v))
+			}
+			other.Pools = append(other.Pools, &q)
+		}
+		cfg.Centring = centring
+		dev := openDevice(t, 1, &other)
+		l, st := runUnit(t, dev, cfg, 0)
+		if st.Epochs[len(st.Epochs)-1].Centring != centring && centring == CentringSource {
+			t.Fatalf("centring %q, expected %q", st.Epochs[len(st.Epochs)-1].Centring, centring)
+		}
+		p := must.Get(NewPredictor(l.queue, l.Tensors(st), 0, 0))(t)
+		defer p.Close()
+		pred, _ := l.Measured()
+		pool, test := other.Pools[0], l.problem.draws.test
+		rows := &dataset.Pool{Rows: len(test), Cols: pool.Cols, Scale: 1}
+		for _, row := range test {
+			rows.F32 = append(rows.F32, pool.F32[int(row)*pool.Cols:][:pool.Cols]...)
+		}
+		y := make([]float32, 2*len(test))
+		must.Do(t, p.Predict(rows, y))
+		differ := 0
+		for i := range test {
+			if y[2*i] != pred[0][i] || y[2*i+1] != pred[1][i] {
+				differ++
+			}
+		}
+		must.Equal(t, differ, 0, "rows with predictions of the model that differ from the learner's, shift %g, scale %g, centring %q", shift, scale,
+			centring)
+		rows.F32[0] = nan32
+		must.Do(t, p.Predict(rows, y))
+		must.Hold(t, y[0] != y[0] && y[1] != y[1] && y[2] == y[2], "predictions of a row without a feature are %v", y[:3])
+		return &st.Epochs[len(st.Epochs)-2], &st.Epochs[len(st.Epochs)-1]
+	}
+	active, trees := score(0, 1, CentringGlobal)
+	must.Hold(t, trees.LeaveOneOut < active.LeaveOneOut/2, "left out, trees have %g, active %g", trees.LeaveOneOut, active.LeaveOneOut)
+	must.Hold(t, trees.Score.Value < active.Score.Value/2, "on test rows, trees have %g, active %g", trees.Score.Value, active.Score.Value)
+	for _, of := range []struct{ shift, scale float64 }{{0, 4}, {0, 1. / 8}} {
+		_, again := score(of.shift, of.scale, CentringGlobal)
+		must.Equal(t, again.LeaveOneOut, trees.LeaveOneOut, "left-out error of features times %g", of.scale)
+	}
+	_, shifted := score(3, 1, CentringGlobal)
+	must.Hold(t, math.Abs(shifted.LeaveOneOut/trees.LeaveOneOut-1) < 0.2, "%g with features moved by 3, %g without", shifted.LeaveOneOut,
+		trees.LeaveOneOut)
+}
+
+// mills returns ten mills and a target whose rows have a fault where an odd number of three columns are above a limit;
+// one in ten labels is wrong. In four mills another column decides. The target has 60 samples, and 2,000 rows for tests.
+func mills(rng *rand.Rand) *dataset.Set {
+	const d = 6
+	set := &dataset.Set{Name: "mills", Binary: true}
+	for m := range 11 {
+		n, like, last := 500, m < 6, m == 10
+		if last {
+			n, like = 2060, true
+		}
+		pool := &dataset.Pool{Name: fmt.Sprint("mill ", m), Rows: n, Cols: d, Scale: 1, F32: narrow(normals(rng, n*d)), Target: last}
+		t := dataset.Task{Name: pool.Name, Pool: m, Output: dataset.Output{Name: "fault", Class: "yes"}, Labels: make([]float32, n)}
+		for i := range n {
+			x := pool.F32[i*d:]
+			fault := x[3] > 0
+			if like {
+				fault = ((x[0] > 0) != (x[1] > 0.3)) != (x[2] > -0.3)
+			}
+			if fault != (rng.IntN(10) == 0) {
+				t.Labels[i] = 1
+			}
+			if last && i >= 60 {
+				t.Test = append(t.Test, int32(i))
+			} else {
+				t.Train = append(t.Train, int32(i))
+			}
+		}
+		set.Pools, set.Tasks = append(set.Pools, pool), append(set.Tasks, t)
+	}
+	return asTable(set)
+}
+
+// Of several problems that no linear model can tell anything about, trees learn most.
+func TestTreesOfMills(t *testing.T) {
+	const problems = 8
+	cfg := defaultConfig(t)
+	cfg.Methods, cfg.Sources = []string{Active, Uniform, Target, Constant, Pooled, Trees}, SourcesPools
+	cfg.K, cfg.TargetSamples, cfg.Schedule = 6, 60, Schedule{Kind: ScheduleBudget, Epochs: 5, Floor: 5, Budget: 2500}
+	sums, rng := map[string]float64{}, testrand.New(t)
+	for range problems {
+		set := mills(rng)
+		_, st := runUnit(t, openDevice(t, 2, set), cfg, len(set.Tasks)-1)
+		for _, e := range st.Epochs {
+			if e.Losses != nil {
+				sums[e.Method] += 100 * e.Score.Value / problems
+			}
+		}
+	}
+	line := ""
+	for _, m := range cfg.Methods {
+		line += fmt.Sprintf(" %s %.1f %%", m, sums[m])
+	}
+	t.Logf("error on held-out rows:%s", line)
+	must.Hold(t, sums[Trees] < sums[Active]-15 && sums[Trees] < sums[Pooled]-15, "trees err %.1f %%, active %.1f, pooled %.1f", sums[Trees],
+		sums[Active], sums[Pooled])
+}
+
+// Trees are refused where features are not columns of a table, where sources are tasks, and where no method comes before
+// them. They are among the defaults of tables that are not too wide.
+func TestTreesMethods(t *testing.T) {
+	rng := testrand.New(t)
+	cfg := treesConfig(t)
+	must.Fail(t, "no table", must.Err(NewProblem(shops(rng, 3, 100, 4, 2, true), cfg, 0)), "trees", "columns of a table")
+	cfg.Methods = []string{Trees}
+	must.Fail(t, "alone", must.Err(NewProblem(asTable(shops(rng, 3, 100, 4, 2, true)), cfg, 0)), "trees comes first")
+	cfg.Methods, cfg.Sources = []string{Uniform, Trees}, SourcesTasks
+	must.Fail(t, "tasks", must.Err(NewProblem(asTable(shops(rng, 3, 100, 4, 2, true)), cfg, 0)), "trees", "pools")
+	cfg = defaultConfig(t)
+	for _, of := range []struct {
+		set  *dataset.Set
+		want bool
+	}{
+		{shops(rng, 3, 20, 4, 2, true), false}, {asTable(shops(rng, 3, 20, 4, 2, true)), true},
+		{asTable(shops(rng, 3, 20, treeColumns, 2, true)), true}, {asTable(shops(rng, 3, 20, treeColumns+1, 2, true)), false},
+	} {
+		must.Equal(t, slices.Contains(cfg.Complete(of.set).Methods, Trees), of.want, "trees by default")
+	}
+}
+
+// A state after trees goes on, and one whose trees are gone, are of another method or are damaged is refused.
+func TestTreesInStates(t *testing.T) {
+	cfg := treesConfig(t)
+	cfg.Methods = []string{Active, Trees, Constant}
+	dev := openDevice(t, 1, asTable(shops(testrand.New(t), 4, 120, 4, 2, true)))
+	l := must.Get(newLearner(dev, cfg, 0))(t)
+	defer l.Close()
+	var states []State
+	end := must.Get(l.Solve(context.Background(), State{}, quiet, func(st State) error {
+		states = append(states, st)
+		return nil
+	}))(t)
+	at := states[len(states)-2]
+	must.Hold(t, at.Epochs[len(at.Epochs)-1].Method == Trees && len(at.Trees) > 0 && end.Trees == nil, "the states have %d and %d tensors of trees",
+		len(at.Trees), len(end.Trees))
+	again := must.Get(l.Solve(context.Background(), at, quiet, unsaved))(t)
+	must.Hold(t, slices.Equal(again.Head, end.Head), "another head after trees")
+	must.Do(t, l.Check(at))
+	change := func(name string, f func(v []float32) []float32) State {
+		st := at
+		st.Trees = slices.Clone(at.Trees)
+		for i, tensor := range st.Trees {
+			if tensor.Name == name {
+				st.Trees[i].Data = f(slices.Clone(tensor.Data))
+			}
+		}
+		return st
+	}
+	set := func(i int, to float32) func([]float32) []float32 {
+		return func(v []float32) []float32 { v[i] = to; return v }
+	}
+	none, more := at, end
+	none.Trees, more.Trees = nil, at.Trees
+	for what, st := range map[string]State{
+		"no trees": none, "trees of another method": more,
+		"a node with another column": change(TreeNodes, set(0, 4)), "one before the first": change(TreeNodes, set(0, -1)),
+		"no number":    change(TreeNodes, set(1, nan32)),
+		"a loop":       change(TreeNodes, set(2, 0.5)),
+		"no node":      change(TreeNodes, set(3, boost.MaxNodes)),
+		"no output":    change(treeOutput, set(0, 2)),
+		"fewer nodes":  change(TreeNodes, func(v []float32) []float32 { return v[1:] }),
+		"fewer starts": change(treeStart, func(v []float32) []float32 { return v[1:] }),
+	} {
+		must.Fail(t, what, l.Check(st), "trees")
+	}
+}
