@@ -201,8 +201,11 @@ func differenceUnit(metric string) string {
 
 // judge returns whether the first method of a comparison is better.
 func judge(metric string, c pipeline.Comparison) Verdict {
-	write := points(metric)
-	v := Verdict{Question: say("Is ", methodWords(c.A), " better than ", methodWords(c.B), "?"), Answer: CannotTell,
+	write, first := points(metric), methodWords(c.A)
+	if c.B == pipeline.Trees { // these have the rows of A
+		first = "a linear model"
+	}
+	v := Verdict{Question: say("Is ", first, " better than ", methodWords(c.B), "?"), Answer: CannotTell,
 		Detail: say(number(c.Difference, write(c.Difference)), differenceUnit(metric))}
 	if c.Interval == nil {
 		v.Detail = append(v.Detail, say(", no interval", noInterval(c))...)

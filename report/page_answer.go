@@ -93,7 +93,7 @@ func (r *runPage) caveats(m *runs.MethodResult) (lines []Sentence) {
 		lines = append(lines, say("It is ", r.Result.Reason, "."))
 	}
 	if m.Method == pipeline.Trees {
-		lines = append(lines, say("The model is a sum of trees, on the rows that ", r.chooser(m).Method, " drew: "+treesLine+"."))
+		lines = append(lines, say("The model is a sum of trees on the rows that ", r.chooser(m).Method, " drew: "+treesLine+"."))
 	}
 	if c := r.Result.Contradicted; c != nil {
 		write := points(r.metric)

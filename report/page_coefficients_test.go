@@ -10,6 +10,26 @@ import (
 	"github.com/amtrl/amtrl/runs"
 )
 
+// Of trees the page has the part of each column in what splits gain, whatever the number of outputs.
+func TestPageOfGains(t *testing.T) {
+	for _, outputs := range []int{1, 2, mostOutputs + 1} {
+		of := &runs.Coefficients{Gains: true, Features: []string{"rain", "sun"}, Column: []int{0, 1}}
+		for k := range outputs {
+			of.Outputs = append(of.Outputs, runs.OutputCoefficients{Column: fmt.Sprint("y", k), Of: []float64{0.25, 0.75}})
+		}
+		part := (&runPage{Finished: &runs.Finished{Coefficients: of}}).coefficients()
+		sheets := part.Sheets
+		for _, f := range part.Figures {
+			sheets = append(sheets, f.Sheet)
+		}
+		must.Equal(t, len(sheets), 1, "tables")
+		must.Hold(t, sheets[0].Rows[0].Cells[0].Text == "sun" && sheets[0].Rows[0].Cells[1].Text == "75.0 %", "%d outputs: %+v", outputs,
+			sheets[0].Rows[0])
+		said := fmt.Sprint(part.Text)
+		must.Hold(t, strings.Contains(said, "is a sum of trees") && !strings.Contains(said, "coefficient"), "%s", said)
+	}
+}
+
 // A page lists all columns, however small their coefficients are, and the 200 largest products. Too many columns are not listed.
 func TestPageOfProducts(t *testing.T) {
 	rng := testrand.New(t)

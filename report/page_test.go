@@ -289,6 +289,9 @@ func TestHeadlineWithoutChoice(t *testing.T) {
 		{pipeline.Uniform, did, tried, []string{pipeline.Active, pipeline.Uniform}},
 		{pipeline.Uniform, next, tried, []string{pipeline.Known, pipeline.Uniform}},
 		{"", "Label next: fog_2", next, []string{pipeline.Known}},
+		{pipeline.Trees, "Label next: fog_2", next, []string{pipeline.Active, pipeline.Trees}},
+		{pipeline.Trees, "Is a linear model better than boosted trees on the same rows?", next, []string{pipeline.Active, pipeline.Trees}},
+		{pipeline.Trees, "a sum of trees on the rows that uniform drew: trees follow jumps", did, []string{pipeline.Uniform, pipeline.Trees}},
 	} {
 		text := page(test.recommended, test.methods...).Markdown()
 		must.Hold(t, strings.Contains(text, test.says) && !strings.Contains(text, test.not), "%v: %.400s", test.methods, text)
@@ -327,6 +330,25 @@ func TestPageSaysWhatDecided(t *testing.T) {
 			must.Hold(t, strings.Contains(text, says), "%s: %q is not in %.3000s", test.recommended, says, text)
 		}
 		must.Hold(t, strings.Contains(text, "log-loss") == (test.other > 0), "%.3000s", text)
+	}
+}
+
+// Where trees are among the methods that the log-loss alone compares, the page says by how much they must be better.
+func TestPageOfTrees(t *testing.T) {
+	for _, test := range []struct{ recommended, says string }{
+		{pipeline.Trees, "squared error chooses is more than 3 above it"},
+		{pipeline.Active, "is the least of all methods but pooled and trees. By the log-loss of their labels, 30, pooled is not better by more " +
+			"than 1: its own is 29.5. By the log-loss of their labels, 30, trees is not better by more than 3: its own is 26"},
+	} {
+		f := &runs.Finished{Result: runs.Result{Recommended: test.recommended, Criterion: runs.BySquares}}
+		f.Result.Methods = []runs.MethodResult{{Method: pipeline.Active, LeaveOneOut: 0.1, LogLoss: 30},
+			{Method: pipeline.Pooled, LeaveOneOut: 0.25, LogLoss: 29.5}, {Method: pipeline.Trees, LeaveOneOut: 0.25, LogLoss: 26}}
+		for _, m := range f.Result.Methods {
+			f.Epochs = append(f.Epochs, pipeline.Epoch{Method: m.Method})
+		}
+		f.Result.Reason = "mean squared error"
+		text := RunPage(f, Command{}).Markdown()
+		must.Hold(t, strings.Contains(text, test.says), "%q is not in %.3000s", test.says, text)
 	}
 }
 

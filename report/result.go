@@ -197,7 +197,7 @@ func verdict(metric string, a, b runs.MethodResult, all []pipeline.Comparison) s
 }
 
 // treesLine says what it means that trees are recommended.
-const treesLine = "what trees follow and lines, bends and products of two columns do not: jumps, and what more columns do together"
+const treesLine = "trees follow jumps, and what several columns do together; lines, bends and products of two columns do not"
 
 // Earlier returns a sentence that an earlier round was better than the last one, "" where none was.
 func Earlier(r *runs.Result) string {
