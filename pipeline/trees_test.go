@@ -169,8 +169,7 @@ func TestTreesOfThreeFeatures(t *testing.T) {
 				differ++
 			}
 		}
-		must.Equal(t, differ, 0, "rows with predictions of the model that differ from the learner's, shift %g, scale %g, centring %q", shift, scale,
-			centring)
+		must.Equal(t, differ, 0, "rows that the model and the learner predict differently, shift %g, scale %g, centring %q", shift, scale, centring)
 		rows.F32[0] = nan32
 		must.Do(t, p.Predict(rows, y))
 		must.Hold(t, y[0] != y[0] && y[1] != y[1] && y[2] == y[2], "predictions of a row without a feature are %v", y[:3])
@@ -280,7 +279,7 @@ func TestTreesInStates(t *testing.T) {
 		return nil
 	}))(t)
 	at := states[len(states)-2]
-	must.Hold(t, at.Epochs[len(at.Epochs)-1].Method == Trees && len(at.Trees) > 0 && end.Trees == nil, "the states have %d and %d tensors of trees",
+	must.Hold(t, at.Epochs[len(at.Epochs)-1].Method == Trees && len(at.Trees) > 0 && end.Trees == nil, "%d and %d tensors of trees",
 		len(at.Trees), len(end.Trees))
 	again := must.Get(l.Solve(context.Background(), at, quiet, unsaved))(t)
 	must.Hold(t, slices.Equal(again.Head, end.Head), "another head after trees")

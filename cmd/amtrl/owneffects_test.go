@@ -11,6 +11,7 @@ import (
 
 	"github.com/amtrl/amtrl/internal/amtrltest"
 	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/pipeline"
 	"github.com/amtrl/amtrl/runs"
 )
 
@@ -61,7 +62,7 @@ func sumOfColumns(rng *rand.Rand, noise float64) func(w [4]float64) string {
 
 // writeFields writes measurements of fields, in which the yield has effects that are lines; or that bend: optima in
 // temperature and in pH, and rain that helps up to a point; or that depend on each other: an optimum in temperature that
-// moves with rain, and sun that harms where there is little rain.
+// moves with rain, and sun that harms where there is little rain; or that three columns have together, with a jump.
 func writeFields(t *testing.T, dir string, seed uint64, kind string) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 9))
@@ -74,6 +75,8 @@ func writeFields(t *testing.T, dir string, seed uint64, kind string) {
 				effects = [4]float64{1 - z[0]*z[0], 1 - 1.5*math.Abs(z[1]-0.5), 2*math.Min(z[2], 0) + 0.5, z[3]}
 			case "depend":
 				effects = [4]float64{1 - (z[0]-z[2])*(z[0]-z[2]), z[1], z[2], z[3] * z[2]}
+			case "together":
+				effects = [4]float64{2 * math.Copysign(1, z[0]*z[1]*z[2]), 0, 0, z[3]}
 			}
 			y := 0.5 * rng.NormFloat64()
 			for j, v := range effects {
@@ -94,12 +97,14 @@ func runOnFresh(t *testing.T, work, manifest string) (errs, states float64) {
 }
 
 // Effects that bend or depend on each other are learned if the manifest has knots and products, as data init writes it; if
-// all effects are lines, these cost little. Their stated error agrees with the error on fresh rows.
+// all effects are lines, these cost little. What three columns do together is learned by trees, whatever the manifest has.
+// The stated error agrees with the error on fresh rows.
 func TestOwnTableEffects(t *testing.T) {
 	const seeds = 4
 	dir, bare := ownFolder(t), strings.NewReplacer("  knots: 5", "  #", "  products: true", "  #")
-	for _, kind := range []string{"bend", "depend", "lines"} {
+	for _, kind := range []string{"bend", "depend", "together", "lines"} {
 		var fresh, stated [2]float64
+		trees := 0
 		for seed := range uint64(seeds) {
 			work := filepath.Join(dir, fmt.Sprint(kind, " ", seed))
 			writeFields(t, work, seed, kind)
@@ -111,13 +116,17 @@ func TestOwnTableEffects(t *testing.T) {
 			for at, manifest := range []string{"dataset", "lines"} {
 				errs, states := runOnFresh(t, work, manifest)
 				fresh[at], stated[at] = fresh[at]+errs/seeds, stated[at]+states/seeds
+				if at == 0 && must.Get(runs.ReadRun(filepath.Join(work, manifest)))(t).Result.Recommended == pipeline.Trees {
+					trees++
+				}
 			}
 		}
-		t.Logf("effects: %-6s  with knots and products %.3g on fresh rows (%.3g stated), without %.3g (%.3g stated)", kind, fresh[0], stated[0],
-			fresh[1], stated[1])
-		if most := map[string]float64{"bend": 0.3, "depend": 0.3, "lines": 1.1}[kind]; fresh[0] > most*fresh[1] {
+		t.Logf("effects: %-8s  with knots and products %.3g on fresh rows (%.3g stated), without %.3g (%.3g stated), trees in %d of %d", kind,
+			fresh[0], stated[0], fresh[1], stated[1], trees, seeds)
+		if most := map[string]float64{"bend": 0.5, "depend": 0.5, "together": 1.1, "lines": 1.1}[kind]; fresh[0] > most*fresh[1] {
 			t.Errorf("%s: with knots and products %g, without %g", kind, fresh[0], fresh[1])
 		}
+		must.Hold(t, trees == seeds == (kind == "together") && (trees == 0 || trees == seeds), "%s: trees in %d of %d", kind, trees, seeds)
 		must.Hold(t, stated[0] > fresh[0]/1.5 && stated[0] < 1.5*fresh[0], "%g is stated, fresh rows show %g", stated[0], fresh[0])
 	}
 	work := filepath.Join(dir, "bend 0")
@@ -130,6 +139,9 @@ func TestOwnTableEffects(t *testing.T) {
 		"That of a product (×)"} {
 		must.Hold(t, strings.Contains(page, part), "the page lacks %q", part)
 	}
+	succeed(t, filepath.Join(dir, "together 0"), "report", "dataset", "--out", "page.html", "--quiet")
+	page = string(must.Get(os.ReadFile(filepath.Join(dir, "together 0", "page.html")))(t))
+	must.Hold(t, strings.Contains(page, "What splits gain") && strings.Contains(page, "trees follow jumps"), "the page says nothing of trees")
 	// predict warns about values far outside the target's samples, and about no others.
 	wild := "field,temperature,ph,rain,sun\nnew field,18,6.5,5000,7\nnew field,-400,6.5,600,7\nnew field,18,6.5,-4000,7\n"
 	must.Do(t, os.WriteFile(filepath.Join(work, "wild.csv"), []byte(wild), 0o644))

@@ -103,7 +103,7 @@ func TestOwnTableByMethod(t *testing.T) {
 	succeed(t, dir, "run", "--data", "dataset.yaml", "--save", "all", "--out", "run", "--quiet")
 	run := filepath.Join(dir, "run")
 	res := must.Get(runs.ReadRun(run))(t).Result
-	must.Hold(t, res.Recommended != pipeline.Target && len(res.Methods) == 5, "recommended of %d: %s", len(res.Methods), res.Recommended)
+	must.Hold(t, res.Recommended != pipeline.Target && len(res.Methods) == 6, "recommended of %d: %s", len(res.Methods), res.Recommended)
 	written := 0
 	predict := func(run string, more ...string) string {
 		t.Helper()
