@@ -169,7 +169,7 @@ func TestTreesOfThreeFeatures(t *testing.T) {
 				differ++
 			}
 		}
-		must.Equal(t, differ, 0, "rows that the model and the learner predict differently, shift %g, scale %g, centring %q", shift, scale, centring)
+		must.Equal(t, differ, 0, "rows predicted differently by model and learner, shift %g, scale %g, centring %q", shift, scale, centring)
 		rows.F32[0] = nan32
 		must.Do(t, p.Predict(rows, y))
 		must.Hold(t, y[0] != y[0] && y[1] != y[1] && y[2] == y[2], "predictions of a row without a feature are %v", y[:3])
