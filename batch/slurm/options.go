@@ -49,23 +49,23 @@ func (o *Options) List() []batch.Option {
 	}
 }
 
+// Engine implements [batch.Options]. Render and Prepare look at the arguments, so that a run that was submitted with some that are
+// refused now can still be asked about.
 func (o *Options) Engine(dir string) (batch.Engine, error) {
 	if o.Nice != "" {
 		if _, err := strconv.Atoi(o.Nice); err != nil {
 			return nil, &batch.OptionError{Option: "nice", Problem: fmt.Sprintf(" is %q: expected an integer", o.Nice)}
 		}
 	}
-	for _, arg := range o.Args {
-		if name, _, _ := strings.Cut(arg, "="); strings.HasPrefix(name, "--com") { // sbatch takes a beginning for the whole
-			return nil, &batch.OptionError{Option: "engine-arg", Problem: " is " + arg + ": expected another option, since jobs are told apart by " +
-				"their comments"}
-		}
-	}
 	return &engine{dir, *o}, nil
 }
 
-// Prepare implements [batch.Preparer]: it refuses a new folder that the nodes will not see.
+// Prepare implements [batch.Preparer]: it refuses arguments of sbatch that are not the user's to give, and a new folder that the
+// nodes will not see.
 func (e *engine) Prepare(_ context.Context, s batch.Submission) error {
+	if _, err := sbatchArgs(e.options.Args); err != nil {
+		return err
+	}
 	if s.Number > 1 || e.options.Tmp {
 		return nil
 	}

@@ -42,6 +42,10 @@ func (e *engine) Render(ctx context.Context, s batch.Submission) ([]batch.Part, 
 	if err := checkContainer(e.options.Container, s); err != nil {
 		return nil, err
 	}
+	more, err := sbatchArgs(e.options.Args)
+	if err != nil {
+		return nil, err
+	}
 	size := e.arraySize(ctx)
 	var parts []batch.Part
 	for i := 0; i < len(s.Tasks); {
@@ -59,7 +63,7 @@ func (e *engine) Render(ctx context.Context, s batch.Submission) ([]batch.Part, 
 		parts = append(parts, p)
 	}
 	for i := range parts {
-		parts[i].Argv = e.command(s, parts[i], len(parts))
+		parts[i].Argv = e.command(s, parts[i], len(parts), more)
 	}
 	return parts, nil
 }
@@ -100,8 +104,9 @@ func (e *engine) script(s batch.Submission, p batch.Part) []byte {
 	return b.Bytes()
 }
 
-// command returns the call of sbatch. Options are arguments and not lines of the script, where quotes and line ends would have a meaning.
-func (e *engine) command(s batch.Submission, p batch.Part, parts int) []string {
+// command returns the call of sbatch for one of several parts, with more arguments. Options are arguments and not lines of the script,
+// where quotes and line ends would have a meaning.
+func (e *engine) command(s batch.Submission, p batch.Part, parts int, more []string) []string {
 	var indices batch.Tasks
 	for _, t := range p.Tasks {
 		indices = append(indices, p.Index(t))
@@ -135,7 +140,7 @@ func (e *engine) command(s batch.Submission, p batch.Part, parts int) []string {
 			argv = append(argv, flag[0]+"="+flag[1])
 		}
 	}
-	argv = append(argv, o.Args...)
+	argv = append(argv, more...)
 	return append(argv, filepath.Join(e.dir, batch.SubmitDir, p.File))
 }
 
