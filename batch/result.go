@@ -90,6 +90,21 @@ func (r *Run) Result(task int) (*TaskResult, error) {
 	return &res, nil
 }
 
+// SetAside renames the results of these tasks that s calls damaged to result.json.damaged, so that they are not taken for results while
+// other attempts run. The caller holds the lock.
+func (r *Run) SetAside(s *Status, tasks []int) error {
+	for _, t := range tasks {
+		if s.Tasks[t].State != DamagedResult {
+			continue
+		}
+		path := r.resultPath(t)
+		if err := os.Rename(path, path+".damaged"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
 func readResult(path string, v any) error {
 	raw, err := atomicfile.ReadFile(path, maxFile)
 	if err != nil {

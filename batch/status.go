@@ -214,7 +214,7 @@ func (r *Run) fromFiles(st *TaskStatus, j *JobRecord) error {
 		switch {
 		case exit.Code == ExitRequeue:
 			st.State = Requeued
-		case exit.Code != ExitTerminated:
+		case exit.Code != 0 && exit.Code != ExitTerminated: // after 0 it had a result that is gone
 			st.State = Failed
 		}
 		st.Reason = exit.Error

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -96,4 +97,29 @@ func TestRunTaskDamagedCheckpoint(t *testing.T) {
 	succeed(t, dir, "collect", "run")
 	succeed(t, dir, long("sweep", "--targets", "fog_0", "--quiet", "--out", "whole")...)
 	foldertest.Same(t, filepath.Join(run, "sweep"), filepath.Join(dir, "whole"))
+}
+
+// A result that was damaged in its middle is computed again by one retry, whether or not another comes while it runs, and status waits
+// for it.
+func TestRetryOfADamagedResult(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	ended(t, dir, "run")
+	succeed(t, dir, long("submit", "run", "--targets", "fog_0", "--quiet")...)
+	succeed(t, dir, "status", "run", "--wait", "--quiet")
+	succeed(t, dir, "collect", "run", "--quiet")
+	must.Do(t, os.Rename(filepath.Join(dir, "run/sweep"), filepath.Join(dir, "whole")))
+	result := filepath.Join(dir, "run/task/0/result.json")
+	raw := must.Get(os.ReadFile(result))(t)
+	raw[len(raw)/2] = 0
+	must.Do(t, os.WriteFile(result, raw, 0o644))
+	amtrl(t, dir, "collect", "run").ComplainsLast(t, 1, "1 of 1 task has a damaged result, 0", "byte ", "invalid character")
+	succeed(t, dir, "retry", "run", "--failed", "--dry-run", "--quiet")
+	must.Hold(t, bytes.Equal(must.Get(os.ReadFile(result))(t), raw), "--dry-run changed the result")
+	amtrl(t, dir, "retry", "run", "--failed").Prints(t, 0, ": 1 task, 0")
+	amtrl(t, dir, "retry", "run", "--failed").Complains(t, 0, "nothing to hand over again")
+	succeed(t, dir, "status", "run", "--wait", "--quiet")
+	must.Equal(t, amtrltest.Count(attempts(t, dir, "run", 0), "start"), 2, "attempts")
+	succeed(t, dir, "collect", "run", "--quiet")
+	foldertest.Same(t, filepath.Join(dir, "run/sweep"), filepath.Join(dir, "whole"))
 }

@@ -68,6 +68,9 @@ func (o *retryOptions) run(ctx context.Context) error {
 	case o.dry():
 		return o.dryHandOver(ctx, run, eng, set, list)
 	case len(list) > 0:
+		if err := run.SetAside(s, list); err != nil {
+			return err
+		}
 		return o.handOver(ctx, run, eng, set, list)
 	case o.json.V:
 		return o.printHandOver(run, eng.Name(), nil)

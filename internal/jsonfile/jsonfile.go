@@ -40,12 +40,23 @@ func Decode(raw []byte, v any) error {
 		return fmt.Errorf("byte %d: it ends early, expected one whole JSON object", len(raw))
 	}
 	if err != nil {
-		return fmt.Errorf("byte %d: %w", dec.InputOffset(), err)
+		return fmt.Errorf("byte %d: %w", offset(dec, err), err)
 	}
 	if _, err := dec.Token(); err != io.EOF {
 		return fmt.Errorf("byte %d: expected the end of the file after one JSON object", dec.InputOffset())
 	}
 	return nil
+}
+
+// offset returns where the decoder met an error, which its own position does not say.
+func offset(dec *json.Decoder, err error) int64 {
+	if e, ok := errors.AsType[*json.SyntaxError](err); ok {
+		return max(e.Offset-1, 0) // it counts the byte that is wrong
+	}
+	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		return e.Offset
+	}
+	return dec.InputOffset()
 }
 
 // Read decodes the regular file at path, of at most limit bytes, into v. The error names the path; it is

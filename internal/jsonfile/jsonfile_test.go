@@ -41,14 +41,16 @@ func TestWriteThenRead(t *testing.T) {
 
 func TestDecodeIsStrict(t *testing.T) {
 	for raw, says := range map[string]string{
-		``:                         "byte 0: it ends early",
-		`{"name":"x"`:              "byte 11: it ends early",
-		`{"name":"x"}{}`:           "byte 13: expected the end",
-		`{"name":"x"} x`:           "expected the end",
-		`{"other":1}`:              `unknown field "other"`,
-		`{"n":"x"}`:                "byte ",
-		`{"n":1e999}`:              "byte ",
-		strings.Repeat("[", 1<<20): "byte ",
+		``:                          "byte 0: it ends early",
+		`{"name":"x"`:               "byte 11: it ends early",
+		`{"name":"x"}{}`:            "byte 13: expected the end",
+		`{"name":"x"} x`:            "expected the end",
+		`{"other":1}`:               `unknown field "other"`,
+		`{"n":"x"}`:                 "byte 8: ",
+		`  {"name":"x","n":y}`:      "byte 18: invalid character 'y'",
+		`{"name":"` + "\x00" + `"}`: "byte 9: invalid character",
+		`{"n":1e999}`:               "byte ",
+		strings.Repeat("[", 1<<20):  "byte ",
 	} {
 		var v value
 		must.Fail(t, fmt.Sprintf("%.20s", raw), Decode([]byte(raw), &v), says)
