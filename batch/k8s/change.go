@@ -2,6 +2,7 @@ package k8s
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -24,16 +25,85 @@ var ownPlaces = []string{
 	"spec.template.spec.containers.0.name", "spec.template.spec.containers.0.command",
 }
 
+// keyedByName are the fields of a manifest whose keys are names that may hold dots, such as nvidia.com/gpu, and whether their values
+// are texts.
+var keyedByName = map[string]bool{
+	"annotations": true, "labels": true, "nodeSelector": true, "matchLabels": true, "volumeAttributes": true,
+	"limits": false, "requests": false, "overhead": false,
+}
+
+// splitPlace splits a place at its dots. What follows a field of keyedByName is one key.
+func splitPlace(place string) []string {
+	path := strings.Split(place, ".")
+	for i, name := range path[:len(path)-1] {
+		if _, ok := keyedByName[name]; ok {
+			return append(path[:i+1], strings.Join(path[i+1:], "."))
+		}
+	}
+	return path
+}
+
+// isTextAt reports whether the API takes the value at a path for text, whatever YAML makes of it.
+func isTextAt(path []string) bool { return len(path) > 1 && keyedByName[path[len(path)-2]] }
+
+// parseValue reads the value for a place. Numbers and the like are texts where the API wants texts, as in annotations, and an empty
+// value is the empty text there.
+func parseValue(path []string, text string) (any, error) {
+	var node yaml.Node
+	if err := yaml.Unmarshal([]byte(text), &node); err != nil {
+		return nil, err
+	}
+	if node.Kind == 0 { // there is no value
+		if isTextAt(path) {
+			return "", nil
+		}
+		return nil, nil
+	}
+	if err := quote(&node, path); err != nil {
+		return nil, err
+	}
+	var value any
+	err := node.Decode(&value)
+	return value, err
+}
+
+// quote makes texts of the scalars in node, the value at a path, that the API takes for texts.
+func quote(node *yaml.Node, path []string) error {
+	below := func(child *yaml.Node, name string) error { return quote(child, append(slices.Clone(path), name)) }
+	switch {
+	case node.Kind == yaml.DocumentNode:
+		return quote(node.Content[0], path)
+	case isTextAt(path) && node.Kind != yaml.ScalarNode:
+		return fmt.Errorf("%s is no text", path[len(path)-1])
+	case isTextAt(path) && node.ShortTag() != "!!null":
+		node.Tag = "!!str"
+	case node.Kind == yaml.MappingNode:
+		for i := 0; i+1 < len(node.Content); i += 2 {
+			if err := below(node.Content[i+1], node.Content[i].Value); err != nil {
+				return err
+			}
+		}
+	case node.Kind == yaml.SequenceNode:
+		for _, child := range node.Content {
+			if err := below(child, ""); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // parseChanges reads arguments of the form PATH=VALUE.
 func parseChanges(args []string) ([]change, error) {
 	var out []change
 	for _, arg := range args {
 		place, text, ok := strings.Cut(arg, "=")
-		c := change{arg: arg, path: strings.Split(place, ".")}
+		c := change{arg: arg, path: splitPlace(place)}
 		if !ok || c.path[0] != "spec" && c.path[0] != "metadata" || strings.Contains("."+place+".", "..") {
 			return nil, optionError("engine-arg", "expected PATH=VALUE with a PATH such as spec.template.spec.nodeSelector, found %q", arg)
 		}
-		if err := yaml.Unmarshal([]byte(text), &c.value); err != nil {
+		var err error
+		if c.value, err = parseValue(c.path, text); err != nil {
 			return nil, optionError("engine-arg", "expected a value in YAML in %q: %s", arg, strings.ReplaceAll(err.Error(), "\n", " "))
 		}
 		out = append(out, c)
@@ -70,17 +140,29 @@ func ownValues(tree object) []string {
 	return values
 }
 
-// setTree merges value into node at path and returns the result. A nil value deletes the field at the end of path.
+// setTree merges value into node at path and returns the result. A nil value deletes the field or the element of a list at the end of
+// path. Lists are copied, since other parts may have them too.
 func setTree(node any, path []string, value any) (any, error) {
 	if len(path) == 0 {
 		return mergeTree(node, value), nil
 	}
 	list, ok := node.([]any)
 	if ok || node == nil && path[0] == "0" {
-		i, err := strconv.Atoi(path[0])
-		if err != nil || i < 0 || i > len(list) {
-			return nil, fmt.Errorf("expected a place from 0 to %d in the list, found %q", len(list), path[0])
+		remove := value == nil && len(path) == 1
+		most := len(list) // the first free place
+		if remove {
+			most--
 		}
+		i, err := strconv.Atoi(path[0])
+		switch {
+		case most < 0:
+			return nil, fmt.Errorf("expected a list that is not empty before %q", path[0])
+		case err != nil || i < 0 || i > most:
+			return nil, fmt.Errorf("expected a place from 0 to %d in the list, found %q", most, path[0])
+		case remove:
+			return slices.Delete(slices.Clone(list), i, i+1), nil
+		}
+		list = slices.Clone(list)
 		if i == len(list) {
 			list = append(list, nil)
 		}

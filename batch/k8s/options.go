@@ -43,6 +43,7 @@ type Options struct {
 	Setup []string `json:"setup,omitempty"`
 	// Args are changes PATH=VALUE to the manifest, VALUE in YAML, such as spec.template.spec.priorityClassName=low.
 	// Maps are merged, null deletes, and everything else is replaced; a number in PATH is a place in a list.
+	// What follows a field whose keys are names, such as annotations or limits, is one key.
 	Args []string `json:"args,omitempty"`
 }
 
