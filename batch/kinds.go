@@ -63,6 +63,12 @@ type Preparer interface {
 	Prepare(ctx context.Context, s Submission) error
 }
 
+// Warner is an [Engine] that may be warned about a part that it checks or hands over with success.
+type Warner interface {
+	// Warnings returns what it was warned of since the last call, each once and in one line.
+	Warnings() []string
+}
+
 // Kinds lists the engines that a program knows.
 type Kinds []Kind
 

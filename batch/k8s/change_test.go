@@ -38,6 +38,9 @@ func TestChanges(t *testing.T) {
 		{"spec.podFailurePolicy.rules.0=null", []any{"spec", "podFailurePolicy", "rules", 0, "action"}, "FailIndex"},
 		{"spec.podFailurePolicy.rules.1=null", []any{"spec", "podFailurePolicy", "rules", 1}, nil},
 		{"spec.podFailurePolicy.rules.1=|spec.podFailurePolicy.rules.0=|spec.podFailurePolicy=null", []any{"spec", "podFailurePolicy"}, nil},
+		{pod + "securityContext={runAsNonRoot: true, runAsUser: 10001, fsGroup: 10001, seccompProfile: {type: RuntimeDefault}}|" + pod +
+			"containers.0.securityContext={allowPrivilegeEscalation: false, capabilities: {drop: [ALL]}}", []any{"spec", "template", "spec",
+			"containers", 0, "securityContext", "allowPrivilegeEscalation"}, false},
 		{pod + "tolerations.0=null", []any{"spec", "template", "spec", "tolerations", 0, "key"}, "b"},
 	} {
 		args := strings.Split(c.args, "|")

@@ -24,9 +24,13 @@ type engine struct {
 	volumes     []volume
 	selector    object
 	tolerations []any
+	warnings    []string // of the server, since Warnings was last called
 }
 
-var _ batch.Preparer = (*engine)(nil)
+var (
+	_ batch.Preparer = (*engine)(nil)
+	_ batch.Warner   = (*engine)(nil)
+)
 
 // newEngine returns the engine, or an error that says which option cannot be used.
 func newEngine(o Options) (*engine, error) {
@@ -38,7 +42,25 @@ func newEngine(o Options) (*engine, error) {
 	if err := cmp.Or(o.check(), err1, err2, err3, err4); err != nil {
 		return nil, err
 	}
-	return &engine{o, volumes, selector, tolerations}, nil
+	return &engine{options: o, volumes: volumes, selector: selector, tolerations: tolerations}, nil
+}
+
+// create runs a kubectl create and keeps what the server warns of.
+func (e *engine) create(ctx context.Context, stdin []byte, argv []string) ([]byte, error) {
+	out, warnings, err := runKubectlAloud(ctx, stdin, argv)
+	for _, w := range warnings {
+		if !slices.Contains(e.warnings, w) {
+			e.warnings = append(e.warnings, w)
+		}
+	}
+	return out, err
+}
+
+// Warnings implements [batch.Warner].
+func (e *engine) Warnings() []string {
+	list := e.warnings
+	e.warnings = nil
+	return list
 }
 
 func (e *engine) Name() string { return Kind.Name }
@@ -142,7 +164,7 @@ func (e *engine) Render(_ context.Context, s batch.Submission) ([]batch.Part, er
 // check before a pod starts.
 func (e *engine) Check(ctx context.Context, parts []batch.Part) error {
 	for _, p := range parts {
-		if _, err := runKubectl(ctx, p.Content, e.kubectl("", "create", "--dry-run=server", "--filename=-", "--output=name")); err != nil {
+		if _, err := e.create(ctx, p.Content, e.kubectl("", "create", "--dry-run=server", "--filename=-", "--output=name")); err != nil {
 			return err
 		}
 	}
@@ -165,7 +187,7 @@ func (e *engine) Check(ctx context.Context, parts []batch.Part) error {
 // Submit implements [batch.Engine]. The id is NAMESPACE/NAME. If a Job of this part already exists, it was made by an
 // earlier call whose answer got lost.
 func (e *engine) Submit(ctx context.Context, p batch.Part) (string, error) {
-	out, err := runKubectl(ctx, nil, p.Argv)
+	out, err := e.create(ctx, nil, p.Argv)
 	switch {
 	case kubectlSaid(err, "already exists"):
 		id, findErr := e.find(ctx, p.Key)
@@ -230,7 +252,12 @@ func (e *engine) Query(ctx context.Context, jobs []batch.Job) ([]batch.Observati
 		}
 		items = append(items, found...)
 	}
-	return observe(jobs, items)
+	return observe(jobs, items, e.describe)
+}
+
+// describe returns the command that says what happens to a Job.
+func (e *engine) describe(job *item) string {
+	return text.ShellCommand(e.command(job.Metadata.Namespace, "describe", "job", job.Metadata.Name))
 }
 
 // Cancel implements [batch.Engine]. To cancel all tasks of a job it deletes the job. An Indexed Job cannot leave out an index,

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/amtrl/amtrl/internal/text"
 )
 
 // kubectlPatience bounds one call of kubectl, which makes requests of at most kubectlRequest each. Tests shorten it.
@@ -20,6 +22,8 @@ const (
 	kubectlRequest = "30s"
 	// kubectlTextMax bounds how much of a message is repeated, in bytes.
 	kubectlTextMax = 600
+	// kubectlWarningMax is the same for a warning: one of Pod Security lists what each container lacks.
+	kubectlWarningMax = 1500
 )
 
 type kubectlError struct {
@@ -42,6 +46,12 @@ var errNoKubectl = errors.New("kubectl is not in PATH: install it to reach a Kub
 
 // runKubectl runs a command that begins with kubectl and returns its standard output.
 func runKubectl(ctx context.Context, stdin []byte, argv []string) ([]byte, error) {
+	out, _, err := runKubectlAloud(ctx, stdin, argv)
+	return out, err
+}
+
+// runKubectlAloud is runKubectl, and also returns the warnings of the server, each once, if the command succeeded.
+func runKubectlAloud(ctx context.Context, stdin []byte, argv []string) (out []byte, warnings []string, err error) {
 	verb := argv[1+slices.IndexFunc(argv[1:], func(word string) bool { return !strings.HasPrefix(word, "-") })]
 	ctx, cancel := context.WithTimeoutCause(ctx, kubectlPatience, &kubectlError{verb, -1, fmt.Sprintf("no answer in %s", kubectlPatience)})
 	defer cancel()
@@ -53,23 +63,35 @@ func runKubectl(ctx context.Context, stdin []byte, argv []string) ([]byte, error
 	}
 	// A child of kubectl, such as a login plugin, may hold the pipes open.
 	cmd.WaitDelay = time.Second
-	err := cmd.Run()
+	err = cmd.Run()
 	var exit *exec.ExitError
 	switch {
 	case err == nil:
-		return stdout.Bytes(), nil
+		return stdout.Bytes(), kubectlWarnings(stderr.String()), nil
 	case ctx.Err() != nil:
-		return nil, context.Cause(ctx)
+		return nil, nil, context.Cause(ctx)
 	case errors.Is(err, exec.ErrNotFound):
-		return nil, errNoKubectl
+		return nil, nil, errNoKubectl
 	case errors.As(err, &exit):
 		text := kubectlText(stderr.String())
 		if exit.ExitCode() < 0 {
 			text = strings.TrimSuffix(exit.String()+": "+text, ": ")
 		}
-		return nil, &kubectlError{verb, exit.ExitCode(), text}
+		return nil, nil, &kubectlError{verb, exit.ExitCode(), text}
 	}
-	return nil, &kubectlError{verb, -1, err.Error()}
+	return nil, nil, &kubectlError{verb, -1, err.Error()}
+}
+
+// kubectlWarnings returns what the server warns of, each as one line of bounded length.
+func kubectlWarnings(stderr string) []string {
+	var list []string
+	for line := range strings.Lines(stderr) {
+		said, ok := strings.CutPrefix(strings.TrimSpace(line), "Warning: ")
+		if said = text.OneLine(said, kubectlWarningMax); ok && said != "" && !slices.Contains(list, said) {
+			list = append(list, said)
+		}
+	}
+	return list
 }
 
 // klogLine matches a line that kubectl logs besides its message.

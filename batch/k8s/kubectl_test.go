@@ -226,6 +226,22 @@ func TestCheck(t *testing.T) {
 	must.Fail(t, "an account that there is not", e.Check(context.Background(), []batch.Part{p}), `"work" not found`)
 }
 
+// What the server warns of when it accepts a Job, as Pod Security does, is kept, each once, until it is asked for.
+func TestWarnings(t *testing.T) {
+	e, p := kubernetesPart(t)
+	fakeKubectl(t, `cat >/dev/null; echo 'Warning: would violate PodSecurity "restricted:latest": runAsNonRoot != true' >&2
+echo 'I1121 00:44:57.012345 1 a.go:1] chatter' >&2; echo 'Warning: unknown field' >&2; echo 'Warning: unknown field' >&2; echo team/there`)
+	want := []string{`would violate PodSecurity "restricted:latest": runAsNonRoot != true`, "unknown field"}
+	must.Get(e.Submit(t.Context(), p))(t)
+	must.Get(e.Submit(t.Context(), p))(t)
+	must.EqualSlices(t, e.Warnings(), want, "warnings of a submission")
+	must.EqualSlices(t, e.Warnings(), nil, "warnings that were asked for")
+	must.Do(t, e.Check(t.Context(), []batch.Part{p, p}))
+	must.EqualSlices(t, e.Warnings(), want, "warnings of a check")
+	fakeKubectl(t, "echo 'Warning: it is late' >&2; echo 'error: context \"lab\" does not exist' >&2; exit 1")
+	must.Fail(t, "a refusal", must.Err(e.Submit(t.Context(), p)), "Warning: it is late; error: ")
+}
+
 func TestResolve(t *testing.T) {
 	for _, c := range []struct{ script, context, namespace, err string }{
 		{`echo '{"current-context":"prod","contexts":[{"name":"prod","context":{"cluster":"c","namespace":"ml"}}]}'`, "prod", "ml", ""},

@@ -4,17 +4,23 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/amtrl/amtrl/batch"
 )
 
 type observedPart struct {
-	job  *item
-	pods map[int][]*item // by index, oldest first
+	job     *item
+	pods    map[int][]*item // by index, oldest first
+	podless string          // why the Job has no pod, empty if it has or if that is no wonder
 }
 
-// observe returns the states of the tasks of the jobs, from the Jobs and pods that carry the label of their run.
-func observe(jobs []batch.Job, items []item) ([]batch.Observation, error) {
+// podWait is how long a Job may be without its first pod before that is said. The Job controller tries again with pauses.
+const podWait = time.Minute
+
+// observe returns the states of the tasks of the jobs, from the Jobs and pods that carry the label of their run. describe returns
+// the command that says what happens to a Job.
+func observe(jobs []batch.Job, items []item, describe func(*item) string) ([]batch.Observation, error) {
 	parts := map[string]*observedPart{}
 	for i := range items {
 		it := &items[i]
@@ -34,6 +40,9 @@ func observe(jobs []batch.Job, items []item) ([]batch.Observation, error) {
 		p := parts[j.Key]
 		if p == nil {
 			continue
+		}
+		if p.job != nil && len(p.pods) == 0 && p.job.lacksPods() {
+			p.podless = "no pod was made: " + describe(p.job) + " says why"
 		}
 		seen, err := p.observe(j)
 		if err != nil {
@@ -109,7 +118,7 @@ func (p *observedPart) task(o *batch.Observation, pods []*item, completed, faile
 			o.State = batch.Timeout
 		}
 	case last == nil:
-		o.State = batch.Queued
+		o.State, o.Reason = batch.Queued, p.podless
 		if p.job.Spec.Suspend {
 			o.Reason = "suspended"
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/amtrl/amtrl/batch"
 	"github.com/amtrl/amtrl/internal/must"
@@ -41,6 +42,9 @@ const (
 	podUnknown   = `},"spec":{"nodeName":"n1"},"status":{"phase":"Unknown","reason":"NodeLost"}`
 )
 
+// kubectlLab is an engine that reaches a cluster by a context.
+var kubectlLab = &engine{options: Options{Context: "lab"}}
+
 func TestObservations(t *testing.T) {
 	const (
 		jobOpen      = `"spec":{"parallelism":2},"status":{"active":1}`
@@ -50,8 +54,15 @@ func TestObservations(t *testing.T) {
 			`"message":"Job has exceeded the specified maximal number of failed indexes"}]}`
 		jobLate = `"status":{"conditions":[{"type":"Failed","status":"True","reason":"DeadlineExceeded","message":"Job was active longer ` +
 			`than specified deadline"}]}`
+		jobOpen0     = `"spec":{"parallelism":2},"status":{}`
+		podless      = "queued no pod was made: kubectl --context=lab --namespace=team describe job there says why"
 		jobNotFailed = `"status":{"conditions":[{"type":"Failed","status":"False","reason":"DeadlineExceeded"}]}`
 	)
+	ago := func(d time.Duration) string { return time.Now().Add(-d).UTC().Format(time.RFC3339) }
+	// made returns a Job that was made some time ago, behind whose metadata rest stands.
+	made := func(d time.Duration, rest string) string {
+		return `"creationTimestamp":"` + ago(d) + `"` + "\x00" + rest
+	}
 	for _, c := range []struct {
 		name, job string // if job is empty, there is no Job
 		pods      []string
@@ -59,6 +70,13 @@ func TestObservations(t *testing.T) {
 	}{
 		{"nothing", "", nil, ""},
 		{"fresh", jobOpen, nil, "queued;queued;queued"},
+		{"no pod for long", made(time.Hour, jobOpen0), nil, podless + ";" + podless + ";" + podless},
+		{"no pod for a while", made(time.Second, jobOpen0), nil, "queued;queued;queued"},
+		{"resumed a while ago", made(time.Hour, strings.Replace(jobOpen0, "{}", `{"startTime":"`+ago(time.Second)+`"}`, 1)), nil,
+			"queued;queued;queued"},
+		{"pods that nobody lists", made(time.Hour, jobOpen), nil, "queued;queued;queued"},
+		{"suspended for long", made(time.Hour, jobSuspended), nil, "queued suspended;queued suspended;queued suspended"},
+		{"some pods", made(time.Hour, jobOpen0), []string{podJSON(0, 1, podRunning)}, "running;queued;queued"},
 		{"suspended", jobSuspended, []string{podJSON(1, 1, podFailed)},
 			"queued suspended;requeued suspended: amtrl: the data are others (65);queued suspended"},
 		{"starting", jobOpen, []string{podJSON(0, 1, podRunning), podJSON(1, 1, podWaiting), podJSON(2, 1, podPulling)},
@@ -88,11 +106,16 @@ func TestObservations(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			items := c.pods
 			if c.job != "" {
-				items = append([]string{`{"kind":"Job","metadata":{"name":"there","namespace":"team","labels":{"amtrl/part":"0123456789ab-1-0"}},` +
-					c.job + `}`}, items...)
+				created, rest, ok := strings.Cut(c.job, "\x00")
+				if !ok {
+					created, rest = `"uid":"u"`, c.job
+				}
+				items = append([]string{`{"kind":"Job","metadata":{"name":"there","namespace":"team","labels":{"amtrl/part":"0123456789ab-1-0"},` +
+					created + `},` + rest + `}`}, items...)
 			}
 			list := must.Get(parseList([]byte(`{"kind":"List","items":[` + strings.Join(items, ",") + `]}`)))(t)
-			seen := must.Get(observe([]batch.Job{{Part: batch.Part{Key: "0123456789ab-1-0", Tasks: batch.Tasks{4, 6, 9}, Dense: true}}}, list))(t)
+			seen := must.Get(observe([]batch.Job{{Part: batch.Part{Key: "0123456789ab-1-0", Tasks: batch.Tasks{4, 6, 9}, Dense: true}}}, list,
+				kubectlLab.describe))(t)
 			var got []string
 			for i, o := range seen {
 				text := join(" ", string(o.State), o.Reason)
@@ -115,7 +138,7 @@ func TestObservations(t *testing.T) {
 func TestDeletedJob(t *testing.T) {
 	list := must.Get(parseList([]byte(`{"kind":"List","items":[{"kind":"Job","metadata":{"deletionTimestamp":"2026-01-02T03:05:00Z",` +
 		`"labels":{"amtrl/part":"k"}},"status":{"completedIndexes":"1"}}]}`)))(t)
-	seen, err := observe([]batch.Job{{Part: batch.Part{Key: "k", Tasks: batch.Tasks{0, 1}}}}, list)
+	seen, err := observe([]batch.Job{{Part: batch.Part{Key: "k", Tasks: batch.Tasks{0, 1}}}}, list, kubectlLab.describe)
 	if err != nil || len(seen) != 2 || seen[0].State != batch.Cancelled || seen[1].State != batch.Done {
 		t.Errorf("%v, %v", seen, err)
 	}
@@ -154,7 +177,7 @@ func FuzzQuery(f *testing.F) {
 		if err != nil {
 			return
 		}
-		seen, err := observe([]batch.Job{{Part: part, ID: ""}}, list)
+		seen, err := observe([]batch.Job{{Part: part, ID: ""}}, list, kubectlLab.describe)
 		if err != nil {
 			return
 		}

@@ -27,6 +27,8 @@ type item struct {
 		NodeName string `json:"nodeName"`
 	} `json:"spec"`
 	Status struct {
+		Started          *time.Time  `json:"startTime"` // of a Job: when it was made or last resumed
+		Active           int         `json:"active"`
 		CompletedIndexes string      `json:"completedIndexes"`
 		FailedIndexes    string      `json:"failedIndexes"`
 		Conditions       []condition `json:"conditions"`
@@ -92,6 +94,16 @@ func (i *item) condition(kind string) *condition {
 }
 
 func (i *item) id() string { return i.Metadata.Namespace + "/" + i.Metadata.Name }
+
+// lacksPods reports whether a Job without pods that is not suspended should have had some by now: admission refuses them, for one.
+func (i *item) lacksPods() bool {
+	since := i.Metadata.Created
+	if i.Status.Started != nil {
+		since = *i.Status.Started
+	}
+	begun := i.Status.Active > 0 || i.Status.CompletedIndexes+i.Status.FailedIndexes != ""
+	return !begun && !since.IsZero() && time.Since(since) > podWait
+}
 
 // index returns the completion index of a pod, -1 if it has none.
 func (i *item) index() int {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/amtrl/amtrl/batch"
 	"github.com/amtrl/amtrl/internal/must"
 )
 
@@ -85,4 +86,22 @@ func TestSubmitKubernetesAnswers(t *testing.T) {
 
 	kubectl("kill -INT $PPID; exec sleep 60")
 	amtrl(t, dir, "logs", run, "0", "-f").ComplainsLast(t, exitInterrupted, "interrupted; the task goes on")
+}
+
+// What the server warns of reaches the user, and a Job for which no pod is made is said to have none, and what to ask.
+func TestPodsThatAreRefused(t *testing.T) {
+	dir, bin := t.TempDir(), t.TempDir()
+	t.Setenv("PATH", bin+":/usr/bin:/bin")
+	args, run := k8sArgs(dir, "--context", "lab", "--namespace", "team")
+	kubectl := func(list string) {
+		must.Do(t, os.WriteFile(filepath.Join(bin, "kubectl"), []byte("#!/bin/sh\ncase \"$*\" in *get*) echo '{\"kind\":\"List\",\"items\":["+
+			list+"]}';; *) echo 'Warning: would violate PodSecurity' >&2; echo team/there;; esac\n"), 0o755))
+	}
+	kubectl("")
+	amtrl(t, dir, append(args, "--check")...).Complains(t, 0, "k8s warns: would violate PodSecurity", "k8s would take it")
+	amtrl(t, dir, args...).Complains(t, 0, "k8s warns: would violate PodSecurity")
+	r := must.Get(batch.Open(run))(t)
+	kubectl(`{"kind":"Job","metadata":{"name":"there","namespace":"team","creationTimestamp":"2026-01-02T03:04:05Z","labels":` +
+		`{"amtrl/part":"` + r.Jobs[0].Key + `"}},"spec":{},"status":{}}`)
+	amtrl(t, dir, "status", run).Prints(t, 0, "2 queued: no pod was made: kubectl --context=lab --namespace=team describe job there says why")
 }

@@ -88,6 +88,7 @@ const nothingHandedOver interruption = "nothing was handed over"
 
 func (o *handOverOptions) handOver(ctx context.Context, run *batch.Run, eng batch.Engine, set batch.Settings, tasks []int) error {
 	jobs, err := run.Submit(ctx, eng, set, tasks)
+	o.warn(eng)
 	if err != nil {
 		var done []string
 		for _, j := range jobs {
@@ -102,6 +103,15 @@ func (o *handOverOptions) handOver(ctx context.Context, run *batch.Run, eng batc
 		return err
 	}
 	return o.printHandOver(run, eng.Name(), jobs)
+}
+
+// warn prints what the engine was warned of.
+func (o *handOverOptions) warn(eng batch.Engine) {
+	if w, ok := eng.(batch.Warner); ok {
+		for _, said := range w.Warnings() {
+			o.note("%s warns: %s", eng.Name(), said)
+		}
+	}
 }
 
 type handedOver struct {
@@ -154,7 +164,9 @@ func (o *handOverOptions) dryHandOver(ctx context.Context, run *batch.Run, eng b
 	if err := o.printParts(run, parts); err != nil || len(parts) == 0 || !o.probe.V {
 		return err
 	}
-	if err := eng.Check(ctx, parts); err != nil {
+	err := eng.Check(ctx, parts)
+	o.warn(eng)
+	if err != nil {
 		return err
 	}
 	o.note("%s would take it", eng.Name())

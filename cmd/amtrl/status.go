@@ -203,14 +203,24 @@ func countsText(s *batch.Status) string {
 // mostTasks bounds the number of tasks that are listed without --all.
 const mostTasks = 40
 
+// mostWhys bounds the reasons for which tasks wait that are listed without --all.
+const mostWhys = 3
+
 func statusText(run *batch.Run, s *batch.Status, all bool, format report.Format) string {
 	table := report.Table{Header: []string{"task", "state", "attempts", "engine", "node", "what", "reason"}}
 	hidden := 0
+	waits := map[string]int{} // queued tasks that are not listed, by the reason
+	var whys []string
 	for _, t := range s.Tasks {
 		quiet := t.State == batch.Done || t.State == batch.Queued || t.State == batch.New
 		if !all && (quiet || len(table.Rows) == mostTasks) {
 			if !quiet {
 				hidden++
+			}
+			if t.State == batch.Queued && t.Reason != "" {
+				if waits[t.Reason]++; waits[t.Reason] == 1 {
+					whys = append(whys, t.Reason)
+				}
 			}
 			continue
 		}
@@ -222,6 +232,9 @@ func statusText(run *batch.Run, s *batch.Status, all bool, format report.Format)
 			cmp.Or(t.EngineID, t.Job), t.Node, what, t.Reason})
 	}
 	out := fmt.Sprintf("run %s in %s\n%s\n", run.Plan.ID, run.Dir, countsText(s))
+	for _, why := range whys[:min(len(whys), mostWhys)] {
+		out += fmt.Sprintf("%d queued: %s\n", waits[why], why)
+	}
 	if len(table.Rows) > 0 {
 		out += "\n" + table.Render(format)
 	}
