@@ -146,7 +146,7 @@ func (s *Settings) check() error {
 		name      string
 		value, hi int
 	}{
-		{"gpus", r.GPUs, 1024}, {"cpus", r.CPUs, math.MaxInt32}, {"mem_mib", r.MemMiB, 1 << 40},
+		{"gpus", r.GPUs, 1024}, {"cpus", r.CPUs, math.MaxInt32}, {"threads", r.Threads, math.MaxInt32}, {"mem_mib", r.MemMiB, 1 << 40},
 		{"parallel", r.Parallel, math.MaxInt32}, {"max_restarts", r.MaxRestarts, 1000},
 	} {
 		if n.value < 0 || n.value > n.hi {

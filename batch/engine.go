@@ -11,6 +11,8 @@ type Resources struct {
 	GPUs    int    `json:"gpus,omitempty"`
 	GPUType string `json:"gpu_type,omitempty"`
 	CPUs    int    `json:"cpus,omitempty"`
+	// Threads is the number of threads that the task computes with. It asks the engine for nothing, and results do not depend on it.
+	Threads int `json:"threads,omitempty"`
 	// MemMiB is the memory in MiB.
 	MemMiB int `json:"mem_mib,omitempty"`
 	// Time is the limit of one attempt, in whole seconds.

@@ -74,9 +74,6 @@ func (p *Plan) Files() []string {
 	return slices.Compact(out) // all tables may share one file of vectors
 }
 
-// NamesThreads reports whether the plan sets the number of threads of a task.
-func (p *Plan) NamesThreads() bool { return !slices.Contains([]string{"", "0"}, p.flag("threads")) }
-
 func (p *Plan) flag(name string) string {
 	for _, f := range p.Flags {
 		if f.Name == name {
@@ -147,7 +144,8 @@ func (p *Plan) join(other *Plan) (changed bool, where string, err error) {
 		here[f.Name] = f.Value
 	}
 	for _, f := range p.Flags {
-		if v, ok := here[f.Name]; !ok || v != f.Value {
+		// Plans have had the number of threads, which each submission has of its own.
+		if v, ok := here[f.Name]; f.Name != "threads" && (!ok || v != f.Value) {
 			return false, fmt.Sprintf("%s is %q there and %q here", f.Name, f.Value, v), nil
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -56,6 +57,10 @@ func TestCreate(t *testing.T) {
 		must.Fail(t, what, must.Err(Create(dir, other, Environment{})), what)
 	}
 	must.Do(t, must.Err(Create(t.TempDir()+"/x/../y", plan, Environment{})))
+	threads := plan // as plans were that named the number of threads
+	threads.Flags = append(slices.Clone(plan.Flags), Flag{"threads", "5"})
+	there := create(t, t.TempDir()+"/threads", threads)
+	must.Do(t, must.Err(Create(there.Dir, plan, Environment{})))
 	full := t.TempDir()
 	must.Do(t, os.WriteFile(filepath.Join(full, "thesis.tex"), nil, 0o644))
 	must.Fail(t, "a folder of other files", must.Err(Create(full, plan, Environment{})), "thesis.tex")

@@ -81,7 +81,7 @@ func (s *supervision) runAll(ctx context.Context) {
 	}
 	s.queue = slices.Clone([]int(s.job.Tasks))
 	slots = min(slots, len(devices), len(s.queue))
-	if res.CPUs == 0 && !s.run.Plan.NamesThreads() {
+	if res.CPUs == 0 && res.Threads == 0 {
 		s.procs = max(1, runtime.GOMAXPROCS(0)/max(1, slots))
 	}
 	watched, stop := context.WithCancel(ctx)

@@ -21,17 +21,16 @@ func TestProcessesShareProcessors(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(12))
 	t.Setenv("GOMAXPROCS", "")
 	for _, c := range []struct {
-		res     batch.Resources
-		threads string
-		tasks   batch.Tasks
-		want    string
+		res   batch.Resources
+		tasks batch.Tasks
+		want  string
 	}{
-		{batch.Resources{}, "0", batch.Tasks{0, 1, 2, 3, 4}, "2"},
-		{batch.Resources{}, "0", batch.Tasks{7}, "12"},
-		{batch.Resources{Parallel: 3}, "0", batch.Tasks{0, 1, 2, 3, 4}, "4"},
-		{batch.Resources{Parallel: 100}, "0", batch.Tasks{0, 1}, "6"},
-		{batch.Resources{CPUs: 3}, "0", batch.Tasks{0}, ""},
-		{batch.Resources{}, "5", batch.Tasks{0}, ""},
+		{batch.Resources{}, batch.Tasks{0, 1, 2, 3, 4}, "2"},
+		{batch.Resources{}, batch.Tasks{7}, "12"},
+		{batch.Resources{Parallel: 3}, batch.Tasks{0, 1, 2, 3, 4}, "4"},
+		{batch.Resources{Parallel: 100}, batch.Tasks{0, 1}, "6"},
+		{batch.Resources{CPUs: 3}, batch.Tasks{0}, ""},
+		{batch.Resources{Threads: 5}, batch.Tasks{0}, ""},
 	} {
 		dir := t.TempDir()
 		for _, sub := range []string{batch.LogDir, batch.SubmitDir} {
@@ -39,7 +38,7 @@ func TestProcessesShareProcessors(t *testing.T) {
 		}
 		program := filepath.Join(dir, "program")
 		must.Do(t, os.WriteFile(program, []byte("#!/bin/sh\necho \"$GOMAXPROCS\" > \"$0.$$\"\n"), 0o755))
-		run := &batch.Run{Dir: dir, Plan: batch.Plan{Flags: []batch.Flag{{Name: "data", Value: "digits"}, {Name: "threads", Value: c.threads}}}}
+		run := &batch.Run{Dir: dir, Plan: batch.Plan{Flags: []batch.Flag{{Name: "data", Value: "digits"}}}}
 		s := &supervision{run: run, engine: &engine{dir}, job: &batch.JobRecord{Job: batch.Job{Part: batch.Part{Key: "k", Tasks: c.tasks}}},
 			set: batch.Settings{Program: program, Resources: c.res}, note: func(string, ...any) {},
 			children: map[int]context.CancelCauseFunc{}, cancelled: map[int]bool{}}

@@ -123,3 +123,24 @@ func TestRetryOfADamagedResult(t *testing.T) {
 	succeed(t, dir, "collect", "run", "--quiet")
 	foldertest.Same(t, filepath.Join(dir, "run/sweep"), filepath.Join(dir, "whole"))
 }
+
+// Seeds can be added with another number of threads, on which no result depends: each submission keeps its own, and a retry takes that
+// of the last.
+func TestSubmissionsHaveTheirThreads(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	ended(t, dir, "run")
+	succeed(t, dir, eight("sweep", "--targets", "fog_0", "--seeds", "0-2", "--quiet", "--out", "whole")...)
+	succeed(t, dir, eight("submit", "run", "--targets", "fog_0", "--seeds", "0", "--threads", "2", "--quiet")...)
+	more := command(dir, eight("submit", "run", "--targets", "fog_0", "--seeds", "0-1", "--quiet")...)
+	more.Env = append(more.Env, "AMTRL_THREADS=3")
+	start(t, more).Succeeds(t)
+	succeed(t, dir, eight("submit", "run", "--targets", "fog_0", "--seeds", "0-2", "--quiet")...)
+	r := must.Get(batch.Open(filepath.Join(dir, "run")))(t)
+	for i, want := range []int{2, 3, 0} {
+		must.Equal(t, must.Get(r.Settings(i+1))(t).Resources.Threads, want, "threads of submission %d", i+1)
+	}
+	succeed(t, dir, "status", "run", "--wait", "--quiet")
+	succeed(t, dir, "collect", "run", "--quiet")
+	foldertest.Same(t, filepath.Join(dir, "run/sweep"), filepath.Join(dir, "whole"))
+}

@@ -89,6 +89,7 @@ func (o *runTaskOptions) openTask(ctx context.Context, plan *batch.Plan, res bat
 	id := plan.Identity
 	var known flags.Set
 	o.taskInput.addFlags(&known)
+	o.device.threads.V = res.Threads // whatever the environment of the task holds
 	for _, f := range plan.Flags {
 		if !slices.Contains(known.Names(), f.Name) {
 			return nil, id, batch.BadInput(fmt.Errorf("the plan has the flag --%s: expected one of %s", f.Name, flags.OrList(known.Names())))

@@ -43,6 +43,7 @@ func (o *submitOptions) check() error {
 	if o.asked, err = o.resources.over(nil); err != nil {
 		return err
 	}
+	o.asked.Threads = o.device.threads.V
 	if o.asked.GPUs > 0 && o.device.backend.V == "cpu" {
 		return flags.Misuse("--gpus %d does nothing with --backend cpu", o.asked.GPUs)
 	}
@@ -127,7 +128,8 @@ func (o *submitOptions) submitDry(ctx context.Context, plan batch.Plan, eng batc
 	return o.dryHandOver(ctx, run, eng, set, tasks)
 }
 
-// newPlan returns the plan of a sweep, with every flag that selects the data and the device spelt out.
+// newPlan returns the plan of a sweep, with every flag that selects the data and the device spelt out. The number of threads belongs
+// to the submission, since results do not depend on it.
 func (o *submitOptions) newPlan(p *sweepPlan) (batch.Plan, error) {
 	id := runs.Identity{
 		Version: version().Version, Data: runs.DescribeData(p.set), Config: p.cfg,
@@ -149,7 +151,9 @@ func (o *submitOptions) newPlan(p *sweepPlan) (batch.Plan, error) {
 	task.addFlags(&set)
 	values := set.Texts()
 	for i, name := range set.Names() {
-		plan.Flags = append(plan.Flags, batch.Flag{Name: name, Value: values[i]})
+		if name != o.device.threads.Name {
+			plan.Flags = append(plan.Flags, batch.Flag{Name: name, Value: values[i]})
+		}
 	}
 	return plan, nil
 }
