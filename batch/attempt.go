@@ -55,12 +55,13 @@ const (
 const (
 	reasonDone       = "done"
 	reasonFailed     = "failed"
+	reasonTimeout    = "timeout" // it met its time limit and may not go on by itself
 	reasonRequeue    = "requeue"
 	reasonTerminated = "terminated"
 	reasonTakenOver  = "taken over"
 )
 
-var reasons = []string{reasonDone, reasonFailed, reasonRequeue, reasonTerminated, reasonTakenOver}
+var reasons = []string{reasonDone, reasonFailed, reasonTimeout, reasonRequeue, reasonTerminated, reasonTakenOver}
 
 // attemptExit is the content of the file exit of a task: how its last attempt ended.
 type attemptExit struct {

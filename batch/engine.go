@@ -74,8 +74,8 @@ type Job struct {
 // State is where a task stands.
 type State string
 
-// The states. An engine reports all but New, Lost and DamagedResult. Done from an engine means that it saw exit code 0;
-// the result file overrides it.
+// The states. An engine reports all but New and DamagedResult, and Lost only if it knows why nothing runs the task any more. Done from
+// an engine means that it saw exit code 0; the result file overrides it.
 const (
 	New       State = "new"       // never handed over
 	Queued    State = "queued"    // waits for its turn
@@ -85,7 +85,7 @@ const (
 	Failed    State = "failed"    // ended without one
 	Cancelled State = "cancelled" // was cancelled
 	Timeout   State = "timeout"   // met its time limit
-	Lost      State = "lost"      // the engine does not know it, and it has no result
+	Lost      State = "lost"      // the engine does not know it or has let it go, and it has no result
 	// DamagedResult means that the task ended and its result file is empty or damaged.
 	DamagedResult State = "damaged"
 )

@@ -97,7 +97,7 @@ func (r *Run) Status(ctx context.Context, open Opener) (*Status, error) {
 	seen, failed := r.observe(ctx, s, open)
 	for i := range s.Tasks {
 		st := &s.Tasks[i]
-		said := st.State == Failed // and the files say why
+		said := st.State == Failed || st.State == Timeout // and the files say why
 		if j := of[st.Task]; j != nil && st.State != Done {
 			st.settle(j, seen[taskKey{j.Key, st.Task}])
 		}
@@ -108,6 +108,9 @@ func (r *Run) Status(ctx context.Context, open Opener) (*Status, error) {
 			} else if st.State == Failed && !said {
 				if exit, err := r.readExit(st.Task); err == nil && exit != nil && exit.Part == st.Part {
 					st.Reason = cmp.Or(exit.Error, st.Reason)
+					if exit.Reason == reasonTimeout {
+						st.State = Timeout
+					}
 				}
 			}
 		}
@@ -214,6 +217,8 @@ func (r *Run) fromFiles(st *TaskStatus, j *JobRecord) error {
 		switch {
 		case exit.Code == ExitRequeue:
 			st.State = Requeued
+		case exit.Reason == reasonTimeout:
+			st.State = Timeout
 		case exit.Code != 0 && exit.Code != ExitTerminated: // after 0 it had a result that is gone
 			st.State = Failed
 		}
@@ -237,7 +242,7 @@ func (st *TaskStatus) settle(j *JobRecord, o Observation) {
 		}
 		return
 	}
-	why := st.Reason
+	was, why := st.State, st.Reason
 	st.State, st.Job, st.EngineID, st.Reason = o.State, o.Job, o.EngineID, o.Reason
 	st.Node = cmp.Or(o.Node, st.Node)
 	switch o.State {
@@ -245,9 +250,16 @@ func (st *TaskStatus) settle(j *JobRecord, o Observation) {
 		if st.begun {
 			st.State = Requeued
 		}
+	case Lost:
+		if was == Failed || was == Timeout { // and its files say why
+			st.State, st.Reason = was, why
+		}
 	case Done:
 		st.State, st.Reason = Lost, "it ended well for the engine, and has no result"
 	case Failed:
+		if was == Timeout { // which the engine cannot tell from the exit code
+			st.State = Timeout
+		}
 		st.Reason = cmp.Or(why, strings.TrimSpace(o.Exit+" "+o.Reason))
 	}
 	if !st.State.open() && o.State != Done && j.Cancelled[st.Task] {

@@ -198,7 +198,7 @@ func (w *Worker) attemptTask(ctx context.Context, end context.CancelCauseFunc, l
 	}
 	if reason == reasonRequeue {
 		if n := w.requeues(); n >= w.res.MaxRestarts {
-			code, reason = 1, reasonFailed
+			code, reason = 1, reasonTimeout
 			err = fmt.Errorf("task %d met its time limit again after %s, as --max-restarts allows: raise it or --time", w.task,
 				text.Several(n, "restart"))
 		}

@@ -135,6 +135,38 @@ func TestCancelledIsNotFailed(t *testing.T) {
 	}
 }
 
+// What the files say of an attempt that ended by itself outranks an engine that sees only that it failed, or that it let the task go.
+func TestFilesSayHowATaskEnded(t *testing.T) {
+	for _, c := range []struct {
+		reason string
+		code   int
+		engine State // empty where it does not know the task
+		want   State
+		why    string
+	}{
+		{reasonTimeout, 1, Failed, Timeout, "its words"}, {reasonTimeout, 1, "", Timeout, "its words"},
+		{reasonTimeout, 1, Lost, Timeout, "its words"}, {reasonTimeout, 1, Running, Running, "engine's"},
+		{reasonFailed, 1, Failed, Failed, "its words"}, {reasonFailed, 1, Lost, Failed, "its words"},
+		{reasonTerminated, ExitTerminated, Lost, Lost, "engine's"}, {reasonRequeue, ExitRequeue, Lost, Lost, "engine's"},
+		{reasonTerminated, ExitTerminated, Failed, Failed, "its words"},
+	} {
+		r := create(t, filepath.Join(t.TempDir(), "run"), testPlan(t, "a"))
+		key := handOver(t, r, Tasks{0})
+		must.Do(t, os.MkdirAll(r.taskPath(0), 0o755))
+		must.Do(t, jsonfile.Write(r.taskPath(0, "exit"), attemptExit{Attempt: 1, Part: key, Code: c.code, Reason: c.reason, Error: "its words"}))
+		engine := endingEngine{fail: func() Observation {
+			if c.engine == "" {
+				return Observation{}
+			}
+			return Observation{Key: key, Task: 0, State: c.engine, Reason: "engine's"}
+		}}
+		s := must.Get(r.Status(t.Context(), func(string, Settings) (Engine, error) { return engine, nil }))(t)
+		if st := s.Tasks[0]; st.State != c.want || st.Reason != c.why {
+			t.Errorf("%s, where the engine says %q: %s, %s, expected %s, %s", c.reason, c.engine, st.State, st.Reason, c.want, c.why)
+		}
+	}
+}
+
 // handOver records that tasks were submitted and returns the key of their part.
 func handOver(t *testing.T, r *Run, tasks Tasks) string {
 	t.Helper()

@@ -170,7 +170,10 @@ func (e *engine) readEvents(key string, last map[int]localEvent) error {
 }
 
 // ends lists the states in which the process of a task can end.
-var ends = []batch.State{batch.Done, batch.Failed, batch.Cancelled, batch.Timeout, batch.Requeued}
+var ends = []batch.State{batch.Done, batch.Failed, batch.Cancelled, batch.Timeout, batch.Requeued, batch.Lost}
+
+// supervisorEnded is the reason of a lost task whose supervisor was killed, or told to end as when the machine shuts down.
+const supervisorEnded = "its supervisor was ended before it had a result"
 
 func (e *engine) Query(_ context.Context, jobs []batch.Job) ([]batch.Observation, error) {
 	var list []batch.Observation
@@ -199,8 +202,11 @@ func (e *engine) Query(_ context.Context, jobs []batch.Job) ([]batch.Observation
 				o.State = batch.Running
 			case alive:
 				o.State = batch.Queued
-			default:
-				continue
+			default: // it waited, or its process was killed, too
+				o.State = batch.Lost
+			}
+			if o.State == batch.Lost {
+				o.Reason = supervisorEnded
 			}
 			list = append(list, o)
 		}

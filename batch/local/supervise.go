@@ -26,7 +26,7 @@ const (
 	killWait  = 30 * time.Second
 )
 
-// Supervise runs the tasks of the part with this key until all have ended. When ctx ends, it ends the tasks too.
+// Supervise runs the tasks of the part with this key until all have ended. When ctx ends, it ends the tasks too, which are lost then.
 func Supervise(ctx context.Context, r *batch.Run, key string, note func(format string, args ...any)) error {
 	s := &supervision{run: r, engine: &engine{r.Dir}, note: note, children: map[int]context.CancelCauseFunc{}, cancelled: map[int]bool{}}
 	var err error
@@ -200,8 +200,10 @@ func (s *supervision) start(ctx context.Context, task int, devices string) (stat
 	switch why := context.Cause(ctx); {
 	case err == nil && cmd.ProcessState.Success():
 		return batch.Done, ""
-	case s.cancelled[task] || why != nil && why != errLimit:
+	case s.cancelled[task]:
 		return batch.Cancelled, ""
+	case why != nil && why != errLimit: // the supervisor is being ended
+		return batch.Lost, ""
 	case err != nil:
 		return batch.Failed, err.Error()
 	case cmd.ProcessState.ExitCode() == batch.ExitRequeue:

@@ -55,8 +55,8 @@ func TestProcessesShareProcessors(t *testing.T) {
 	}
 }
 
-// The state of a task tells apart how its process ended: by itself, at its time limit, or because the task or the
-// supervisor was cancelled.
+// The state of a task tells apart how its process ended: by itself, at its time limit, because the task was cancelled, or because the
+// supervisor was ended.
 func TestEndsAreToldApart(t *testing.T) {
 	var ends sync.WaitGroup
 	ended, stop := context.WithCancel(t.Context())
@@ -76,7 +76,8 @@ func TestEndsAreToldApart(t *testing.T) {
 		{"trap '' USR1; exec sleep 60", t.Context(), 6 * time.Second, false, batch.Timeout, ""},
 		{"trap 'exit 99' USR1; sleep 60 & wait", t.Context(), 6 * time.Second, false, batch.Requeued, ""},
 		{"exec sleep 60", t.Context(), 0, true, batch.Cancelled, ""},
-		{"exec sleep 60", ended, 0, false, batch.Cancelled, ""},
+		{"exec sleep 60", ended, 0, false, batch.Lost, ""},
+		{"exec sleep 60", ended, 0, true, batch.Cancelled, ""},
 	} {
 		dir := t.TempDir()
 		must.Do(t, os.MkdirAll(filepath.Join(dir, batch.LogDir), 0o755))
@@ -84,15 +85,14 @@ func TestEndsAreToldApart(t *testing.T) {
 		must.Do(t, os.WriteFile(program, []byte("#!/bin/sh\n"+c.script+"\n"), 0o755))
 		s := &supervision{run: &batch.Run{Dir: dir}, engine: &engine{dir}, job: &batch.JobRecord{Job: batch.Job{Part: batch.Part{Key: "k"}}},
 			set:      batch.Settings{Program: program, Resources: batch.Resources{Time: c.limit}},
-			children: map[int]context.CancelCauseFunc{}, cancelled: map[int]bool{}}
+			children: map[int]context.CancelCauseFunc{}, cancelled: map[int]bool{3: c.cancelled}}
 		started := func() context.CancelCauseFunc {
 			s.mu.Lock()
 			defer s.mu.Unlock()
-			s.cancelled[3] = c.cancelled
 			return s.children[3]
 		}
 		ends.Go(func() {
-			if c.cancelled {
+			if c.cancelled && c.ctx.Err() == nil {
 				for started() == nil {
 					time.Sleep(10 * time.Millisecond)
 				}

@@ -161,6 +161,10 @@ func TestRunTask(t *testing.T) {
 		if code := cmd.ProcessState.ExitCode(); code != c.code || !strings.Contains(lastLine(stderr.String()), c.says) {
 			t.Fatalf("after %v: exit code %d: %s", c.signal, code, stderr.String())
 		}
+		if c.signal == syscall.SIGUSR1 { // as at a time limit
+			says := string(must.Get(os.ReadFile(filepath.Join(run, "task/0/exit")))(t))
+			must.Hold(t, strings.Contains(says, `"reason": "timeout"`), "%s", says)
+		}
 	}
 	first, _ := begin()
 	middle(t, dir, "run", 0, 7)
