@@ -72,6 +72,9 @@ func TestEndsAreToldApart(t *testing.T) {
 		{"exit 0", t.Context(), 0, false, batch.Done, ""},
 		{"exit 99", t.Context(), time.Hour, false, batch.Requeued, ""},
 		{"exit 7", t.Context(), time.Hour, false, batch.Failed, "exit status 7"},
+		{"echo one >&2; echo 'amtrl: the disk is full' >&2; echo >&2; exit 1", t.Context(), 0, false, batch.Failed,
+			"exit status 1: the disk is full"},
+		{"echo two; echo epoch 3 >&2; kill -9 $$", t.Context(), 0, false, batch.Failed, "signal: killed"},
 		{"exec sleep 60", t.Context(), 400 * time.Millisecond, false, batch.Failed, "signal: user defined signal 1"},
 		{"trap '' USR1; exec sleep 60", t.Context(), 6 * time.Second, false, batch.Timeout, ""},
 		{"trap 'exit 99' USR1; sleep 60 & wait", t.Context(), 6 * time.Second, false, batch.Requeued, ""},
@@ -83,6 +86,7 @@ func TestEndsAreToldApart(t *testing.T) {
 		must.Do(t, os.MkdirAll(filepath.Join(dir, batch.LogDir), 0o755))
 		program := filepath.Join(dir, "program")
 		must.Do(t, os.WriteFile(program, []byte("#!/bin/sh\n"+c.script+"\n"), 0o755))
+		must.Do(t, os.WriteFile(filepath.Join(dir, batch.LogDir, "k_3.err"), []byte("an earlier attempt\n"), 0o644))
 		s := &supervision{run: &batch.Run{Dir: dir}, engine: &engine{dir}, job: &batch.JobRecord{Job: batch.Job{Part: batch.Part{Key: "k"}}},
 			set:      batch.Settings{Program: program, Resources: batch.Resources{Time: c.limit}},
 			children: map[int]context.CancelCauseFunc{}, cancelled: map[int]bool{3: c.cancelled}}
