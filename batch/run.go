@@ -175,6 +175,13 @@ func (r *Run) makeFolders() error {
 	return nil
 }
 
+// IsRun reports whether dir looks like a run folder, without reading it.
+func IsRun(dir string) bool {
+	plan, err1 := os.Stat(filepath.Join(dir, planFile))
+	submit, err2 := os.Stat(filepath.Join(dir, SubmitDir))
+	return err1 == nil && err2 == nil && plan.Mode().IsRegular() && submit.IsDir()
+}
+
 // Open reads a run folder.
 func Open(dir string) (*Run, error) {
 	dir, err := filepath.Abs(dir)

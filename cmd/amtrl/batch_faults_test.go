@@ -112,6 +112,7 @@ func TestSubmitWrongUse(t *testing.T) {
 		"status a --interval 1ms": "expected at least 50ms",
 		"submit a --to slurm --tmp --gpu-type h200": "--gpu-type does nothing without --gpus",
 		"logs a x":                      `the task is "x"`,
+		"logs a":                        "no task: expected its index after the run folder, as in amtrl logs a 0",
 		"submit a --digits 200 --quiet": "500 target samples",
 		"submit file/run --digits 200 --quiet --target-samples 60": "not a directory",
 		"status nowhere": "is no run folder",

@@ -88,10 +88,13 @@ func TestSubmitLocal(t *testing.T) {
 	amtrl(t, dir, eight("submit", "whole", "--dry-run")...).Complains(t, 1, "holds other files")
 	succeed(t, dir, "status", run, "--wait", "--quiet")
 	amtrltest.ComputedOnce(t, filepath.Join(dir, run))
+	amtrl(t, dir, "report", run).ComplainsOnce(t, 1, "is a run folder of batch jobs: expected its sweep, "+filepath.Join(run, "sweep"),
+		"amtrl collect")
 	for range 2 {
 		amtrl(t, dir, "collect", run).Prints(t, 0, "means over targets and seeds")
 		foldertest.Same(t, filepath.Join(dir, run, "sweep"), filepath.Join(dir, "whole"))
 	}
+	amtrl(t, dir, "report", run).ComplainsOnce(t, 1, "is a run folder of batch jobs: expected its sweep: amtrl report ")
 	amtrl(t, dir, eight("sweep", "--seeds", "0-1", "--out", filepath.Join(run, "sweep"))...).Complains(t, 0, "already complete")
 	amtrl(t, dir, "logs", run, "5").Complains(t, 0, "task 5, attempt 1")
 	must.Absent(t, filepath.Join(dir, "bad"))
@@ -148,7 +151,8 @@ func TestSubmitLocalFaults(t *testing.T) {
 	signalTask(t, dir, "run", 0, syscall.SIGSTOP)
 	middle(t, dir, "run", 1, 3)
 	signalTask(t, dir, "run", 1, syscall.SIGUSR1)
-	succeed(t, dir, half("submit", "run", "--to", "local", "--parallel", "1", "--seeds", "0-1")...)
+	more := succeed(t, dir, half("submit", "run", "--to", "local", "--parallel", "1", "--seeds", "0-1")...)
+	more.Prints(t, 0, "amtrl logs "+filepath.Join(dir, "run")+" 4\n") // the first that was handed over
 	signalTask(t, dir, "run", 0, syscall.SIGKILL)
 	succeed(t, dir, "cancel", "run", "3,7")
 	amtrl(t, dir, "status", "run", "--wait").Prints(t, 1, "8 tasks: 5 done, 1 failed, 2 cancelled")

@@ -131,6 +131,10 @@ type handedPart struct {
 func (o *handOverOptions) printHandOver(run *batch.Run, engine string, jobs []*batch.JobRecord) error {
 	out := handedOver{Run: run.Dir, ID: run.Plan.ID, Engine: engine, Jobs: []handedPart{}}
 	var lines strings.Builder
+	task := 0 // one of these, to show how its log is read
+	if len(jobs) > 0 {
+		task = jobs[0].Tasks[0]
+	}
 	for _, j := range jobs {
 		out.Tasks += len(j.Tasks)
 		out.Jobs = append(out.Jobs, handedPart{j.ID, j.Key, j.Tasks})
@@ -138,7 +142,7 @@ func (o *handOverOptions) printHandOver(run *batch.Run, engine string, jobs []*b
 	}
 	dir := text.ShellQuote(run.Dir)
 	fmt.Fprintf(&lines, "run folder: %s\n", run.Dir)
-	fmt.Fprintf(&lines, "  amtrl status %s --watch\n  amtrl logs %s 0\n  amtrl cancel %s\n  amtrl collect %s\n", dir, dir, dir, dir)
+	fmt.Fprintf(&lines, "  amtrl status %s --watch\n  amtrl logs %s %d\n  amtrl cancel %s\n  amtrl collect %s\n", dir, dir, task, dir, dir)
 	return o.emitEither(out, lines.String())
 }
 

@@ -32,6 +32,9 @@ func (o *logsOptions) addFlags(set *flags.Set) {
 }
 
 func (o *logsOptions) check() (err error) {
+	if o.tasks == "" {
+		return flags.Misuse("no task: expected its index after the run folder, as in amtrl logs %s 0", text.ShellQuote(o.given))
+	}
 	if o.task, err = strconv.Atoi(o.tasks); err != nil || o.task < 0 {
 		return flags.Misuse("the task is %q: expected an index such as 3", o.tasks)
 	}

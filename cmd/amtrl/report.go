@@ -7,6 +7,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/amtrl/amtrl/batch"
 	"github.com/amtrl/amtrl/internal/atomicfile"
 	"github.com/amtrl/amtrl/internal/flags"
 	"github.com/amtrl/amtrl/internal/text"
@@ -81,6 +82,14 @@ func (o *reportOptions) run(context.Context) error {
 
 func readPage(dir string) (*report.Page, error) {
 	kind, err := runs.KindOf(dir)
+	if err != nil && batch.IsRun(dir) {
+		sweep := filepath.Join(dir, batch.SweepDir)
+		if _, err := runs.KindOf(sweep); err == nil {
+			return nil, fmt.Errorf("%s is a run folder of batch jobs: expected its sweep: amtrl report %s", dir, text.ShellQuote(sweep))
+		}
+		return nil, fmt.Errorf("%s is a run folder of batch jobs: expected its sweep, %s, which amtrl collect %s writes", dir, sweep,
+			text.ShellQuote(dir))
+	}
 	if err != nil {
 		return nil, err
 	}
