@@ -24,8 +24,8 @@ func (o *resourceOptions) addFlags(set *flags.Set) {
 	set.Int(&o.gpus, "gpus", "GPUs per task; a task that sees fewer, or takes another backend, fails at once", 0)
 	set.Text(&o.gpuType, "gpu-type", "type of GPU, as the engine names it", "")
 	set.Int(&o.cpus, "cpus", "processors per task", 0).DefaultText = "what the engine gives"
-	set.Text(&o.mem, "mem", "memory per task, such as 16G or 500M", "")
-	set.Text(&o.time, "time", "time limit of an attempt, such as 90m, 2h, 1-12:00:00, or minutes", "")
+	set.Text(&o.mem, "mem", "memory per task, such as 16G or 500M; without a unit in MiB", "")
+	set.Text(&o.time, "time", "time limit of an attempt, such as 90m, 2h, 3d, 1-12:00:00, or minutes", "")
 	set.Int(&o.parallel, "parallel", "most tasks at a time", 0).DefaultText = "as many as the engine allows; all processors with --to local"
 	set.Int(&o.maxRestarts, "max-restarts",
 		"how often a task may go on from its checkpoint after a time limit, or after a failure where the engine counts those", 3)

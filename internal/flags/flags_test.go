@@ -61,16 +61,18 @@ func TestBudgets(t *testing.T) {
 
 func TestMemory(t *testing.T) {
 	reads(t, Memory, map[string]int{"500": 500, "500M": 500, "16G": 16384, "16GiB": 16384, "2gb": 2048, "1T": 1 << 20,
-		"1K": 1, " 1.5G ": 1536, "512Ki": 1, "3ti": 3 << 20},
-		"", "G", "B", "500B", "500I", "500iB", "5KM", "5MMB", "lots", "-1G", "0", "NaN", "Inf", "1e30T")
+		"1K": 1, " 1.5G ": 1536, "512Ki": 1, "3ti": 3 << 20, "16 GB": 16384, "16gib": 16384, ".5G": 512},
+		"", "G", "1e3G", "0x1p4G", "+5G", "5G5", "5.G", "5  G", "1_000", "5,5G", "1P", "16 gigabytes", "5 G B",
+		"B", "500B", "500I", "500iB", "5KM", "5MMB", "lots", "-1G", "0", "NaN", "Inf", "1e30T")
 }
 
 func TestDuration(t *testing.T) {
 	reads(t, Duration, map[string]time.Duration{
 		"90m": 90 * time.Minute, "2h": 2 * time.Hour, "30": 30 * time.Minute, "1:30": 90 * time.Second, "1:00:00": time.Hour,
+		"2d": 48 * time.Hour, "1d12h": 36 * time.Hour, "1w": 168 * time.Hour, "3650d": 87600 * time.Hour,
 		"1-12": 36 * time.Hour, "1-12:00:00": 36 * time.Hour, "1s500ms": time.Second, "3650-0": 87600 * time.Hour, "87600h": 87600 * time.Hour,
 	}, "", "soon", "0", "-5m", "1ms", "1:2:3:4", "1-1:2:3:4", "99999-0", "100000h", "87600h1s", "3650-0:00:01", "9999999", "16777215:00:00",
-		"16777215-0")
+		"16777215-0", "3651d", "0d", "2d3", "2 d")
 }
 
 func TestSpan(t *testing.T) {

@@ -142,30 +142,34 @@ func Budgets(s string) ([]float64, error) {
 	return budgets, nil
 }
 
-// Memory returns the MiB of an amount with the unit K, M, G or T, rounded up. Without a unit it is in MiB.
+// memoryForm is a decimal number and a unit of memory in small or capital letters, such as G, GB, Gi or GiB.
+var memoryForm = regexp.MustCompile(`^(?i)(\d+(?:\.\d+)?|\.\d+) ?(?:([KMGT])(?:B|iB?)?)?$`)
+
+// Memory returns the MiB of an amount with the unit K, M, G or T, rounded up. The units are powers of 1024, also where they are written
+// KB or KiB. Without a unit it is in MiB.
 func Memory(s string) (int, error) {
-	number, unit := strings.ToUpper(strings.TrimSpace(s)), 1.0
-	for _, end := range []string{"IB", "B", "I", ""} {
-		rest, ok := strings.CutSuffix(number, end)
-		if at := len(rest) - 1; ok && at >= 0 && strings.Contains("KMGT", rest[at:]) {
-			number, unit = rest[:at], math.Pow(1024, float64(strings.Index("KMGT", rest[at:])-1))
-			break
-		}
+	bad := fmt.Errorf("expected a positive amount such as 16G, 16GB, 16GiB or 500M, without a unit in MiB")
+	m := memoryForm.FindStringSubmatch(strings.TrimSpace(s))
+	if m == nil {
+		return 0, bad
 	}
-	v, err := strconv.ParseFloat(number, 64)
-	if err != nil || !(v > 0) || v*unit > 1<<40 {
-		return 0, fmt.Errorf("expected a positive amount such as 16G or 500M")
+	v, err := strconv.ParseFloat(m[1], 64)
+	if m[2] != "" {
+		v *= math.Pow(1024, float64(strings.Index("KMGT", strings.ToUpper(m[2]))-1))
 	}
-	return int(math.Ceil(v * unit)), nil
+	if err != nil || !(v > 0) || v > 1<<40 {
+		return 0, bad
+	}
+	return int(math.Ceil(v)), nil
 }
 
 // longest bounds a time limit. The check of settings that are read back has the same bound.
 const longest = 10 * 365 * 24 * time.Hour
 
-// Duration reads a Go duration, Slurm's D-HH:MM:SS, HH:MM:SS or MM:SS, or minutes, of at most ten years.
+// Duration reads what [Span] reads, Slurm's D-HH:MM:SS, HH:MM:SS or MM:SS, or minutes, of a second to ten years.
 func Duration(s string) (time.Duration, error) {
-	bad := fmt.Errorf("expected a positive time of at most ten years such as 90m, 2h, 1-12:00:00, or minutes")
-	if d, err := time.ParseDuration(s); err == nil {
+	bad := fmt.Errorf("expected a positive time of at most ten years such as 90m, 2h, 3d, 1-12:00:00, or minutes")
+	if d, err := Span(s); err == nil {
 		if d < time.Second || d > longest {
 			return 0, bad
 		}
