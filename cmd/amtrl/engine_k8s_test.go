@@ -73,10 +73,16 @@ func TestSubmitKubernetesAnswers(t *testing.T) {
 	amtrl(t, dir, args...).Complains(t, 1, "(Forbidden): quota")
 	amtrl(t, dir, "status", run).Prints(t, 0, "2 new")
 
+	kubectl("echo 'The connection to the server localhost:8080 was refused' >&2; exit 1")
+	amtrl(t, dir, args...).Complains(t, 1, "was refused")
+	amtrl(t, dir, "status", run).Prints(t, 0, "2 new")
+
 	kubectl("echo rubbish")
 	amtrl(t, dir, args...).Complains(t, 1, "may have taken the part")
 	amtrl(t, dir, "status", run).Complains(t, 2, "k8s could not be asked")
+	kubectl("echo 'The connection to the server localhost:8080 was refused' >&2; exit 1")
 	amtrl(t, dir, "retry", run, "--failed").Prints(t, 2)
+	amtrl(t, dir, args...).Complains(t, 2, "k8s could not be asked")
 
 	kubectl(`echo '{"kind":"List","items":[]}'`)
 	amtrl(t, dir, "status", run).Prints(t, 1, "2 lost")
