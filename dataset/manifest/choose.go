@@ -53,7 +53,11 @@ func (g *guesser) takeKnown(m *Manifest, known Known, file string, columns []tab
 func (c *column) hasScalars() bool { return !c.list() && len(c.distinct) >= 1 && c.has() > 0 }
 
 func (g *guesser) chooseLabels(m *Manifest, known Known, inputs []Input) error {
-	file, source := inputs[0].Path, g.likelySource(known)
+	file, source, of := inputs[0].Path, g.likelySource(known), g
+	if from := g.likelyFiles(known, inputs, source); from != "" && len(known.Labels) == 0 {
+		of = &guesser{taken: g.taken}
+		of.columns, source = g.acrossFiles(from, known.Target, inputs)
+	}
 	label := func(c *column) bool {
 		return c.hasScalars() && len(c.distinct) >= 2 && (c.named(sureLabels) || !c.fixed(source))
 	}
@@ -61,11 +65,12 @@ func (g *guesser) chooseLabels(m *Manifest, known Known, inputs []Input) error {
 		m.Labels = append(m.Labels, Label{Column: name})
 	}
 	if len(m.Labels) == 0 {
-		name := g.guessLabel(known.Target, source, label)
+		name := of.guessLabel(known.Target, source, label)
 		if name == "" {
 			return fmt.Errorf("%s: expected a column that looks like a label, found none: say which one it is with --label%s", file,
-				g.candidates(inputs, source, label))
+				of.candidates(inputs, source, label))
 		}
+		g.maybe = of.maybe
 		m.Labels = append(m.Labels, Label{Column: name})
 	}
 	for i := range m.Labels {

@@ -22,9 +22,9 @@ const (
 )
 
 // guessLabel returns the label: a column with the name of a label; otherwise, where the target is known, what pickRare finds; otherwise one
-// with a name that features have too, if it has missing values or is the last column; otherwise what pickLabel finds, or else pickRare; and
-// otherwise any column with a name that features have too. Unless the name is a sure one, it adds to g.maybe the other columns that could
-// be the label.
+// with a name that features have too, if it has missing values or is the last column; otherwise what the known target alone lacks, as
+// pickAbsent finds it; otherwise what pickLabel finds, or else pickRare; and otherwise any column with a name that features have too.
+// Unless the name is a sure one, it adds to g.maybe the other columns that could be the label.
 func (g *guesser) guessLabel(target string, source *column, fits func(*column) bool) (name string) {
 	last := g.columns[len(g.columns)-1]
 	cost := func(c *column) bool { return c.numeric() && c.named(costNames) } // such as what a label costs
@@ -39,6 +39,9 @@ func (g *guesser) guessLabel(target string, source *column, fits func(*column) b
 	}
 	if name == "" {
 		name = g.pick(maybeLabels, func(c *column) bool { return fits(c) && (c.missing > 0 || c == last) })
+	}
+	if name == "" && target != "" {
+		name = g.pickAbsent(target, source, fits)
 	}
 	if name == "" {
 		name = g.pickLabel(target, source, fits)
@@ -111,6 +114,19 @@ func (g *guesser) pickRare(target string, source *column, fits func(*column) boo
 	}
 	g.taken[best.Name] = true
 	return best.Name
+}
+
+// pickAbsent takes and returns the last column that the target does not have in any row and the other sources have, as it is with the label
+// of a target without labels. It must be one of few values, or the last of all columns: sensors that a target lacks are many.
+func (g *guesser) pickAbsent(target string, source *column, fits func(*column) bool) string {
+	for i, c := range slices.Backward(g.columns) {
+		likely := len(c.distinct) <= fewLabels || i == len(g.columns)-1
+		if !g.taken[c.Name] && fits(c) && c.canBeLabel() && likely && c.absentIn(source, target) {
+			g.taken[c.Name] = true
+			return c.Name
+		}
+	}
+	return ""
 }
 
 // pickLabel takes and returns the column of few values with the largest share of missing values, in the source where its share is largest.

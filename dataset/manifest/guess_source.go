@@ -3,7 +3,6 @@ package manifest
 import (
 	"context"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 
@@ -15,29 +14,14 @@ import (
 // and that to one of numbers.
 func (g *guesser) guessSource(inputs []Input, target string, label *column) string {
 	fits, holds := fitsSource, holding(target)
-	if target != "" && len(inputs) > 1 && !slices.ContainsFunc(g.columns, holds) {
-		switch {
-		case slices.ContainsFunc(inputs, func(in Input) bool { return stem(in.Path) == target }):
-			return FromFile
-		case slices.ContainsFunc(inputs, func(in Input) bool { return path.Base(path.Dir(in.Path)) == target }) &&
-			slices.ContainsFunc(inputs, func(in Input) bool { return path.Dir(in.Path) != path.Dir(inputs[0].Path) }):
-			return FromFolder
-		}
+	if from := g.namedLike(target, inputs); from != "" {
+		return from
 	}
 	if name := g.pickEither(sourceNames, holds, fits); name != "" {
 		return g.lessLabelled(name, target, label)
 	}
-	if len(inputs) > 1 {
-		names, folders := map[string]bool{}, map[string]bool{}
-		for _, in := range inputs {
-			names[stem(in.Path)], folders[path.Dir(in.Path)] = true, true
-		}
-		switch {
-		case len(folders) > 1:
-			return FromFolder
-		case len(names) > 1:
-			return FromFile
-		}
+	if from := differing(inputs); from != "" {
+		return from
 	}
 	if name := g.pick([]string{"*"}, holds); name != "" {
 		return name

@@ -101,3 +101,17 @@ func (c *column) rareIn(source *column, target string) (share float64) {
 	}
 	return share
 }
+
+// absentIn reports whether no row of the target has the column, and most rows of other sources have it.
+func (c *column) absentIn(source *column, target string) bool {
+	const many = 20
+	of, absent, rows, there := maphash.String(wordSeed, target), false, 0, 0
+	for word, p := range c.parts(source) {
+		if word == of {
+			absent = p.there == 0 && p.rows > 0
+		} else {
+			rows, there = rows+p.rows, there+p.there
+		}
+	}
+	return absent && rows >= many && 2*there >= rows
+}

@@ -50,7 +50,10 @@ var errEnough = errors.New("enough rows")
 
 // inspect looks at the first rows of a file, and at runs of rows in the rest, or in the rest of the first countRows where the number of
 // rows is not known.
-func inspect(path, format string) ([]*column, error) {
+func inspect(path, format string) ([]*column, error) { return look(path, format, countRows) }
+
+// look is inspect, but ends after a number of rows, where that is less.
+func look(path, format string, most int64) ([]*column, error) {
 	t, err := table.Open(path, format)
 	if err != nil {
 		return nil, err
@@ -79,7 +82,7 @@ func inspect(path, format string) ([]*column, error) {
 				c.look(&b.Scalars[j], 0)
 			}
 		}
-		if t.Rows() < 0 && rows >= countRows {
+		if rows >= most && (t.Rows() < 0 || most < countRows) {
 			return errEnough
 		}
 		return nil
