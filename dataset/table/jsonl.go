@@ -141,12 +141,19 @@ func (t *jsonlTable) fault(line int, err error) error {
 
 // objects calls f for each line that is not blank, or for each element of a list, all of which should be objects. f gets the line, counted
 // from 1, or the row in the list, counted from 0, and the bytes of the file read so far.
-func (t *jsonlTable) objects(f func(line int, raw []byte, read int64) error) error {
+// A row that is not UTF-8 is an error, since JSON must be and what reads it would replace other bytes.
+func (t *jsonlTable) objects(take func(line int, raw []byte, read int64) error) error {
 	in, count, err := t.reader()
 	if err != nil {
 		return err
 	}
 	defer in.Close()
+	f := func(line int, raw []byte, read int64) error {
+		if !utf8.Valid(raw) {
+			return t.fault(line, fmt.Errorf("expected UTF-8, found %s: save the file in UTF-8", notUTF8(string(raw))))
+		}
+		return take(line, raw, read)
+	}
 	r := bufio.NewReaderSize(in, 1<<16)
 	if bom, _ := r.Peek(3); string(bom) == "\ufeff" {
 		r.Discard(3)

@@ -129,7 +129,9 @@ func (t *WordTable) Scan(q Query, f func(*Batch) error) error {
 			part.Features.grow(Float32, part.Rows*width)
 			clear(part.Features.F32)
 			for i := range part.Rows {
-				plan.fill(&part.Features, i, b, lo+i)
+				if err := plan.fill(&part.Features, i, b, lo+i); err != nil {
+					return err
+				}
 			}
 			part.Scalars, part.Read = part.Scalars[:len(q.Scalars)], b.Read
 			if err := f(part); err != nil {
@@ -194,8 +196,9 @@ func (t *WordTable) plan(q Query) (p wordPlan) {
 	return p
 }
 
-// fill writes the features of row `from` of b, a batch of the file, to row i of dst, which holds zeros.
-func (p *wordPlan) fill(dst *Vectors, i int, b *Batch, from int) {
+// fill writes the features of row `from` of b, a batch of the file, to row i of dst, which holds zeros. A word that is not UTF-8 is
+// an error.
+func (p *wordPlan) fill(dst *Vectors, i int, b *Batch, from int) error {
 	first, row := i*dst.Width, from*b.Features.Width
 	for j, at := range p.numbers {
 		if at >= 0 {
@@ -215,9 +218,13 @@ func (p *wordPlan) fill(dst *Vectors, i int, b *Batch, from int) {
 		case there && known && w.features[place] >= 0:
 			dst.F32[first+w.features[place]] = 1
 		case there && !known:
+			if err := b.CheckUTF8(from, w.Column, word); err != nil {
+				return err
+			}
 			if w.others++; w.others == 1 {
 				w.unknown = strings.Clone(word)
 			}
 		}
 	}
+	return nil
 }
