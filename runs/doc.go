@@ -22,5 +22,6 @@
 //	predict.go     predicts labels of rows with the model of a run, read by predictor.go, from their columns
 //	               (predict_columns.go); fills missing cells (fill.go), and
 //	               notes words that the run does not know (unknown.go), rows far outside the samples (far.go), vectors of
-//	               another size (scaled.go), and rows of other sources (strangers.go)
+//	               another size (scaled.go), rows of other sources (strangers.go), and rows that are blank or have no id of their own
+//	               (rows_read.go)
 package runs

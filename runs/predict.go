@@ -53,6 +53,9 @@ type Prediction struct {
 	// Unknown, if not nil, is called for each column of words in which rows have words that the data of the run do not
 	// have, with the first of these words and the number of rows. All features of the column are 0 in these rows.
 	Unknown func(column, word string, rows int64)
+	// Read, if not nil, is called with the number of rows and what is odd about them. There may be no rows: what is
+	// written then has the columns alone.
+	Read func(RowsRead)
 }
 
 // predictor carries out a Prediction.
@@ -63,6 +66,7 @@ type predictor struct {
 	found  []*Evaluation // by column of labels, nil where the rows have none
 	writer table.Writer
 	row    int64
+	read   rowsRead
 
 	y       []float32
 	unknown []unknownWord // by column of words
@@ -92,7 +96,12 @@ func Predict(ctx context.Context, q backend.Queue, p Prediction, progress func(d
 	}
 	defer m.close()
 	r := &predictor{Prediction: p, storedModel: m, model: m.predictor, found: make([]*Evaluation, len(m.columns))}
-	if err := r.write(func() error { return r.files(ctx, progress) }); err != nil {
+	if err := r.write(func() error {
+		if err := r.files(ctx, progress); err != nil || r.row > 0 {
+			return err
+		}
+		return r.empty()
+	}); err != nil {
 		return nil, err
 	}
 	r.gaps.tell(r.Filled, r.row)
@@ -101,6 +110,9 @@ func Predict(ctx context.Context, q backend.Queue, p Prediction, progress func(d
 	r.scaled.tell(r.Scaled)
 	if r.Strangers != nil && r.strangers.Rows > 0 {
 		r.Strangers(r.strangers)
+	}
+	if r.Read != nil {
+		r.Read(r.read.RowsRead)
 	}
 	found := slices.DeleteFunc(r.found, func(e *Evaluation) bool { return e == nil || e.Rows == 0 && e.Unknown == nil })
 	for _, e := range found {
@@ -251,6 +263,11 @@ func (r *predictor) batch(b *table.Batch) error {
 	}
 	r.far.add(v)
 	r.scaled.add(v)
+	ids, err := r.ids(b)
+	if err != nil {
+		return err
+	}
+	r.read.add(b, r.words, ids.missing)
 	if r.source >= 0 {
 		r.strangers.add(&b.Scalars[r.source], b.Rows)
 	}
@@ -266,26 +283,29 @@ func (r *predictor) batch(b *table.Batch) error {
 	if v.U8 != nil {
 		rows.Scale = r.scale
 	}
-	ids := make([]string, b.Rows)
-	for i := range ids {
-		ids[i] = strconv.FormatInt(r.row, 10)
-		r.row++
-		if r.id >= 0 && !b.Scalars[r.id].IsMissing(i) {
-			ids[i] = b.Scalars[r.id].Name(i)
-		}
+	predict, outputs := r.model.Predict, r.model.C
+	if r.Embed {
+		predict, outputs = r.model.Embed, r.model.K
 	}
+	r.y = slices.Grow(r.y[:0], b.Rows*outputs)[:b.Rows*outputs]
+	if err := predict(rows, r.y); err != nil {
+		return err
+	}
+	return r.put(b, ids.names)
+}
+
+// empty writes the columns alone.
+func (r *predictor) empty() error {
+	r.y, r.labels = nil, slices.Repeat([]int{-1}, len(r.columns))
+	return r.put(&table.Batch{}, []string{})
+}
+
+// put writes the ids of rows with what is predicted for them, and compares it with their labels.
+func (r *predictor) put(b *table.Batch, ids []string) error {
 	r.written = append(r.written[:0], table.Cells{Name: "id", Text: ids})
 	if r.Embed {
-		r.y = slices.Grow(r.y[:0], b.Rows*r.model.K)[:b.Rows*r.model.K]
-		if err := r.model.Embed(rows, r.y); err != nil {
-			return err
-		}
 		r.written = append(r.written, table.Cells{Name: "phi", Numbers: r.y, Width: r.model.K})
 		return r.writer.Write(b.Rows, r.written)
-	}
-	r.y = slices.Grow(r.y[:0], b.Rows*r.model.C)[:b.Rows*r.model.C]
-	if err := r.model.Predict(rows, r.y); err != nil {
-		return err
 	}
 	for i, p := range predicted(r.y, r.columns, r.model.C, r.model.Classifies()) {
 		r.output(b, i, p)

@@ -25,9 +25,9 @@ func commands() []*cli.Command {
 		studyCommands(),
 		newCommand(&predictOptions{}, "predict", "RUN ROWS",
 			"predict the labels of rows with the model of a run",
-			"RUN is the folder of a run or a study, ROWS are Parquet, CSV, TSV, JSONL or JSON files or folders of such.\n"+
-				"It writes the id of each row, its label and the score of each class, or its number. Where rows have labels\n"+
-				"it compares them."),
+			"RUN is the folder of a run or a study, ROWS are Parquet, CSV, TSV, JSONL or JSON files or folders of such, or -\n"+
+				"for standard input, in any of these formats but TSV. It writes the id of each row, its label and the score of\n"+
+				"each class, or its number. Where rows have labels it compares them."),
 		newCommand(&relevanceOptions{}, "relevance", "RUN",
 			"estimate the relevance of every source again, from the model of a run",
 			"RUN is the folder of a run. Without flags the settings are those of the run; with them, relevance and shares are\n"+

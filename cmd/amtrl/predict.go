@@ -3,14 +3,12 @@ package main
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"io"
 	"os"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/dataset/manifest"
 	"github.com/amtrl/amtrl/dataset/table"
 	"github.com/amtrl/amtrl/internal/flags"
@@ -77,8 +75,8 @@ func (o *predictOptions) check() error {
 	return cmp.Or(o.device.check(), flags.OneOf(o.join, table.JoinRow, table.JoinID), o.output.check())
 }
 
-// stdout is the name of standard output.
-const stdout = "-"
+// stdout is the name of standard output, and stdin that of standard input.
+const stdout, stdin = "-", "-"
 
 func (o *predictOptions) run(ctx context.Context) error {
 	data := dataOf(o.dir)
@@ -92,9 +90,13 @@ func (o *predictOptions) run(ctx context.Context) error {
 			return err
 		}
 	}
-	files, err := expandFolders(o.files)
+	files, input, err := readStandardInput(ctx, o.files)
 	if err != nil {
 		return err
+	}
+	defer input.remove()
+	if files, err = expandFolders(files); err != nil {
+		return input.fault(err)
 	}
 	features, err := columnNames(o.features, files[0])
 	if err != nil {
@@ -123,7 +125,7 @@ func (o *predictOptions) run(ctx context.Context) error {
 		Dir: o.dir, Method: o.method.V, Files: files, Out: o.out.V, To: to,
 		Features: features, ID: o.id.V, Label: o.label.V, Embed: o.embed.V,
 		Vectors: vectors, Join: o.join.V,
-		Filled: notes.addFilled, Far: notes.addFar, Scaled: notes.addScaled, Unknown: notes.addUnknown,
+		Filled: notes.addFilled, Far: notes.addFar, Scaled: notes.addScaled, Unknown: notes.addUnknown, Read: notes.addRead,
 		Strangers: func(s runs.Strangers) {
 			o.note("note: the model is for %s %q, and %s of %s rows are of others, the first of %q", text.OneLine(s.Column, 80),
 				text.OneLine(s.Target, 80), report.Count(float64(s.Rows)), report.Count(float64(s.All)), text.OneLine(s.First, 80))
@@ -131,8 +133,9 @@ func (o *predictOptions) run(ctx context.Context) error {
 	}, func(done, total int64) { p.step(done, total, "predicting") })
 	p.meter.close()
 	if err != nil {
-		return interruptedImport(err)
+		return input.fault(interruptedImport(err))
 	}
+	input.places(found, &notes.read)
 	notes.print(&o.output)
 	if own := ownFile(data, files); own != "" && len(found) > 0 {
 		o.note("note: %s is a file of the run's own data: rows that the model has learned from are predicted better than new ones",
@@ -185,57 +188,4 @@ func ownFile(data string, files []string) string {
 		}
 	}
 	return ""
-}
-
-// predictNotes collects what is odd about the predicted rows, by column.
-type predictNotes struct {
-	filled                         []dataset.FilledColumn
-	unknown, far, outside, lacking []string
-	scaled                         float64 // how many times as large the vectors are as the run's; 0 if about the same size
-}
-
-func (n *predictNotes) addFilled(column string, cells, rows int64) {
-	if n.filled = append(n.filled, dataset.FilledColumn{Column: column, Cells: cells}); cells == rows {
-		n.lacking = append(n.lacking, text.OneLine(column, 80))
-	}
-}
-
-func (n *predictNotes) addFar(c runs.FarColumn) {
-	name, low, high := text.OneLine(c.Name, 80), text.Digits(c.Low), text.Digits(c.High)
-	if c.Rows > 0 {
-		n.far = append(n.far, fmt.Sprintf("%s (%s, the first %s; the samples have %s to %s)", name, text.Several(int(c.Rows), "row"),
-			text.Digits(c.First), low, high))
-	}
-	if c.Outside > 0 {
-		n.outside = append(n.outside, fmt.Sprintf("%s (%s, outside of %s to %s)", name, text.Several(int(c.Outside), "row"), low, high))
-	}
-}
-
-func (n *predictNotes) addScaled(times float64) { n.scaled = times }
-
-func (n *predictNotes) addUnknown(column, word string, rows int64) {
-	n.unknown = append(n.unknown, fmt.Sprintf("%s (%s, such as %q)", column, text.Several(int(rows), "row"), text.OneLine(word, 80)))
-}
-
-func (n *predictNotes) print(to *output) {
-	if len(n.filled) > 0 {
-		to.note("filled missing cells with the means of the run: %s", filledText(n.filled))
-	}
-	if len(n.lacking) > 0 {
-		to.note("all rows lack what some rows of the data of the run have: %s", strings.Join(n.lacking, ", "))
-	}
-	if len(n.unknown) > 0 {
-		to.note("words that the data of the run have not, which count as none: %s", strings.Join(n.unknown, ", "))
-	}
-	if n.scaled > 0 {
-		to.note("the vectors of these rows are %s times as large as those that the model learned from: expected the same units",
-			text.Digits(n.scaled))
-	}
-	if len(n.far) > 0 {
-		to.note("far outside of the target's samples, so that predictions are a guess there: %s", text.List(n.far, mostListed))
-	}
-	if len(n.outside) > 0 {
-		to.note("many rows lie outside of the target's samples; the error that the run states is not of such rows: %s",
-			text.List(n.outside, mostListed))
-	}
 }
