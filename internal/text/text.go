@@ -95,10 +95,12 @@ func Printable(s string) bool {
 	})
 }
 
-// LooksMissing reports whether a value is a word that people write for a missing value.
+// LooksMissing reports whether a value is a word that people write for a missing value, or that spreadsheets (in English and in German) and
+// pandas do.
 func LooksMissing(value string) bool {
 	switch strings.ToLower(value) {
-	case "?", "-", "na", "n/a", "nan", "null", "none", "nil", "missing", "unknown", "unlabeled", "unlabelled":
+	case "?", "-", "--", "na", "n/a", "n.a.", "n.a", "nan", "null", "none", "nil", "missing", "unknown", "unlabeled", "unlabelled",
+		"#n/a", "#na", "#nv", "#div/0!", "#value!", "#wert!", "#ref!", "#bezug!", "#name?", "#num!", "#zahl!", "#null!", "<na>", "1.#qnan":
 		return true
 	}
 	return false

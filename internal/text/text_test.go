@@ -119,6 +119,20 @@ func slips(a, b string) int {
 	return d
 }
 
+// Words for a missing value are known in any capitalisation. Among words, none is not one of them.
+func TestLooksMissing(t *testing.T) {
+	for _, word := range []string{"NA", "n/a", "N.A.", "#N/A", "#n/a", "#DIV/0!", "#NV", "#WERT!", "<NA>", "--", "?", "None", "Unknown"} {
+		if !LooksMissing(word) || NoWord(word) == (word == "None") {
+			t.Errorf("%q: missing %v, as a word %v", word, LooksMissing(word), NoWord(word))
+		}
+	}
+	for _, word := range []string{"", "0", "nab", "#1", "#", "div/0", "a.n.", "---x", "none of these"} {
+		if LooksMissing(word) {
+			t.Errorf("%q is missing", word)
+		}
+	}
+}
+
 func TestWhole(t *testing.T) {
 	for s, want := range map[string]string{"1.0": "1", "-12.00": "-12", "1.": "1.", "1.5": "1.5", "1.05": "1.05", "01.0": "01",
 		"v1.0": "v1.0", ".0": ".0"} {
