@@ -120,6 +120,7 @@ func (g *guesser) chooseRoles(ctx context.Context, m *Manifest, known Known, inp
 		{numberNames, func(c *column) bool { return c.missing == 0 && len(c.distinct) == c.rows && c.integers() }},
 		{every, func(c *column) bool { return c.numbered() && !c.Time && unsaid(c) }},
 		{every, func(c *column) bool { return c.serials() && unsaid(c) }},
+		{every, func(c *column) bool { return c.drawnOnce && c.missing == 0 && unsaid(c) }},
 	} {
 		if m.ID == "" {
 			m.ID = g.pick(of.names, of.fits)

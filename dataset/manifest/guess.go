@@ -104,6 +104,9 @@ func Look(ctx context.Context, manifestPath string, files []string, known Known)
 	if g.columns, err = inspect(inputs[0].Path, inputs[0].Format); err != nil {
 		return nil, err
 	}
+	if err := g.markDrawn(ctx, known, inputs); err != nil {
+		return nil, err
+	}
 	if err := g.choose(ctx, m, known, inputs); err != nil {
 		return nil, err
 	}

@@ -33,7 +33,7 @@ func (g *guesser) guessFeatures() (names []string, vector bool) {
 	var rest, prefixes []string
 	for _, c := range g.columns {
 		if g.taken[c.Name] || !c.numeric() && !c.boolean() || c.sparse() || c.Time || c.identifies() || c.constant() || c.likeGroups() ||
-			c.late.is() {
+			c.late.is() || c.padded {
 			continue
 		}
 		rest = append(rest, c.Name)
@@ -73,7 +73,7 @@ const mostWords = 20
 func (g *guesser) guessCategories() (names []string) {
 	for _, c := range g.columns {
 		few := c.kinds() >= 2 && c.kinds() <= mostWords && 5*c.kinds() <= c.has()
-		if !g.taken[c.Name] && c.words() && few && 2*c.missing <= c.rows && !c.named(sureIDs) && !c.splits() && !c.likeGroups() &&
+		if !g.taken[c.Name] && (c.words() || c.padded) && few && 2*c.missing <= c.rows && !c.named(sureIDs) && !c.splits() && !c.likeGroups() &&
 			!c.late.is() {
 			names = append(names, c.Name)
 		}

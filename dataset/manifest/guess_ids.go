@@ -3,6 +3,7 @@ package manifest
 import (
 	"context"
 	"hash/maphash"
+	"math"
 	"regexp"
 
 	"github.com/amtrl/amtrl/dataset/table"
@@ -39,12 +40,17 @@ func (c *column) onlyCopies(columns []*column) bool {
 // rowsPerBeginning is the least mean number of rows whose serial ids begin alike, where they begin in several ways.
 const rowsPerBeginning = 20
 
-// serialID is a word without blanks that ends in a number, such as TK00017.
-var serialID = regexp.MustCompile(`^([^\s\d]+)\d+$`)
+// serialID is a word without blanks that ends in a number, such as TK00017, or in several with signs between them, such as S3-17, AB-12-5
+// or 2023/00017.
+var serialID = regexp.MustCompile(`^([^\s\d]+|[\pL\d_#./-]*[\pL_#./-])\d+$`)
 
-// serials reports whether each row has a serialID of its own and these begin in few ways, such as with a letter for each plant.
+// digitRun matches the numbers in the beginning of a serialID.
+var digitRun = regexp.MustCompile(`\d+`)
+
+// serials reports whether each row has a serialID of its own and these begin in few ways apart from the numbers, such as with a letter for
+// each plant.
 func (c *column) serials() bool {
-	if !c.words() || c.missing > 0 || len(c.distinct) != c.rows || c.rows < enoughNumbered {
+	if !c.words() || c.missing > 0 || len(c.distinct) != c.rows || c.rows < enoughNumbered || c.commas > 0 || c.units > 0 {
 		return false
 	}
 	beginnings := map[string]bool{}
@@ -53,7 +59,7 @@ func (c *column) serials() bool {
 		if m == nil {
 			return false
 		}
-		beginnings[m[1]] = true
+		beginnings[digitRun.ReplaceAllString(m[1], "0")] = true
 	}
 	return len(beginnings) == 1 || rowsPerBeginning*len(beginnings) <= c.rows
 }
@@ -61,43 +67,48 @@ func (c *column) serials() bool {
 // dropRepeatedID drops an id that was guessed from its values if not every row has a value of its own.
 func (g *guesser) dropRepeatedID(ctx context.Context, m *Manifest, known Known, inputs []Input) error {
 	c := g.column(m.ID)
-	if known.ID != "" || c == nil || !c.serials() || c.named(idNames) {
+	if known.ID != "" || c == nil || !c.serials() && !c.drawnOnce || c.named(idNames) {
 		return nil
 	}
-	is, err := unique(ctx, inputs, m.ID)
-	if err == nil && !is {
+	all, err := everyOnce(ctx, inputs, m.ID)
+	if err == nil && all == nil {
 		delete(g.taken, m.ID)
 		m.ID = ""
 	}
 	return err
 }
 
-// unique reports whether all rows were read and each has a value of its own in a column.
-func unique(ctx context.Context, inputs []Input, column string) (bool, error) {
-	seen, repeated := map[uint64]bool{}, false
+// everyOnce reads all rows and describes the values of a column. It returns nil where not each row has a value of its own, or there are
+// more than countRows rows.
+func everyOnce(ctx context.Context, inputs []Input, name string) (*column, error) {
+	all, seen := &column{low: math.Inf(1), high: math.Inf(-1)}, map[uint64]bool{}
 	for _, in := range inputs {
 		t, err := table.Open(in.Path, in.Format)
 		if err != nil {
-			return false, err
+			return nil, err
 		}
-		err = t.Scan(table.Query{Scalars: []string{column}}, func(b *table.Batch) error {
+		err = t.Scan(table.Query{Scalars: []string{name}}, func(b *table.Batch) error {
+			v := &b.Scalars[0]
 			for i := range b.Rows {
-				key := maphash.String(wordSeed, b.Scalars[0].Word(i))
-				repeated = repeated || b.Scalars[0].IsMissing(i) || seen[key]
+				key := maphash.String(wordSeed, v.Word(i))
+				if v.IsMissing(i) || seen[key] || len(seen) == countRows {
+					return errEnough
+				}
 				seen[key] = true
+				if x, is := v.Number(i); is {
+					all.low, all.high = min(all.low, x), max(all.high, x)
+				}
 			}
-			if repeated || len(seen) > countRows {
-				return errEnough
-			}
+			all.rows += b.Rows
 			return ctx.Err()
 		})
 		t.Close()
 		if err == errEnough {
-			return false, nil
+			return nil, nil
 		}
 		if err != nil {
-			return false, err
+			return nil, err
 		}
 	}
-	return true, nil
+	return all, nil
 }

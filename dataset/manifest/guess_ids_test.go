@@ -103,6 +103,11 @@ func TestLookForSerials(t *testing.T) {
 		{func(i int) string { return fmt.Sprint("TK", max(1, i)) }, false},
 		{func(i int) string { return fmt.Sprint("size ", i) }, false},
 		{func(i int) string { return fmt.Sprint("TK", i, "b") }, false},
+		{func(i int) string { return fmt.Sprintf("S%d-%d", i/40, i%40) }, true},
+		{func(i int) string { return fmt.Sprintf("2023/%05d", i) }, true},
+		{func(i int) string { return fmt.Sprintf("%s-%d-%d", []string{"AB", "CD"}[i%2], i/10, i) }, true},
+		{func(i int) string { return fmt.Sprintf("2023/%05d", max(1, i)) }, false},
+		{func(i int) string { return fmt.Sprintf("%d:%02d:%02d", i/3600, i/60%60, i%60) }, false},
 	} {
 		writeTable(t, file, rows, site, x, columnOf{"ticket", of.cell}, label)
 		g := must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{}))(t)

@@ -9,7 +9,11 @@ var (
 	indexNames = []string{"__index_level_?__", "unnamed: 0"} // what pandas calls its index when it writes and reads it
 	// numberNames are names of columns that number orders and the like, in which hardly a value occurs twice.
 	numberNames = append(numbersOf("order", "invoice", "ticket", "listing", "serial", "record", "receipt", "booking", "transaction", "case",
-		"claim", "customer", "client", "account", "policy", "contract"), "listing", "invoice", "receipt")
+		"claim", "customer", "client", "account", "policy", "contract"), "listing", "invoice", "receipt", "ticket", "barcode", "ean", "gtin",
+		"isbn")
+	// momentNames are names of points in time and of ranks, which are all different and quantities nevertheless.
+	momentNames = []string{"t", "ts", "*time*", "*date*", "*year*", "*day*", "*hour*", "*minute*", "*second*", "*epoch*", "*_at", "*rank*",
+		"*position*"}
 	sureSources = []string{"source", "domain", "site", "shop", "store", "center", "centre", "hospital", "dataset", "corpus", "subset",
 		"station", "plant", "clinic", "school", "factory", "*domain*", "*source*", "*site*"}
 	sourceNames = []string{"source", "domain", "site", "shop", "store", "group", "center", "centre", "hospital", "dataset", "corpus",

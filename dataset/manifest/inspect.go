@@ -35,6 +35,9 @@ type column struct {
 	}
 	more          bool // whether there are more rows
 	copied        bool // see markCopies
+	padded        bool // whether numbers have leading zeros, as codes have
+	drawnOnce     bool // whether all numbers are different, as those are that name something; see markCodes
+	perhapsDrawn  bool // whether all rows could show drawnOnce
 	late          lateness
 	distinct      map[string]int
 	cells         cells

@@ -51,8 +51,8 @@ func (c *column) repeated() (once, twice int) {
 // identifies reports whether a column tells rows apart, whether or not each row has its own value.
 func (c *column) identifies() bool {
 	once, twice := c.repeated()
-	return c.copied || c.named(indexNames) || !c.measured() && (c.named(sureIDs) || c.named(idNames) && once > twice && twice > 0) ||
-		c.integers() && c.named(numberNames) && once > twice
+	return c.copied || c.drawnOnce || c.named(indexNames) || c.integers() && c.named(numberNames) && once > twice ||
+		!c.measured() && (c.named(sureIDs) || c.named(idNames) && once > twice && twice > 0)
 }
 
 // sparse reports whether most cells are missing.
@@ -103,6 +103,12 @@ func (m *Manifest) unused(c *column) string {
 			return "looks like ids"
 		}
 		return "ids beside the id"
+	case c.padded:
+		advice := ""
+		if len(m.Features)+len(m.Categories) > 1 {
+			advice = "; as words --categories takes them"
+		}
+		return "codes, numbers with leading zeros" + advice
 	case c.Time, c.dates == c.has():
 		return "dates are left out: for features write their hour, weekday or month into columns"
 	case c.late.is():

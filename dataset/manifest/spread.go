@@ -101,6 +101,7 @@ func look(path, format string, most int64) ([]*column, error) {
 			}
 		}
 		c.settle()
+		c.markCodes(rows)
 	}
 	markCopies(scalars)
 	return columns, nil
