@@ -37,3 +37,30 @@ func TestLookAtUnits(t *testing.T) {
 		must.Fail(t, name, err, file, "column income: expected numbers for "+name+", found them with a unit: \"€ 1,", "without €")
 	}
 }
+
+// Any word that is the same behind all numbers, or before all decimal numbers, is a unit. Words that differ, and those before whole
+// numbers, as in names, are not.
+func TestLookAtMeasures(t *testing.T) {
+	rng := testrand.New(t)
+	some := func(format string) func(int) string {
+		return func(int) string { return fmt.Sprintf(format, 100+80*rng.Float64()) }
+	}
+	for want, cell := range map[string]func(int) string{
+		"without °C,": some("%.1f °C"),
+		"without kg,": some("%.2fkg"),
+		"without pH,": some("pH %.3f"),
+		"without mmHg,": func(i int) string {
+			return []string{some("%.0f mmHg")(i), "n.a.", some("%.0f")(i)}[b2i(i%9 == 7)+2*b2i(i%99 == 0)]
+		},
+		"(text of ":   some("room %.0f"),
+		"many values": func(int) string { return fmt.Sprint(rng.IntN(900), []string{" km", " mi", " m"}[rng.IntN(3)]) },
+	} {
+		file := filepath.Join(t.TempDir(), "rows.csv")
+		writeTable(t, file, 400, columnOf{"site", func(i int) string { return fmt.Sprint("s", i%4) }},
+			columnOf{"x", func(int) string { return fmt.Sprint(rng.NormFloat64()) }}, columnOf{"part", cell},
+			columnOf{"label", func(int) string { return []string{"p", "q"}[rng.IntN(2)] }})
+		g := must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{}))(t)
+		must.Hold(t, len(g.Others) == 1 && strings.Contains(g.Others[0], want), "%s: %q, expected %q", cell(0), g.Others, want)
+		must.EqualSlices(t, g.Features, []string{"x"}, "features")
+	}
+}

@@ -56,7 +56,8 @@ type column struct {
 	units         int    // of the values that are no numbers, those that would be numbers without a unit and grouping
 	unit          string // the first of these units
 	united        string // and the first value that has it
-	decimalComma  bool   // whether numbers have a decimal comma
+	measures      map[string]measure
+	decimalComma  bool // whether numbers have a decimal comma
 }
 
 // has returns the number of values that are not missing.
@@ -120,6 +121,7 @@ func (c *column) settle() {
 		}
 		c.missing, c.cells.nones = c.missing-len(c.cells.nones), nil
 	}
+	c.settleMeasure()
 }
 
 // list reports whether cells hold vectors.
@@ -174,6 +176,8 @@ func (c *column) look(v *table.Values, i int) {
 			if c.units++; c.units == 1 {
 				c.unit, c.united = unit, strings.Clone(name)
 			}
+		} else {
+			c.lookAtMeasure(name)
 		}
 	}
 	if name[0] == '[' && !table.NoNumbers(name) {

@@ -18,3 +18,13 @@ func TestUnitOf(t *testing.T) {
 	}
 	must.Equal(t, PlainNumber("12.5%"), "a number without %", "what is expected")
 }
+
+// A word behind a number is a measure, as is one before a number with decimals.
+func TestMeasureOf(t *testing.T) {
+	for s, want := range map[string]string{
+		"82.1 °C": "°C", "5kg": "kg", "-3 km/h": "km/h", "1'200 m²": "m²", "pH 7.2": "pH", "12\u00a0mmHg": "mmHg", "1,5 l": "l", "12.5%": "%",
+		"class 37": "", "SKU123": "", "5 of x": "", "12": "", "kg": "", "a 5%": "", "10 Downing Street": "", "": "",
+	} {
+		must.Equal(t, MeasureOf(s), want, "%q", s)
+	}
+}
