@@ -46,7 +46,12 @@ func (o *dataOptions) folder(ctx context.Context, out *output) (string, error) {
 		return "", err
 	}
 	p := &importProgress{out: out}
-	dir, err := columnar.Cached(ctx, m, func(dir string) { out.note("importing %s into %s", path, dir) }, p.step)
+	dir, err := columnar.Cached(ctx, m, func(dir string, damaged error) {
+		if damaged != nil {
+			out.note("the import of %s is damaged: %v", path, damaged)
+		}
+		out.note("importing %s into %s", path, dir)
+	}, p.step)
 	p.meter.close()
 	return dir, interruptedImport(err)
 }

@@ -36,22 +36,29 @@ func noCache(m *manifest.Manifest, err error) error {
 const unused = 30 * 24 * time.Hour
 
 // Cached imports what a manifest describes into the user's cache, unless the import is there already, and returns its folder. It calls
-// fresh before an import; fresh and progress may be nil. After an import it removes those that were not asked for in 30 days.
-func Cached(ctx context.Context, m *manifest.Manifest, fresh func(dir string), progress Progress) (string, error) {
+// fresh before an import; damaged is then the error of an import that was there but lacks files or parts of them, and that is replaced, or
+// nil. fresh and progress may be nil. After an import it removes those that were not asked for in 30 days.
+func Cached(ctx context.Context, m *manifest.Manifest, fresh func(dir string, damaged error), progress Progress) (string, error) {
 	dir, err := cacheFolder(m)
 	if err != nil {
 		return dir, err
 	}
-	if Is(dir) {
-		now := time.Now()
-		os.Chtimes(filepath.Join(dir, headerFile), now, now) // an error does not count: a cache that others own stays as it is
-		return dir, nil
+	var damaged error
+	if _, err := os.Lstat(dir); err == nil {
+		if damaged = damage(dir); damaged == nil {
+			now := time.Now()
+			os.Chtimes(filepath.Join(dir, headerFile), now, now) // an error does not count: a cache that others own stays as it is
+			return dir, nil
+		}
+		if err := discard(dir, damaged); err != nil {
+			return dir, err
+		}
 	}
 	if err := atomicfile.MkdirAll(filepath.Dir(dir)); err != nil {
 		return "", noCache(m, err)
 	}
 	if fresh != nil {
-		fresh(dir)
+		fresh(dir, damaged)
 	}
 	if err := Import(ctx, m, dir, progress); err != nil {
 		return dir, err

@@ -1,8 +1,11 @@
 package columnar
 
 import (
+	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -51,4 +54,47 @@ func TestCachedRemovesTheUnused(t *testing.T) {
 		must.Get(os.Stat(there))(t)
 	}
 	must.Equal(t, len(must.Get(os.ReadDir(filepath.Dir(old)))(t)), 4, "folders of the cache")
+}
+
+// An import of which a file is cut off, gone or of another size is made again, whichever file it is; a whole one is not.
+func TestCachedReplacesTheDamaged(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("XDG_CACHE_HOME", filepath.Join(dir, "cache"))
+	csv := "shop,id,who,part,y,kind,f0,f1\n"
+	for i := range 40 {
+		csv += fmt.Sprintf("s%d,r%d,w%d,%s,%d,k%d,%d,%d\n", i%2, i, i/2, []string{"train", "test"}[i%40/38], i*i%7, i%3, i, i*i)
+	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, "rows.csv"), []byte(csv), 0o644))
+	for i, labels := range []string{"[{column: y, type: number}]", "[{column: kind}]"} {
+		m := parse(t, dir, "{files: rows.csv, columns: {source: shop, id: id, group: who, split: part, features: f*}, labels: "+labels+"}")
+		calls, damaged := 0, error(nil)
+		get := func() string {
+			calls = 0
+			return must.Get(Cached(t.Context(), m, func(_ string, e error) { calls, damaged = calls+1, e }, nil))(t)
+		}
+		folder := get()
+		must.Hold(t, calls == 1 && damaged == nil, "the first import: %d, %v", calls, damaged)
+		whole := map[string][]byte{}
+		for _, e := range must.Get(os.ReadDir(folder))(t) {
+			whole[e.Name()] = must.Get(os.ReadFile(filepath.Join(folder, e.Name())))(t)
+		}
+		must.Equal(t, len(whole), 8, "files of an import")
+		for name, content := range whole {
+			path := filepath.Join(folder, name)
+			for how, hurt := range map[string]func() error{
+				"cut":    func() error { return os.Truncate(path, int64(len(content))-3) },
+				"empty":  func() error { return os.Truncate(path, 0) },
+				"longer": func() error { return os.WriteFile(path, append(slices.Clone(content), "more"...), 0o644) },
+				"gone":   func() error { return os.Remove(path) },
+			} {
+				must.Do(t, hurt())
+				must.Equal(t, get(), folder, "folder")
+				must.Hold(t, calls == 1 && damaged != nil, "%s is %s: %d imports, %v", name, how, calls, damaged)
+				must.Hold(t, bytes.Equal(must.Get(os.ReadFile(path))(t), content) || name == headerFile, "%s is another", path)
+				must.Get(Open(folder))(t)
+			}
+		}
+		must.Hold(t, get() == folder && calls == 0, "a whole import is made again")
+		must.Equal(t, len(must.Get(os.ReadDir(filepath.Dir(folder)))(t)), 1+i, "folders of the cache")
+	}
 }
