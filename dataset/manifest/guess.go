@@ -154,6 +154,10 @@ func Look(ctx context.Context, manifestPath string, files []string, known Known)
 			known.Source = has[0]
 			return Look(ctx, manifestPath, files, known)
 		}
+		if of := g.targetAlone(known.Target); of != "" && len(inputs) == 1 {
+			return nil, fmt.Errorf("%s: expected rows of sources beside those of the target, found %q alone in column %s: name the files of the "+
+				"sources too", inputs[0].Path, text.OneLine(known.Target, 80), text.OneLine(of, 80))
+		}
 		return nil, g.refuseTarget(m, inputs[0].Path, known.Target, slices.Sorted(maps.Keys(c.sources)), has)
 	}
 	if known.Cost == "" && c.costs.vary && strings.EqualFold(m.Cost, "price") { // the price of what is sold, not of a label

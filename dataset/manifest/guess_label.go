@@ -24,7 +24,8 @@ const (
 // guessLabel returns the label: a column with the name of a label; otherwise, where the target is known, what pickRare finds; otherwise one
 // with a name that features have too, if it has missing values or is the last column; otherwise what the known target alone lacks, as
 // pickAbsent finds it; otherwise what pickLabel finds, or else pickRare; and otherwise any column with a name that features have too.
-// Unless the name is a sure one, it adds to g.maybe the other columns that could be the label.
+// Unless the name is a sure one, it adds to g.maybe the other columns that could be the label; where nothing but its name speaks for
+// the label, these are also columns of two numbers or booleans.
 func (g *guesser) guessLabel(target string, source *column, fits func(*column) bool) (name string) {
 	last := g.columns[len(g.columns)-1]
 	cost := func(c *column) bool { return c.numeric() && c.named(costNames) } // such as what a label costs
@@ -60,8 +61,10 @@ func (g *guesser) guessLabel(target string, source *column, fits func(*column) b
 	if name != "" {
 		_, numbered := serial(last.Name)
 		sure := name == last.Name && last.missing > 0
+		named := g.column(name).missing == 0 // by nothing but its name
 		g.maybeLabels(name, source, func(c *column) bool {
-			return fits(c) && c.canBeLabel() && (c == last && !numbered || !sure && c.named(maybeLabels))
+			two := named && len(c.distinct) == 2 && c.missing == 0 && (c.numeric() || c.boolean())
+			return fits(c) && c.canBeLabel() && (c == last && !numbered || !sure && (c.named(maybeLabels) || two))
 		})
 	}
 	return name

@@ -81,7 +81,10 @@ func TestLookForLabels(t *testing.T) {
 		"label []":   {site, {"label", words("a", "b")}, {"x", number}, {"price", number}},
 		"verdict []": {site, {"eur_per_label", words("1", "2", "-3")}, {"x", number}, {"verdict", words("ok", "bad", "")}},
 		"kind []":    {{"x", number}, {"kind", words("a", "b", "")}, site},
-		"sort []":    {site, {"sort", words("a", "b", "")}, {"x1", number}, {"x2", number}},
+		"churn [has_car vip]": {site, {"vip", words("true", "false")}, {"churn", words("0.0", "1.0")}, {"has_car", words("0", "1")},
+			{"x1", number}},
+		"is_old [left]": {site, {"left", words("0.0", "1.0")}, {"is_old", words("true", "false")}, {"y2", words("1", "2", "3")}, {"x1", number}},
+		"sort []":       {site, {"sort", words("a", "b", "")}, {"x1", number}, {"x2", number}},
 	} {
 		file := filepath.Join(t.TempDir(), "rows.csv")
 		writeTable(t, file, 200, columns...)

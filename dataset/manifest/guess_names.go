@@ -25,7 +25,10 @@ var (
 	sureLabels = []string{"label", "labels", "class", "y", "target", "outcome", "diagnosis"}
 	labelNames = append(slices.Clone(sureLabels), "*label*", "*class*", "*target*")
 	// maybeLabels are names of labels that features often have too.
-	maybeLabels = []string{"category", "sentiment", "rating", "score", "is_*", "has_*"}
+	maybeLabels = append(slices.Clone(outcomeNames), "category", "sentiment", "rating", "score", "is_*", "has_*")
+	// outcomeNames are names of what is usually predicted.
+	outcomeNames = []string{"churn", "churned", "failure", "failed", "fraud", "survived", "converted", "conversion", "defaulted",
+		"readmitted", "relapse"}
 	splitNames  = []string{"split", "fold", "partition", "part", "set", "*split*"}
 	// groupNames are names of columns whose values say which rows belong together, where values are repeated.
 	groupNames = withIDs("patient", "subject", "participant", "person", "user", "speaker", "author", "document", "doc", "animal", "individual")

@@ -148,6 +148,16 @@ func (g *guesser) havingTarget(ctx context.Context, m Manifest, inputs []Input, 
 	return has
 }
 
+// targetAlone returns the column that has the target, and nothing else, in all rows looked at, or an empty string where there is none.
+func (g *guesser) targetAlone(target string) string {
+	for _, c := range g.columns {
+		if c.rows > 0 && c.distinct[target] == c.rows && !c.measured() && !c.boolean() {
+			return c.Name
+		}
+	}
+	return ""
+}
+
 // refuseTarget returns the error that the target is not a source. It names a column that has the target, if there is one.
 func (g *guesser) refuseTarget(m *Manifest, file, target string, sources, columns []string) error {
 	of, has := "", ""

@@ -95,6 +95,18 @@ func TestTargetIsAFile(t *testing.T) {
 	}
 }
 
+// A file of the target alone is refused with a line that says so, and not as one of other sources.
+func TestLookAtTheTargetAlone(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "rows.csv")
+	writeTable(t, file, 120, columnOf{"site", func(int) string { return "north" }},
+		columnOf{"oil", func(i int) string { return []string{"old", "new"}[i%2] }},
+		columnOf{"x", func(i int) string { return fmt.Sprint(i * i % 17) }}, columnOf{"label", func(i int) string { return fmt.Sprint(i % 3) }})
+	_, err := Look(t.Context(), "m.yaml", []string{file}, Known{Target: "north"})
+	must.Fail(t, "the target alone", err, file+`: expected rows of sources beside those of the target, found "north" alone in column site`)
+	_, err = Look(t.Context(), "m.yaml", []string{file}, Known{Target: "south"})
+	must.Fail(t, "another target", err, "expected one of the sources old, new of column oil")
+}
+
 // The source is the column that has the target among its values, or without a target a column of words, although a column of days comes
 // first and divides the rows too.
 func TestLookFindsTheSourceByTheTarget(t *testing.T) {
