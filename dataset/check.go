@@ -30,10 +30,6 @@ func (o Oddity) String() string {
 	return fmt.Sprintf("%s%s: %s", where, o.Found, o.Advice)
 }
 
-// otherUnits is the ratio of a source's root mean square feature to the typical source's, in either direction, above which its units are
-// probably different. The spread of a source's numeric labels is compared by the same ratio.
-const otherUnits = 10
-
 // Oddities lists what is odd about a set, in the order of its pools, or only the error of [Set.Validate] where it refuses the set:
 //
 //   - columns with too few labels to learn from, or with labels of one class or number alone, those of the target before all else;
@@ -94,14 +90,7 @@ func (s *Set) Oddities() []Oddity {
 	if c.far != nil {
 		out = append(out, c.far.oddities(s, (*Pool).place)...)
 	}
-	sorted := slices.Sorted(slices.Values(sizes))
-	middle := sorted[len(sorted)/2]
-	for i, p := range s.Pools {
-		if r := sizes[i] / middle; middle > 0 && (r > otherUnits || r < 1./otherUnits) {
-			out = append(out, Oddity{p.Name, fmt.Sprintf("features of root mean square %.3g, %.3g elsewhere", sizes[i], middle),
-				"bring them to the units of the others, or exclude the source"})
-		}
-	}
+	out = append(out, s.oddSizes(sizes)...)
 	constant, read := 0, cols
 	if s.featuresNamed() {
 		read = s.Columns.read()

@@ -22,10 +22,10 @@ type placeOf func(*Pool, int) string
 
 // Warnings lists the oddities of [Set.Oddities] that make results wrong, or errors look too small: features that tell a label alone or are
 // known with it alone, rows of sources that are also the target's, cells of a table that are far from the others of their column, which has
-// one scale for all rows, labels that are far from the others or in another unit, columns of labels of which a few rows decide the squared
-// error, and classes that differ only in how they are written. The set must be one that [Set.Validate] accepts. Data that take long to read
-// are not looked at. Where files is true, rows are named by file and line, and otherwise by their number and id, which do not depend on
-// where the files lie.
+// one scale for all rows, sources whose vectors are of another size, labels that are far from the others or in another unit, columns of
+// labels of which a few rows decide the squared error, and classes that differ only in how they are written. The set must be one that
+// [Set.Validate] accepts. Data that take long to read are not looked at. Where files is true, rows are named by file and line, and
+// otherwise by their number and id, which do not depend on where the files lie.
 func (s *Set) Warnings(files bool) (out []Oddity) {
 	place, cells, labels := (*Pool).rowName, 0, 0
 	if files {
@@ -47,6 +47,9 @@ func (s *Set) Warnings(files bool) (out []Oddity) {
 	if cells <= warningCells {
 		out = append(out, s.targetCopies(place)...)
 		out = append(out, s.farCells(place)...)
+		if !s.tabular() {
+			out = append(out, s.oddSizes(s.sizes())...)
+		}
 	}
 	if !s.Binary && labels <= warningLabels {
 		out = append(out, s.oddNumbers(place)...)

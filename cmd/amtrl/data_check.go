@@ -8,6 +8,7 @@ import (
 
 	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/dataset/manifest"
+	"github.com/amtrl/amtrl/dataset/table"
 	"github.com/amtrl/amtrl/internal/text"
 	"github.com/amtrl/amtrl/pipeline"
 	"github.com/amtrl/amtrl/report"
@@ -56,14 +57,10 @@ func (o *dataCheckOptions) run(ctx context.Context) error {
 }
 
 // groupHints returns an oddity for each column of the manifest's data that may say which rows belong together, though
-// the manifest names no group. It returns nil for data without a manifest.
+// the manifest names no group.
 func (o *dataCheckOptions) groupHints() (odd []dataset.Oddity, err error) {
-	path := o.data.data.V
-	if info, err := os.Stat(path); err != nil || info.IsDir() || path == dataDigits {
-		return nil, nil // no manifest
-	}
-	m, err := manifest.Read(path)
-	if err != nil {
+	m, err := o.data.manifest()
+	if m == nil || err != nil {
 		return nil, err
 	}
 	hints, err := m.GroupHints()
@@ -72,6 +69,36 @@ func (o *dataCheckOptions) groupHints() (odd []dataset.Oddity, err error) {
 			Advice: fmt.Sprintf("where its rows belong together, write group: %s under columns", h.Column)})
 	}
 	return odd, err
+}
+
+// manifest reads the manifest of the data, and returns nil where they have none.
+func (o *dataOptions) manifest() (*manifest.Manifest, error) {
+	path := o.data.V
+	if info, err := os.Stat(path); err != nil || info.IsDir() || path == dataDigits {
+		return nil, nil
+	}
+	return manifest.Read(path)
+}
+
+// noteGroups notes the columns with a name of what rows belong to and values that several rows have, though the manifest names no group:
+// where rows belong together, a run without it states an error that is too small. It does so only where the first file is small or need
+// not be read whole.
+func (o *output) noteGroups(data *dataOptions) {
+	const most = 256 << 20
+	m, err := data.manifest()
+	if m == nil || err != nil {
+		return
+	}
+	inputs, err := m.Inputs()
+	if err != nil || inputs[0].Size > most && inputs[0].Format != table.Parquet {
+		return
+	}
+	hints, _ := m.GroupHints() // a note must not stop a run
+	for _, h := range hints {
+		if h.Named {
+			o.note("note: %s: where its rows belong together, write group: %s under columns, or the error looks too small", h.Found, h.Column)
+		}
+	}
 }
 
 // oddTable returns a table with one row per oddity. An oddity that more than three sources share has a single row, at

@@ -77,6 +77,7 @@ func (o *runOptions) run(ctx context.Context) error {
 	}
 	target := targets[0]
 	o.noteData(set)
+	o.noteGroups(&o.data)
 	if i, err := full.FindSource(set, target); err == nil {
 		unseen, samples, tested := full.UnseenClasses(set, i)
 		for _, u := range unseen {

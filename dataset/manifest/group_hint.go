@@ -13,6 +13,8 @@ type GroupHint struct {
 	Column string
 	// Found says how many of its values occur more than once.
 	Found string
+	// Named reports whether the column has a name of what rows belong to, such as patient or customer. Others are told by their values.
+	Named bool
 }
 
 // GroupHints finds the unused columns that may be groups by the names and values of the first file's columns, as [Look] does. It returns
@@ -47,7 +49,7 @@ func (m *Manifest) GroupHints() (hints []GroupHint, err error) {
 		}
 		if _, twice := c.repeated(); m.perhapsGroup(c, source) != "" {
 			hints = append(hints, GroupHint{c.Name, fmt.Sprintf("%d of %s of column %s %s there more than once", twice,
-				text.Several(len(c.distinct), "value"), text.OneLine(c.Name, 80), text.Form(twice, "is", "are"))})
+				text.Several(len(c.distinct), "value"), text.OneLine(c.Name, 80), text.Form(twice, "is", "are")), c.namesGroups()})
 		}
 	}
 	return hints, nil

@@ -58,9 +58,9 @@ func TestLookForIDs(t *testing.T) {
 		must.Equal(t, strings.Contains(strings.Join(g.Others, "\n"), "--group"), of.says != "", "%s: %q", of.name, g.Others)
 		must.Hold(t, strings.Contains(strings.Join(g.Others, "\n"), of.says), "%s: %q", of.name, g.Others)
 		hints := must.Get(g.GroupHints())(t)
-		must.Equal(t, len(hints), b2i(of.says != ""), "%s: %q", of.name, hints)
+		must.Equal(t, len(hints), b2i(of.says != ""), "%s: %v", of.name, hints)
 		if len(hints) > 0 {
-			must.Hold(t, hints[0].Column == of.name && strings.HasPrefix(hints[0].Found, "60 of 60 values of column "+of.name), "%q", hints)
+			must.Hold(t, hints[0].Column == of.name && strings.HasPrefix(hints[0].Found, "60 of 60 values of column "+of.name), "%v", hints)
 			g.Group = of.name
 			must.Equal(t, len(must.Get(g.GroupHints())(t)), 0, "hints of a group that is said")
 			g.Group, g.Features = "", []string{of.name[:1] + "*"}

@@ -29,7 +29,7 @@ var (
 	// outcomeNames are names of what is usually predicted.
 	outcomeNames = []string{"churn", "churned", "failure", "failed", "fraud", "survived", "converted", "conversion", "defaulted",
 		"readmitted", "relapse"}
-	splitNames  = []string{"split", "fold", "partition", "part", "set", "*split*"}
+	splitNames = []string{"split", "fold", "partition", "part", "set", "*split*"}
 	// groupNames are names of columns whose values say which rows belong together, where values are repeated.
 	groupNames = withIDs("patient", "subject", "participant", "person", "user", "speaker", "author", "document", "doc", "animal", "individual")
 	// partyNames are further names of such columns, where they have many values: few values are kinds of customers.
