@@ -21,6 +21,41 @@ const (
 	unitsOften = 5
 )
 
+// OtherUnit is a source whose numbers are probably in another unit than those of the other sources.
+type OtherUnit struct {
+	// Source is the index of the source.
+	Source int
+	// Low and High are the quartiles of its numbers, UsualLow and UsualHigh those of the typical source.
+	Low, High, UsualLow, UsualHigh float64
+}
+
+// String says what the numbers are, as in "from 16000 to 24000, which is 1e+03 times the range of the typical source, from 16 to 24".
+func (u OtherUnit) String() string {
+	return fmt.Sprintf("from %.6g to %.6g, which is %.3g times the range of the typical source, from %.6g to %.6g", u.Low, u.High,
+		(u.High-u.Low)/(u.UsualHigh-u.UsualLow), u.UsualLow, u.UsualHigh)
+}
+
+// OtherUnits returns the sources whose numbers are probably in another unit, ascending. numbers holds those of each source; sources with
+// fewer than 20 are not looked at. A source of another size alone, within what is usual among the sources, is not in another unit.
+func OtherUnits(numbers [][]float64) (out []OtherUnit) {
+	var all []ofUnits
+	negative, n := 0, 0
+	for i, of := range numbers {
+		if len(of) < farLeast {
+			continue
+		}
+		y := slices.Sorted(slices.Values(of))
+		below, _ := slices.BinarySearch(y, 0)
+		all = append(all, ofUnits{i, quantile(y, 0.25), quantile(y, 0.5), quantile(y, 0.75)})
+		negative, n = negative+below, n+len(y)
+	}
+	odd, usual := oddUnits(all, 50*negative <= n)
+	for _, u := range odd {
+		out = append(out, OtherUnit{u.source, u.q1, u.q3, usual.q1, usual.q3})
+	}
+	return out
+}
+
 // labelUnit is a source whose labels of a column are probably in another unit than those of the other sources. found says so in a message.
 type labelUnit struct {
 	column string
@@ -30,7 +65,7 @@ type labelUnit struct {
 
 // ofUnits holds the quartiles of the labels of a source.
 type ofUnits struct {
-	pool       int
+	source     int
 	q1, q2, q3 float64
 }
 
@@ -48,28 +83,19 @@ func (s *Set) labelUnits(columns []string) (out []labelUnit) {
 }
 
 func (s *Set) otherLabelUnits(column string) (out []labelUnit) {
-	var all []ofUnits
-	negative, labels := 0, 0
+	var pools []int
+	var numbers [][]float64
 	for i := range s.Tasks {
-		t := &s.Tasks[i]
-		y := t.numbers()
-		if t.Output.Name != column || len(y) < farLeast {
-			continue
+		if t := &s.Tasks[i]; t.Output.Name == column {
+			pools, numbers = append(pools, t.Pool), append(numbers, t.numbers())
 		}
-		slices.Sort(y)
-		below, _ := slices.BinarySearch(y, 0)
-		all = append(all, ofUnits{t.Pool, quantile(y, 0.25), quantile(y, 0.5), quantile(y, 0.75)})
-		negative, labels = negative+below, labels+len(y)
 	}
-	odd, usual := oddUnits(all, 50*negative <= labels)
 	of := "labels"
 	if column != "" {
 		of += " of " + text.OneLine(column, 80)
 	}
-	for _, u := range odd {
-		out = append(out, labelUnit{column, u.pool, fmt.Sprintf(
-			"half of the %s are from %.6g to %.6g, which is %.3g times the range of the typical source, from %.6g to %.6g", of, u.q1, u.q3,
-			u.half()/usual.half(), usual.q1, usual.q3)})
+	for _, u := range OtherUnits(numbers) {
+		out = append(out, labelUnit{column, pools[u.Source], fmt.Sprintf("half of the %s are %s", of, u)})
 	}
 	return out
 }

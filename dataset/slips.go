@@ -31,7 +31,7 @@ const (
 // in all. A few such labels make up most of the squared error, and so decide what is fitted. Where numbers are logarithms, log is the
 // transformation that made them, since decimal points are lost before it; otherwise log is nil.
 func Slips(numbers [][]float64, log *table.Log) [][]int {
-	out, decimal := make([][]int, len(numbers)), make([][]int, len(numbers))
+	out := make([][]int, len(numbers))
 	centres, halves := make([]float64, len(numbers)), make([]float64, len(numbers))
 	var rest []float64
 	for i, of := range numbers {
@@ -71,19 +71,15 @@ func Slips(numbers [][]float64, log *table.Log) [][]int {
 		if len(out[i]) > max(1, len(of)/slipOften) {
 			out[i] = nil
 		}
-		if len(of) >= slipLeast {
-			if log == nil {
-				decimal[i] = decimalSlips(of, centres[i], half)
-				continue
-			}
-			plain := make([]float64, len(of))
-			for at, v := range of {
-				plain[at] = log.Inverse(v)
-			}
-			decimal[i] = decimalSlips(plain, log.Inverse(centres[i]), 0)
+	}
+	out = union(out, decimalSlips(out, numbers, centres, half, log, far))
+	together := togetherSlips(numbers, log)
+	for i, of := range together {
+		if 2*len(of) >= len(numbers[i]) { // the others are not far, but their median is
+			out[i] = nil
 		}
 	}
-	return withDecimals(out, decimal, numbers, far)
+	return union(union(out, together), codeSlips(numbers, log))
 }
 
 // middleHalf returns the interquartile range of sorted numbers.
