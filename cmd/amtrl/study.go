@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"time"
@@ -84,7 +85,10 @@ func (o *studyFolder) open(ctx context.Context, out *output) (*study.Study, erro
 }
 
 func studyError(err error) error {
-	if _, ok := errors.AsType[*study.Contradiction](err); ok {
+	if c, ok := errors.AsType[*study.Contradiction](err); ok {
+		if len(c.Rows) > 0 && !c.Among {
+			err = fmt.Errorf("%w; --replace takes the new answers", err)
+		}
 		return &exitStatus{exitContradiction, err}
 	}
 	if _, ok := errors.AsType[*study.Stop](err); ok || errors.Is(err, study.ErrAllAsked) || errors.Is(err, study.ErrScheduleOver) {

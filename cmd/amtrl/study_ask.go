@@ -216,18 +216,21 @@ func (o *studyTellOptions) run(ctx context.Context) error {
 	if err != nil {
 		return studyError(err)
 	}
-	if len(told.Far) > 0 {
-		o.note("%s", farText(told.Far))
+	for _, line := range oddLines(told.Far, told.OtherUnits) {
+		o.note("%s", line)
 	}
-	withdrawn, checked := "", ""
+	withdrawn, checked, unlabelled := "", "", ""
 	if told.Withdrawn > 0 {
 		withdrawn = fmt.Sprintf(" (%d with a label)", told.Withdrawn)
 	}
 	if o.checked.V {
 		checked = fmt.Sprintf("; %d marked as checked", told.Checked)
 	}
-	return o.emitEither(told, fmt.Sprintf("%s, %d replaced, %d skipped%s, %d unchanged; %d not asked for%s; %s %s pending\n",
-		text.Several(told.Labels, "label"), told.Replaced, told.Skipped, withdrawn, told.Known, told.Unasked, checked,
+	if n := told.Unlabelled; n > 0 {
+		unlabelled = fmt.Sprintf("; %s %s no label", text.Several(n, "row"), text.Form(n, "has", "have"))
+	}
+	return o.emitEither(told, fmt.Sprintf("%s, %d replaced, %d skipped%s, %d unchanged; %d not asked for%s%s; %s %s pending\n",
+		text.Several(told.Labels, "label"), told.Replaced, told.Skipped, withdrawn, told.Known, told.Unasked, checked, unlabelled,
 		text.Several(told.Pending, "row"), text.Form(told.Pending, "is", "are")))
 }
 

@@ -294,15 +294,27 @@ func (o *studyVerifyOptions) run(ctx context.Context) error {
 		text.Several(v.Asks, "ask"), text.Several(v.Rounds, "round")))
 }
 
-func farLine(st *study.Status) string {
-	if len(st.Far) == 0 {
-		return ""
+func farLine(st *study.Status) (lines string) {
+	for _, line := range oddLines(st.Far, st.OtherUnits) {
+		lines += line + "\n"
 	}
-	return farText(st.Far) + "\n"
+	return lines
 }
 
-// farText lists labels that lie far from the others of their source and are probably slips.
-func farText(far []string) string {
-	return fmt.Sprintf("far from the other labels of their sources, and a few such decide what is learned: %s; where they are slips, tell "+
-		"them again with --replace, and where they are right with --checked", text.List(far, mostListed))
+// oddLines lists labels that lie far from the others of their source and are probably slips, and sources whose labels are probably in
+// another unit.
+func oddLines(far []string, units []study.OtherUnit) (lines []string) {
+	if len(far) > 0 {
+		lines = append(lines, fmt.Sprintf("far from the other labels of their sources, and a few such decide what is learned: %s; where they "+
+			"are slips, tell them again with --replace, and where they are right with --checked", text.List(far, mostListed)))
+	}
+	for i, u := range units {
+		if i == mostListed {
+			lines = append(lines, fmt.Sprintf("the labels of %s more are in another unit too", text.Several(len(units)-i, "source")))
+			break
+		}
+		lines = append(lines, fmt.Sprintf("%s: where they are in another unit, tell them again with --replace, and where they are right with "+
+			"--checked", u))
+	}
+	return lines
 }

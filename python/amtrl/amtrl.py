@@ -85,16 +85,20 @@ class Study:
     def tell(self, answers: Table, replace: bool = False, checked: bool = False) -> dict[str, Any]:
         """Take labels from a table with id and the columns of labels, from a file of a table, or from Label Studio's export.
 
-        Rows without a label are ignored, and the status "skip" gives a row up. If one answer is refused, none is taken.
+        Rows without a label are counted as "unlabelled", and the status "skip" gives a row up. If one answer is refused, none is taken.
         Raises Contradiction if a label differs from an earlier one, or a row with a label is given up, unless replace is set:
         then the label is replaced or withdrawn. Returns how many rows changed and how many are pending, and under "far" the
-        numbers so far from the others of their source that they are probably slips; a warning lists them too. checked says that
-        the numbers of the table are right, so that they are no longer listed.
+        numbers so far from the others of their source that they are probably slips, with their ids under "far_labels", and under
+        "other_units" the sources whose numbers are probably in another unit; warnings list them too. checked says that the numbers
+        of the table are right, so that they are no longer listed.
         """
         with tempfile.TemporaryDirectory() as folder:
             told = json.loads(self._study("tell", _write(answers, Path(folder)), "--json", *_flags(dict(replace=replace, checked=checked))))
         if told.get("far"):
             warnings.warn("far from the other labels of their sources: " + ", ".join(told["far"]), stacklevel=2)
+        if told.get("other_units"):
+            sources = ", ".join(unit["source"] for unit in told["other_units"])
+            warnings.warn("probably in another unit than the labels of the other sources: those of " + sources, stacklevel=2)
         return told
 
     def fit(self) -> dict[str, Any]:

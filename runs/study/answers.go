@@ -23,14 +23,15 @@ type answer struct {
 	id, source string
 	skip       bool
 	values     []float32 // NaN for none
+	empty      bool      // there is neither a label nor skip
 }
 
 // statusSkip is the status of a row that is given up.
 const statusSkip = "skip"
 
-// readAnswers reads the labels of some outputs from a file of answers. It leaves out rows that neither answer nor skip. An error names the
-// first row that is wrong, and a few others.
-func (s *Study) readAnswers(path string, outputs []columnar.Output) ([]answer, error) {
+// readAnswers reads the labels of some outputs from a file of answers. It leaves out rows that neither answer nor skip, and returns the
+// number of those of them that have an id. An error names the first row that is wrong, and a few others.
+func (s *Study) readAnswers(path string, outputs []columnar.Output) (out []answer, unlabelled int, err error) {
 	t, err := table.Open(path, table.FormatOf(path))
 	if strings.HasSuffix(strings.ToLower(path), ".json") && (err != nil || isLabelStudio(t.Columns())) {
 		if err == nil {
@@ -39,14 +40,13 @@ func (s *Study) readAnswers(path string, outputs []columnar.Output) ([]answer, e
 		return s.readLabelStudio(path, outputs)
 	}
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	defer t.Close()
 	q, at, err := s.answerColumns(path, t.Columns())
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	var out []answer
 	var bad error      // the error of the first row that is wrong
 	var also []string  // places of the other rows that are wrong
 	var words []string // words that are no classes, in the order of the rows
@@ -61,8 +61,10 @@ func (s *Study) readAnswers(path string, outputs []columnar.Output) ([]answer, e
 				bad = err
 			case err != nil:
 				also = append(also, strings.TrimPrefix(b.Where(i), path+": "))
-			case a != nil:
+			case !a.empty:
 				out = append(out, *a)
+			case a.id != "":
+				unlabelled++
 			}
 		}
 		return nil
@@ -74,7 +76,7 @@ func (s *Study) readAnswers(path string, outputs []columnar.Output) ([]answer, e
 	if err == nil && len(words) > 1 {
 		bad = fmt.Errorf("%w; the words that are no classes: %s", bad, text.List(words, mostListed))
 	}
-	return out, cmp.Or(err, bad)
+	return out, unlabelled, cmp.Or(err, bad)
 }
 
 // answerPlaces holds the indices of columns among the scalars of a query, -1 for columns that the file lacks. also is a column called
@@ -86,11 +88,11 @@ type answerPlaces struct {
 	names              []string // names of the scalars
 }
 
-// answerColumns finds the columns of the id, the labels, the source and the status by their names, as they are or else in other capitals,
-// as users of Excel write them. A single label may be called label.
+// answerColumns finds the columns of the id, the labels, the source and the status by their names, as they are, or else in other capitals
+// and with blanks around them, as users of Excel write them. A single label may be called label.
 func (s *Study) answerColumns(path string, columns []table.Column) (q table.Query, at answerPlaces, err error) {
 	add := func(names ...string) int {
-		for _, same := range []func(a, b string) bool{func(a, b string) bool { return a == b }, strings.EqualFold} {
+		for _, same := range []func(a, b string) bool{func(a, b string) bool { return a == b }, strings.EqualFold, sameTrimmed} {
 			for _, name := range names {
 				i := slices.IndexFunc(columns, func(c table.Column) bool { return name != "" && same(c.Name, name) })
 				if i >= 0 {
@@ -122,11 +124,18 @@ func (s *Study) answerColumns(path string, columns []table.Column) (q table.Quer
 			err = fmt.Errorf("%w (it may also be called label)", err)
 		}
 	}
-	at.names = q.Scalars
+	for _, name := range q.Scalars {
+		at.names = append(at.names, strings.TrimSpace(name))
+	}
 	return q, at, err
 }
 
-// readAnswer reads row i of a batch. It returns nil where the row has neither a label nor a status.
+// sameTrimmed reports whether two names are the same in other capitals and with blanks around them.
+func sameTrimmed(a, b string) bool {
+	return strings.EqualFold(strings.TrimSpace(a), strings.TrimSpace(b))
+}
+
+// readAnswer reads row i of a batch.
 func (s *Study) readAnswer(b *table.Batch, at answerPlaces, outputs []columnar.Output, i int) (*answer, error) {
 	cell := func(place int) string {
 		if place < 0 || b.Scalars[place].IsMissing(i) {
@@ -135,7 +144,7 @@ func (s *Study) readAnswer(b *table.Batch, at answerPlaces, outputs []columnar.O
 		return strings.Clone(b.Scalars[place].Name(i))
 	}
 	a := &answer{where: b.Where(i), id: cell(at.id), source: text.Word(cell(at.source))}
-	switch word := text.Word(cell(at.status)); strings.ToLower(word) {
+	switch word := strings.TrimSpace(cell(at.status)); strings.ToLower(word) {
 	case "":
 	case statusSkip:
 		a.skip = true
@@ -161,7 +170,7 @@ func (s *Study) readAnswer(b *table.Batch, at answerPlaces, outputs []columnar.O
 		}
 		return v, nil
 	}
-	labelled := false
+	a.empty = !a.skip
 	for c, o := range outputs {
 		v, err := read(o, at.labels[c])
 		if err == nil && at.also >= 0 {
@@ -176,21 +185,19 @@ func (s *Study) readAnswer(b *table.Batch, at answerPlaces, outputs []columnar.O
 		if err != nil {
 			return nil, err
 		}
-		labelled = labelled || v == v
+		if v == v && a.skip {
+			return nil, fmt.Errorf("%s, column status: expected a label or %s, found both", a.where, statusSkip)
+		}
+		a.empty = a.empty && v != v
 		a.values = append(a.values, v)
 	}
-	switch {
-	case a.skip && labelled:
-		return nil, fmt.Errorf("%s, column status: expected a label or %s, found both", a.where, statusSkip)
-	case !a.skip && !labelled:
-		return nil, nil
-	case a.id == "":
+	if a.id == "" && !a.empty {
 		return nil, fmt.Errorf("%s, column %s: expected the id of a row, found none", a.where, at.names[at.id])
 	}
 	return a, nil
 }
 
-// takeAnswer returns an answer with labels of some outputs, or nil where it says nothing.
+// takeAnswer returns an answer with labels of some outputs.
 func (s *Study) takeAnswer(of *Answer, outputs []columnar.Output) (*answer, error) {
 	for _, name := range slices.Sorted(maps.Keys(of.Labels)) {
 		if !slices.ContainsFunc(s.data.Outputs, func(o columnar.Output) bool { return o.Name == name }) {
@@ -201,22 +208,20 @@ func (s *Study) takeAnswer(of *Answer, outputs []columnar.Output) (*answer, erro
 			return nil, fmt.Errorf("expected labels of %s, found one of %q", text.OneLine(strings.Join(names, ", "), 200), text.OneLine(name, 80))
 		}
 	}
-	a, labelled := &answer{id: of.ID, source: of.Source, skip: of.Skip}, false
+	a := &answer{id: of.ID, source: of.Source, skip: of.Skip, empty: !of.Skip}
+	if a.id == "" {
+		return nil, errors.New("expected the id of a row, found none")
+	}
 	for _, o := range outputs {
 		v, err := s.readLabel(o, of.Labels[o.Name])
 		if err != nil {
 			return nil, fmt.Errorf("row %s, column %s: %w", text.OneLine(of.ID, 80), o.Name, err)
 		}
-		labelled = labelled || v == v
+		if v == v && a.skip {
+			return nil, errors.New("expected labels or Skip, found both")
+		}
+		a.empty = a.empty && v != v
 		a.values = append(a.values, v)
-	}
-	switch {
-	case of.Skip && labelled:
-		return nil, errors.New("expected labels or Skip, found both")
-	case !of.Skip && !labelled:
-		return nil, nil
-	case of.ID == "":
-		return nil, errors.New("expected the id of a row, found none")
 	}
 	return a, nil
 }

@@ -29,7 +29,7 @@ func TestReadAnswerOfBlanks(t *testing.T) {
 	b := &table.Batch{Rows: 2, Scalars: []table.Values{{Text: []string{"r1", "r2"}}, {Text: []string{"  ", "-0"}}, {Text: []string{" ", "\t"}},
 		{Text: []string{" ", "-0.0"}}, {Text: []string{"  ", "-0"}}}}
 	a := must.Get(new(Study).readAnswer(b, at, outputs, 0))(t)
-	must.Hold(t, a == nil, "an answer of blanks is %+v, expected none", a)
+	must.Hold(t, a.empty, "an answer of blanks is %+v, expected none", a)
 	a = must.Get(new(Study).readAnswer(b, at, outputs, 1))(t)
 	must.Equal(t, a.source, "0", "source")
 	must.EqualSlices(t, a.values, []float32{0, 0}, "values")

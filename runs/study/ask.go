@@ -134,14 +134,15 @@ func (s *Study) repeat(e *AskEvent, r Request) (*Asked, error) {
 		if e.Budget != 0 {
 			was = "budget " + text.Number(e.Budget)
 		}
-		return nil, &Contradiction{fmt.Sprintf("request %q was made with %s, expected the same, found %g", r.Key, was, r.Budget)}
+		return nil, &Contradiction{text: fmt.Sprintf("request %q was made with %s, expected the same, found %g", r.Key, was, r.Budget)}
 	}
 	if r.TargetRows != e.TargetRows {
-		return nil, &Contradiction{fmt.Sprintf("request %q was made for %s of the target, expected the same, found %d", r.Key,
+		return nil, &Contradiction{text: fmt.Sprintf("request %q was made for %s of the target, expected the same, found %d", r.Key,
 			text.Several(e.TargetRows, "row"), r.TargetRows)}
 	}
 	if r.Expires > 0 && e.Expires == "" {
-		return nil, &Contradiction{fmt.Sprintf("request %q was made without an expiry, expected the same, found one of %s", r.Key, r.Expires)}
+		return nil, &Contradiction{text: fmt.Sprintf("request %q was made without an expiry, expected the same, found one of %s", r.Key,
+			r.Expires)}
 	}
 	asked, err := s.asked(e)
 	if err == nil {

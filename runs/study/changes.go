@@ -3,6 +3,7 @@ package study
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/amtrl/amtrl/internal/text"
 )
@@ -14,7 +15,8 @@ type changes struct {
 	told           Told
 	labels         []TellRows // by pool, as skips and checked are
 	skips, checked [][]int32
-	conflicts      []string // rows that already have another answer
+	conflicts      []string       // rows that already have another answer
+	contradicted   []Contradicted // their labels
 }
 
 func newChanges(st *state, how TellOptions) *changes {
@@ -39,6 +41,7 @@ func (c *changes) skip(a placed, r *row) bool {
 	switch have := c.st.label(a.pool, a.row); {
 	case have != nil && !c.how.Replace:
 		c.conflicts = append(c.conflicts, fmt.Sprintf("%s (%s, skipped now)", text.OneLine(a.id, 80), c.st.study.labelText(have)))
+		c.contradicted = append(c.contradicted, c.st.study.contradicted(a.answer, false, have, false)...)
 	case r != nil && r.status == skipped:
 		c.told.Known++
 	default:
@@ -66,6 +69,7 @@ func (c *changes) label(a placed, r *row) bool {
 	}
 	if other && !c.how.Replace {
 		c.conflicts = append(c.conflicts, fmt.Sprintf("%s (%s, now %s)", text.OneLine(a.id, 80), s.labelText(have), s.labelText(a.values)))
+		c.contradicted = append(c.contradicted, s.contradicted(a.answer, false, have, false)...)
 		return false
 	}
 	if c.how.Checked && (r == nil || !r.checked || news || other) {
@@ -92,11 +96,35 @@ func (c *changes) label(a placed, r *row) bool {
 	return true
 }
 
+// contradicted returns the labels in which an answer differs from an earlier one, which skipped the row or had these values. A column that
+// only one of them has contradicts among the answers of one call.
+func (s *Study) contradicted(a *answer, skipped bool, values []float32, among bool) (out []Contradicted) {
+	if skipped != a.skip {
+		all := func(skip bool, values []float32) string {
+			var list []string
+			for c, o := range s.data.Outputs {
+				if !skip && values[c] == values[c] {
+					list = append(list, textOf(o, values[c]))
+				}
+			}
+			return strings.Join(list, ", ")
+		}
+		return []Contradicted{{ID: a.id, Have: all(skipped, values), Got: all(a.skip, a.values)}}
+	}
+	for c, o := range s.data.Outputs {
+		have, got := values[c], a.values[c]
+		if both := have == have && got == got; both && have != got || !both && among && (have == have || got == got) {
+			out = append(out, Contradicted{a.id, o.Name, textOf(o, have), textOf(o, got)})
+		}
+	}
+	return out
+}
+
 // event returns the changes as an event, with the rows grouped by source. If rows already have another answer, it returns a
 // [Contradiction].
 func (c *changes) event() (*TellEvent, error) {
 	if n := len(c.conflicts); n > 0 {
-		return nil, &Contradiction{fmt.Sprintf("%s %s another answer already: %s; nothing was changed; --replace takes the new answers",
+		return nil, &Contradiction{Rows: c.contradicted, text: fmt.Sprintf("%s %s another answer already: %s; nothing was changed",
 			text.Several(n, "row"), text.Form(n, "has", "have"), text.List(c.conflicts, mostListed))}
 	}
 	e, s := &TellEvent{Replace: c.how.Replace}, c.st.study

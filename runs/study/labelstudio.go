@@ -57,17 +57,16 @@ func isLabelStudio(columns []table.Column) bool {
 
 // readLabelStudio reads the JSON that Label Studio exports. The label of a column comes from the control of that name, or from any control
 // where there is only one column. Of several annotations of a task the last one that is not cancelled counts; a task whose annotations are
-// all cancelled is a skipped row.
-func (s *Study) readLabelStudio(path string, outputs []columnar.Output) ([]answer, error) {
+// all cancelled is a skipped row. readLabelStudio leaves out the other tasks without a label, and returns their number.
+func (s *Study) readLabelStudio(path string, outputs []columnar.Output) (out []answer, unlabelled int, err error) {
 	raw, err := atomicfile.ReadFile(path, maxLabelStudio)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	tasks, err := decodeLabelStudio(raw)
 	if err != nil {
-		return nil, fmt.Errorf("%s: expected a list of rows, or of tasks as Label Studio exports them: %w", path, err)
+		return nil, 0, fmt.Errorf("%s: expected a list of rows, or of tasks as Label Studio exports them: %w", path, err)
 	}
-	var out []answer
 	for n, t := range tasks {
 		a := answer{where: fmt.Sprintf("%s: task %d", path, n)}
 		switch id := t.Data["id"].(type) {
@@ -80,7 +79,7 @@ func (s *Study) readLabelStudio(path string, outputs []columnar.Output) ([]answe
 			}
 		}
 		if a.id == "" {
-			return nil, fmt.Errorf("%s, data.id: expected the id of a row, found %v", a.where, t.Data["id"])
+			return nil, 0, fmt.Errorf("%s, data.id: expected the id of a row, found %v", a.where, t.Data["id"])
 		}
 		a.source, _ = t.Data["source"].(string)
 		a.values = slices.Repeat([]float32{float32(math.NaN())}, len(outputs))
@@ -92,7 +91,7 @@ func (s *Study) readLabelStudio(path string, outputs []columnar.Output) ([]answe
 		if last >= 0 {
 			for _, r := range t.Annotations[last].Result {
 				if err := s.readResult(&a, outputs, r); err != nil {
-					return nil, fmt.Errorf("%s, %s: %w", a.where, text.OneLine(r.From, 80), err)
+					return nil, 0, fmt.Errorf("%s, %s: %w", a.where, text.OneLine(r.From, 80), err)
 				}
 			}
 		}
@@ -102,9 +101,11 @@ func (s *Study) readLabelStudio(path string, outputs []columnar.Output) ([]answe
 		a.skip = last < 0 && len(t.Annotations) > 0
 		if a.skip || labelled {
 			out = append(out, a)
+		} else {
+			unlabelled++
 		}
 	}
-	return out, nil
+	return out, unlabelled, nil
 }
 
 // decodeLabelStudio keeps numbers as they are written, since float64 does not hold all whole numbers above 2^53.

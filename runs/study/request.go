@@ -56,7 +56,23 @@ type AskedRow struct {
 }
 
 // Contradiction is the error of a request or an answer that is at odds with an earlier one. Nothing was changed.
-type Contradiction struct{ text string }
+type Contradiction struct {
+	// Rows are the rows whose answers contradict earlier ones, with an element for each column that does. It is empty for requests.
+	Rows []Contradicted
+	// Among says that the earlier answer is one of the same call, so that [TellOptions.Replace] does not help.
+	Among bool
+	text  string
+}
+
+// Contradicted is the label of a row that is at odds with an earlier answer.
+type Contradicted struct {
+	ID string
+	// Column is the column of the label. It is empty where one of the answers gives the row up: then Have or Got is empty, and the other has
+	// the labels of all columns, separated by commas.
+	Column string
+	// Have is the earlier label and Got the later one, as they stand in a file.
+	Have, Got string
+}
 
 func (e *Contradiction) Error() string { return e.text }
 

@@ -31,8 +31,11 @@ type Status struct {
 	Fresh  bool `json:"fresh"`
 	// Outdated says that the last round learned from labels that were replaced since, so that the next ask learns first in any case.
 	Outdated bool `json:"outdated,omitempty"`
-	// Far names the numbers among all labels that are so far from the others of their source that they are probably slips.
-	Far []string `json:"far,omitempty"`
+	// FarLabels are the numbers among all labels that are probably slips, and Far names them. OtherUnits are the sources whose labels are
+	// probably in another unit.
+	Far        []string    `json:"far,omitempty"`
+	FarLabels  []FarLabel  `json:"far_labels,omitempty"`
+	OtherUnits []OtherUnit `json:"other_units,omitempty"`
 	// Last is what the last round found. Next is what an ask of the study's own budget is expected to bring now; it is absent where nothing
 	// can be said yet or the ask would have no rows.
 	Last *runs.RoundScore `json:"last,omitempty"`
@@ -146,8 +149,8 @@ func (s *Study) Status() (*Status, error) {
 	for _, number := range st.late(s.now()) {
 		out.Late += st.waiting(number)
 	}
-	if far, err := st.slips(func(place) bool { return true }); err == nil { // an error is ignored, as by Tell
-		out.Far = far
+	if far, units, err := st.slips(func(place) bool { return true }); err == nil { // an error is ignored, as by Tell
+		out.Far, out.FarLabels, out.OtherUnits = namesOf(far), far, units
 	}
 	scores, err := s.scores(st)
 	if err != nil {

@@ -30,9 +30,14 @@ type Told struct {
 	Known     int `json:"known"`
 	// Checked counts the rows that were marked as looked at, whose labels are right.
 	Checked int `json:"checked,omitempty"`
-	Pending int `json:"pending"`
-	// Far names the numbers among these labels that are so far from the others of their source that they are probably slips.
-	Far []string `json:"far,omitempty"`
+	// Unlabelled counts the answers that neither have a label nor give their row up. They change nothing.
+	Unlabelled int `json:"unlabelled,omitempty"`
+	Pending    int `json:"pending"`
+	// FarLabels are the numbers among these labels that are probably slips, and Far names them. OtherUnits are the sources of these labels
+	// whose labels are probably in another unit.
+	Far        []string    `json:"far,omitempty"`
+	FarLabels  []FarLabel  `json:"far_labels,omitempty"`
+	OtherUnits []OtherUnit `json:"other_units,omitempty"`
 }
 
 // TellOptions says what answers may do besides adding labels.
@@ -47,11 +52,13 @@ type TellOptions struct {
 
 // Answer is what somebody says of one row.
 type Answer struct {
+	// ID is the id of the row, which must be one of the data, whatever the answer says.
 	ID string
 	// Source, if it is not empty, must be the source that has the row.
 	Source string
 	// Labels holds the label of each column, as it would stand in a file: a class, or a number in the units of the column. Columns that are
-	// missing, and empty labels, say nothing.
+	// missing say nothing, nor do empty labels and words for none, such as NaN and those that the manifest lists as missing. An answer
+	// without a label that does not skip the row changes nothing, and is counted by [Told.Unlabelled].
 	Labels map[string]string
 	// Skip gives the row up: it is not asked for again, and a label that it has does not count. The answer has no labels then.
 	Skip bool
@@ -59,28 +66,27 @@ type Answer struct {
 
 // TellAnswers takes answers, all of them or none.
 func (s *Study) TellAnswers(ctx context.Context, answers []Answer, how TellOptions) (Told, error) {
-	return s.tell(ctx, how, func(outputs []columnar.Output) ([]answer, error) {
+	return s.tell(ctx, how, func(outputs []columnar.Output) ([]answer, int, error) {
 		var out []answer
 		for i := range answers {
 			a, err := s.takeAnswer(&answers[i], outputs)
-			switch {
-			case err != nil:
-				return nil, fmt.Errorf("answer %d: %w", i, err)
-			case a != nil:
-				a.where = fmt.Sprintf("answer %d", i)
-				out = append(out, *a)
+			if err != nil {
+				return nil, 0, fmt.Errorf("answer %d: %w", i, err)
 			}
+			a.where = fmt.Sprintf("answer %d", i)
+			out = append(out, *a)
 		}
-		return out, nil
+		return out, 0, nil
 	})
 }
 
 // Tell takes the answers of a file, all of them or none.
 func (s *Study) Tell(ctx context.Context, path string, how TellOptions) (Told, error) {
-	return s.tell(ctx, how, func(outputs []columnar.Output) ([]answer, error) { return s.readAnswers(path, outputs) })
+	return s.tell(ctx, how, func(outputs []columnar.Output) ([]answer, int, error) { return s.readAnswers(path, outputs) })
 }
 
-func (s *Study) tell(ctx context.Context, how TellOptions, from func(outputs []columnar.Output) ([]answer, error)) (Told, error) {
+// tell takes the answers that from returns, with the number of others that say nothing.
+func (s *Study) tell(ctx context.Context, how TellOptions, from func(outputs []columnar.Output) ([]answer, int, error)) (Told, error) {
 	var told Told
 	if s.data == nil {
 		return told, errDetached
@@ -90,7 +96,7 @@ func (s *Study) tell(ctx context.Context, how TellOptions, from func(outputs []c
 		return told, errors.New("checked: expected labels that are numbers, of which some may be named as far from others, found classes")
 	}
 	read := s.outputs()
-	answers, err := from(read)
+	answers, unlabelled, err := from(read)
 	if err != nil {
 		return told, err
 	}
@@ -118,6 +124,7 @@ func (s *Study) tell(ctx context.Context, how TellOptions, from func(outputs []c
 	for _, a := range rows {
 		changed.take(a)
 	}
+	changed.told.Unlabelled = unlabelled + len(answers) - labelled(answers)
 	e, err := changed.event()
 	if err != nil {
 		return told, err
@@ -133,8 +140,8 @@ func (s *Study) tell(ctx context.Context, how TellOptions, from func(outputs []c
 		if err := st.apply(&j.events[len(j.events)-1]); err != nil {
 			return Told{}, err
 		}
-		if far, err := st.slipsOf(e); err == nil { // the answers are taken, whether or not their ids can be read
-			told.Far = far
+		if far, units, err := st.slipsOf(e); err == nil { // the answers are taken, whether or not their ids can be read
+			told.Far, told.FarLabels, told.OtherUnits = namesOf(far), far, units
 		}
 	}
 	told.Pending = st.pending()
@@ -147,8 +154,8 @@ type placed struct {
 	place
 }
 
-// placed returns the answers with the places of their rows, each row once. An unknown id is an error, and different answers for one row are
-// a [Contradiction].
+// placed returns the answers that say something with the places of their rows, each row once. An unknown id is an error, and different
+// answers for one row are a [Contradiction].
 func (s *Study) placed(st *state, answers []answer) ([]placed, error) {
 	places, err := s.find(st, answers)
 	if err == nil && trimUnknown(answers, places) {
@@ -165,16 +172,17 @@ func (s *Study) placed(st *state, answers []answer) ([]placed, error) {
 		if at.pool < 0 {
 			return nil, s.unknownID(a, unknown(answers, places))
 		}
-		if name := s.data.Set.Pools[at.pool].Name; a.source != "" && a.source != name {
+		if name := s.data.Set.Pools[at.pool].Name; a.source != "" && a.source != name && strings.TrimSpace(a.source) != name {
 			return nil, fmt.Errorf("%s, column source: expected %s, which has the row %s, found %q", a.where, name, text.OneLine(a.id, 80),
 				text.OneLine(a.source, 80))
 		}
 		switch first := before[at]; {
+		case a.empty:
 		case first == nil:
 			before[at], out = a, append(out, placed{a, at})
 		case first.skip != a.skip || !sameValues(first.values, a.values):
-			return nil, &Contradiction{fmt.Sprintf("%s: row %s is there twice with different answers, also at %s; nothing was changed",
-				a.where, text.OneLine(a.id, 80), first.where)}
+			return nil, &Contradiction{Rows: s.contradicted(a, first.skip, first.values, true), Among: true, text: fmt.Sprintf(
+				"%s: row %s is there twice with different answers, also at %s; nothing was changed", a.where, text.OneLine(a.id, 80), first.where)}
 		}
 	}
 	return out, nil
@@ -222,6 +230,16 @@ func (s *Study) padded(id string) (found string, err error) {
 func unknown(answers []answer, places map[string]place) (n int) {
 	for _, a := range answers {
 		if places[a.id].pool < 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// labelled returns the number of answers that say something.
+func labelled(answers []answer) (n int) {
+	for i := range answers {
+		if !answers[i].empty {
 			n++
 		}
 	}

@@ -42,11 +42,14 @@ func TestTellAnswers(t *testing.T) {
 		"column": {Answer{ID: right.ID, Labels: map[string]string{"Label": "yes"}}, `answer 1: expected labels of label, found one of "Label"`},
 		"class": {Answer{ID: right.ID, Labels: map[string]string{"label": "maybe"}},
 			"answer 1: row " + right.ID + `, column label: expected one of the classes no, yes, found "maybe"`},
-		"both":   {Answer{ID: right.ID, Labels: right.Labels, Skip: true}, "answer 1: expected labels or Skip, found both"},
-		"no id":  {Answer{Labels: right.Labels}, "answer 1: expected the id of a row, found none"},
-		"id":     {Answer{ID: "nobody", Labels: right.Labels}, "answer 1"},
-		"source": {Answer{ID: right.ID, Source: "elsewhere", Labels: right.Labels}, "answer 1, column source: expected "},
-		"twice":  {Answer{ID: right.ID, Skip: true}, "answer 1: row " + right.ID + " is there twice with different answers, also at answer 0"},
+		"both":           {Answer{ID: right.ID, Labels: right.Labels, Skip: true}, "answer 1: expected labels or Skip, found both"},
+		"no id":          {Answer{Labels: right.Labels}, "answer 1: expected the id of a row, found none"},
+		"id":             {Answer{ID: "nobody", Labels: right.Labels}, "answer 1"},
+		"id of no label": {Answer{ID: "nobody"}, "answer 1"},
+		"nothing":        {Answer{}, "answer 1: expected the id of a row, found none"},
+		"source":         {Answer{ID: right.ID, Source: "elsewhere", Labels: right.Labels}, "answer 1, column source: expected "},
+		"twice": {Answer{ID: right.ID, Skip: true}, "answer 1: row " + right.ID +
+			" is there twice with different answers, also at answer 0"},
 	} {
 		must.Fail(t, what, must.Err(other.TellAnswers(t.Context(), []Answer{right, c.is}, TellOptions{})), c.want)
 	}
@@ -55,5 +58,6 @@ func TestTellAnswers(t *testing.T) {
 	want := must.Get(f.Tell(t.Context(), f.answers(t, "all.csv", lines...), TellOptions{}))(t)
 	got := must.Get(other.TellAnswers(t.Context(), answers, TellOptions{}))(t)
 	must.Hold(t, got.Labels == want.Labels && got.Skipped == 1 && got.Pending == 1 && want.Pending == 1, "%+v, expected %+v", got, want)
+	must.Hold(t, got.Unlabelled == 1 && want.Unlabelled == 1, "%d and %d rows have no label, expected 1", got.Unlabelled, want.Unlabelled)
 	foldertest.Equal(t, "answers from memory", foldertest.Read(t, other.Dir), foldertest.Read(t, f.Dir))
 }

@@ -21,8 +21,8 @@ func TestWithdrawnLabels(t *testing.T) {
 	before := must.Get(f.Status())(t)
 	asked := a.Rows[0]
 	skip := f.answers(t, "skip.csv", "id,status", asked.ID+",skip", "t3,skip")
-	must.Fail(t, "without --replace", must.Err(f.Tell(t.Context(), skip, TellOptions{})), "2 rows have another answer already: "+asked.ID,
-		"skipped now", "; --replace takes the new answers")
+	must.Fail(t, "without Replace", must.Err(f.Tell(t.Context(), skip, TellOptions{})), "2 rows have another answer already: "+asked.ID,
+		"skipped now", "; nothing was changed")
 	told := must.Get(f.Tell(t.Context(), skip, TellOptions{Replace: true}))(t)
 	must.Hold(t, told.Skipped == 2 && told.Withdrawn == 2 && told.Unasked == 1, "%+v", told)
 	again := must.Get(f.Tell(t.Context(), skip, TellOptions{}))(t)
