@@ -34,9 +34,10 @@ type Choice struct {
 const maxFitted = 1000
 
 // Fit adapts settings of preset "default" to the data and returns them with the choices that it made. targets are
-// names of SourcesIn under complete settings; names that the data do not have are ignored. The command line calls Fit,
-// so that a program that does too gets the same settings. Settings in given are left alone, SettingSchedule with its
-// budget.
+// names of SourcesIn under complete settings; names that the data do not have are ignored here, and refused by
+// runs.Identity.Check. The command line calls Fit, so that a program that does too gets the same settings. Settings in
+// given are left alone, SettingSchedule with its budget. given may have names of any settings; those that are none of
+// the constants above, mistyped ones too, mean nothing.
 //
 // For data that name their outputs Fit chooses
 //

@@ -52,6 +52,9 @@ type Learner struct {
 // NewLearner prepares the representation of a problem whose data set is resident. The caller must close the learner. Learners of one
 // problem may work at the same time.
 func NewLearner(data *Resident, p *Problem) (*Learner, error) {
+	if data == nil || p == nil {
+		return nil, errors.New("expected data on a device and a problem, found nil")
+	}
 	if !slices.Equal(data.Set.Pools, p.Set.Pools) {
 		return nil, fmt.Errorf("the problem is of the pools of %s: expected those of %s, which are resident", p.Set.Title(), data.Set.Title())
 	}

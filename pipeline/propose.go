@@ -100,7 +100,8 @@ func (p *Problem) allocate(st State, method string, e int) ([]int, error) {
 
 // Allocate returns how many samples in all method Active gives each source for a total cost: by the relevance of the
 // round last, or uniformly if last is nil. have holds the samples that each source has and keeps, and limit the most
-// that it can have. A source gets at least floor samples where its limit allows.
+// that it can have. A source gets at least floor samples where its limit allows. have and limit must have an element for
+// each source, and so must last.Nu, whose numbers are finite, and last.Match, unless it is nil; cost must be finite.
 func (p *Problem) Allocate(last *Epoch, cost float64, floor int, have, limit []int) []int {
 	rates := uniformRates(p.Costs)
 	if last != nil {

@@ -45,6 +45,9 @@ func NewResident(device backend.Device, set *dataset.Set) (*Resident, error) {
 	if err := check(); err != nil {
 		return nil, err
 	}
+	if device == nil {
+		return nil, errors.New("expected a device for the data, found nil")
+	}
 	queue, err := device.NewQueue()
 	if err != nil {
 		return nil, err

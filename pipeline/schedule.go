@@ -102,7 +102,8 @@ type EpochPlan struct {
 }
 
 // Plan lists the epochs for sources whose samples cost costs[m] each, a representation of width k and rows of d
-// features.
+// features. The schedule must be complete and valid, as [Config.Complete] and [Config.Validate] leave it: Epochs is not
+// negative, and the schedule theory has its Theory.
 func (s Schedule) Plan(costs []float64, k, d int) []EpochPlan {
 	plans, ratio := make([]EpochPlan, s.Epochs), s.ratio(costs)
 	for i := range plans {

@@ -42,7 +42,8 @@ func (c Comparison) SameOrBetter() int { return c.Better + c.Same }
 
 const bootstrapResamples = 10_000
 
-// Compare pairs the scores of two methods. a and b have an entry for each target, with the score of each seed.
+// Compare pairs the scores of two methods. a and b have an entry for each target, with the score of each seed. They must
+// have equally many targets, and each target equally many seeds in both, one or more.
 //
 // The interval is that of a two-level bootstrap: targets are drawn with replacement, and for each its seeds. Without a
 // correction the noise of seeds would count twice, since the means of targets contain it too. So these means are moved
