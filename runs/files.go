@@ -16,6 +16,7 @@ import (
 	"github.com/amtrl/amtrl/dataset/table"
 	"github.com/amtrl/amtrl/internal/atomicfile"
 	"github.com/amtrl/amtrl/internal/jsonfile"
+	"github.com/amtrl/amtrl/internal/text"
 )
 
 // The files of the folder of a run, and of a sweep.
@@ -141,9 +142,11 @@ func (l timingLine) append(dir string) error {
 }
 
 // WriteTable creates the table file at path with the rows that write writes. The ending of path selects the format. It
-// is an error if the file exists. The file appears whole or not at all.
+// is an error that wraps [fs.ErrExist] if the file exists. The file appears whole or not at all.
 func WriteTable(path string, write func(table.Writer) error) error {
-	there := func() error { return fmt.Errorf("%s: expected no such file, found one; nothing was written", path) }
+	there := func() error {
+		return text.Mark(fmt.Errorf("%s: expected no such file, found one; nothing was written", path), fs.ErrExist)
+	}
 	if _, err := os.Lstat(path); err == nil {
 		return there()
 	}

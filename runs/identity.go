@@ -27,6 +27,10 @@ import (
 // ErrInUse is wrapped by the errors of [Run] and [Sweep] for a folder that another process, or another call, is writing.
 var ErrInUse = filelock.ErrLocked
 
+// ErrOtherSettings is wrapped by the errors of [Run], [Sweep] and [Identity.CheckRunFolder] for a folder of other work, whose settings,
+// data or version differ. So it is by that of study.Create for a folder that another study or something else is in.
+var ErrOtherSettings = errors.New("the folder holds other work")
+
 // Identity is what config.json holds: everything needed to repeat a run or a
 // sweep. Folders resume only under the same identity, whatever the data are called.
 type Identity struct {
@@ -73,7 +77,7 @@ func HostBLAS() string {
 }
 
 // NewIdentity describes work on a set with a chosen backend. It completes cfg, brings it into canonical form, and takes
-// the seed from it. The caller sets Targets, and Seeds and Budgets where there are several.
+// the seed from it. The caller sets Targets, and Seeds and Budgets where there are several. set must not be nil.
 func NewIdentity(version string, set *dataset.Set, choice backend.Choice, cfg pipeline.Config) Identity {
 	var device backend.Info
 	if choice.Device != nil {
@@ -89,9 +93,15 @@ func NewIdentity(version string, set *dataset.Set, choice backend.Choice, cfg pi
 	}
 }
 
+// errNoData is the error of work without data.
+var errNoData = errors.New("expected data on a device, found nil")
+
 // checkResident returns an error where the data on a device differ from those of the identity in more than their name, and
 // for a device, or a BLAS, other than those of the identity, whose results would have other bytes.
 func (i Identity) checkResident(data *pipeline.Resident) error {
+	if data == nil {
+		return errNoData
+	}
 	here := i
 	here.Backend.Info, here.Backend.BLAS = data.Device.Info(), HostBLAS()
 	if difference, err := i.Difference(here); err != nil || difference != "" {
@@ -248,8 +258,8 @@ func (i Identity) resume(dir string, join joining) (id Identity, there bool, err
 	case err != nil:
 		return i, false, err
 	case difference != "":
-		return i, false, fmt.Errorf("%s: %s: expected the same settings to resume; use another folder", filepath.Join(dir, configFile),
-			difference)
+		return i, false, text.Mark(fmt.Errorf("%s: %s: expected the same settings to resume; use another folder",
+			filepath.Join(dir, configFile), difference), ErrOtherSettings)
 	}
 	return id, slices.Equal(found.Seeds, id.Seeds) && slices.Equal(found.Budgets, id.Budgets), nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/internal/atomicfile"
 	"github.com/amtrl/amtrl/internal/safetensors"
+	"github.com/amtrl/amtrl/internal/text"
 	"github.com/amtrl/amtrl/pipeline"
 )
 
@@ -164,7 +165,7 @@ func chooseModel(dir, method string) (path string, raw []byte, err error) {
 	if info, no := os.Stat(dir); err != nil && no == nil && !info.IsDir() {
 		err = fmt.Errorf("%s: expected the folder of a finished run, found a file", dir)
 	} else if errors.Is(err, fs.ErrNotExist) {
-		err = fmt.Errorf("%s has no %s: expected the folder of a finished run", dir, modelFile)
+		err = text.Mark(fmt.Errorf("%s has no %s: expected the folder of a finished run", dir, modelFile), fs.ErrNotExist)
 	}
 	if err != nil || method == "" {
 		return path, raw, err

@@ -6,9 +6,12 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
+	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/internal/text"
 	"github.com/amtrl/amtrl/pipeline"
 )
 
@@ -35,22 +38,28 @@ type SourceShare struct {
 var ErrTransfer = fmt.Errorf("relevance %s is measured on the target's samples, which a model does not have: expected %s, %s, %s, or the "+
 	"run to have it", pipeline.Transfer, pipeline.MinNorm, pipeline.Ridge, pipeline.L1)
 
-// Settings returns the configuration of a run folder, or the default one if the folder holds only a model.
+// Settings returns the configuration of a run folder, or the default one if the folder holds only a model. The error for a folder that has
+// neither wraps [fs.ErrNotExist].
 func Settings(dir string) (pipeline.Config, error) {
 	id, err := ReadIdentity(dir)
 	if errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Stat(filepath.Join(dir, modelFile)); err != nil {
+			return pipeline.Config{}, fmt.Errorf("%s: expected the folder of a run, with %s, or of a model: %w", dir, configFile, err)
+		}
 		return pipeline.NewConfig(pipeline.PresetDefault)
 	}
 	return id.Config, err
 }
 
-// EstimateRelevance returns the estimate for the folder of a finished run by the relevance, the allocation and the costs of cfg. If the
-// relevance is that of the run, nu is the run's own. Otherwise it is estimated from the heads of the model on a queue of the device that
-// open opens and the caller closes: so a folder that holds only a model will do. [pipeline.RelevanceAuto] is then ridge.
+// EstimateRelevance returns the estimate for the folder of a finished run by the relevance, the allocation and the costs of cfg, which must
+// be complete ([pipeline.Config.Complete]). If the relevance is that of the run, nu is the run's own. Otherwise it is estimated from the
+// heads of the model on a queue of the device that open opens and the caller closes: so a folder that holds only a model will do.
+// [pipeline.RelevanceAuto] is then ridge. The error for a folder without a model wraps [fs.ErrNotExist].
 func EstimateRelevance(dir string, cfg pipeline.Config, open func() (backend.Device, error)) (*Estimate, error) {
 	if cfg.Relevance.Kind == pipeline.RelevanceAuto {
 		cfg.Relevance = pipeline.Relevance{Kind: pipeline.Ridge, Rcond: -1, Tau: 1}
 	}
+	cfg = cfg.Canonical()
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
@@ -93,11 +102,14 @@ func estimateBy(read func(dir string) (*pipeline.Model, error), dir string, cfg 
 	model, err := read(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("%s has no %s: expected the folder of a finished run", dir, modelFile)
+		return nil, text.Mark(fmt.Errorf("%s has no %s: expected the folder of a finished run", dir, modelFile), fs.ErrNotExist)
 	case err != nil:
 		return nil, err
 	case !slices.ContainsFunc(model.Heads, func(v float32) bool { return v != 0 }):
 		return nil, fmt.Errorf("%s: expected the heads of sources, found the model of method %s, which has none", dir, model.Method)
+	}
+	if open == nil {
+		return nil, errors.New("estimate: expected a function that opens a device, found nil")
 	}
 	device, err := open()
 	if err != nil {

@@ -19,9 +19,12 @@ import (
 // have passed, and at the end writes the files that README lists. A folder that holds part of the same work is resumed
 // from its checkpoint and ends in the same bytes (timing apart). One that holds all of it is read: its files are
 // compared with the hashes in result.json, and a file with another hash is written anew where it follows from others.
-// One process at a time can use the folder. data must be those of id: if their set is not the one that NewIdentity
-// took, all of it is read for the hash.
+// One process at a time can use the folder ([ErrInUse]), and the folder of other work is refused ([ErrOtherSettings]).
+// data must be those of id: if their set is not the one that NewIdentity took, all of it is read for the hash.
 func Run(ctx context.Context, data *pipeline.Resident, id Identity, dir string, progress func(pipeline.Step)) (*Result, error) {
+	if data == nil {
+		return nil, errNoData
+	}
 	if err := id.validate(data.Set); err != nil {
 		return nil, err
 	}

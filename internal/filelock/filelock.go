@@ -9,7 +9,7 @@ import (
 )
 
 // ErrLocked means that another process, or another lock of this process, holds the file or folder.
-var ErrLocked = errors.New("in use by another process")
+var ErrLocked = errors.New("in use by another process or another call")
 
 // Folder locks the folder dir until unlock or the end of the process. The lock is on the folder itself and leaves no file behind. The
 // error wraps [ErrLocked] if another process has locked the folder. Where folders cannot be locked, there is no lock and no error.
