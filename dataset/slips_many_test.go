@@ -118,6 +118,9 @@ func TestManyRightNumbersAreNoSlips(t *testing.T) {
 		"mostly 0": func() [][]float64 {
 			return alike(30, func() float64 { return skewed(0.1) * float64(bit(rng.Float64() > 0.7)) })
 		},
+		"four levels": func() [][]float64 {
+			return alike(30, func() float64 { return float64(18+2*rng.IntN(3)) * float64(bit(rng.IntN(20) > 0)) })
+		},
 		"yes and no": func() [][]float64 { return alike(30, func() float64 { return float64(bit(rng.Float64() > 0.1)) }) },
 	} {
 		found := 0
