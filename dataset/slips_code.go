@@ -12,7 +12,7 @@ import (
 // fewer than codeOthers distinct numbers, 0 is one of these.
 const (
 	codeSeveral = 3
-	codeMost    = 5
+	codeMost    = 8
 	codeApart   = 1.5
 	codeOthers  = 6
 )

@@ -82,6 +82,7 @@ func spoilFirst(of []float64, source, n int, by float64) {
 // Right numbers are no slips, however many of them are large, small or 0.
 func TestManyRightNumbersAreNoSlips(t *testing.T) {
 	rng := testrand.New(t)
+	day := 0
 	skewed := func(spread float64) float64 { return 20 * math.Exp(spread*rng.NormFloat64()) }
 	groups := func(share, by float64) func() [][]float64 {
 		return func() [][]float64 {
@@ -114,6 +115,12 @@ func TestManyRightNumbersAreNoSlips(t *testing.T) {
 		},
 		"no sales on some days": func() [][]float64 {
 			return alike(30, func() float64 { return skewed(0.4) * float64(bit(rng.Float64() > 0.08)) })
+		},
+		"closed on a day of the week": func() [][]float64 {
+			return alike(35, func() float64 {
+				day++
+				return skewed(0.15) * float64(bit(day%7 > 0))
+			})
 		},
 		"mostly 0": func() [][]float64 {
 			return alike(30, func() float64 { return skewed(0.1) * float64(bit(rng.Float64() > 0.7)) })
