@@ -57,8 +57,8 @@
 //
 // Trees, by package boost, on the rows of a table:
 //
-//	trees.go          the round of the baseline trees; trees_choice.go chooses their sources and number, and trees_tensors.go has the
-//	                  form that they are stored in
+//	trees.go          the round of the baseline trees; trees_levels.go has what they begin with, trees_choice.go chooses their sources
+//	                  and number, and trees_tensors.go has the form that they are stored in
 //
 // Relevance:
 //

@@ -48,7 +48,8 @@ func (t *treeRows) fit(ctx context.Context, fold []int, left [][]float32) (*boos
 				continue
 			}
 			work.Go(func() (err error) {
-				said[f][at], err = boost.LeftOut(within, t.columns, t.y, len(t.group), t.kind, t.rows(alone, part, rows), rows, treeStages)
+				kept := t.rows(alone, part, rows)
+				said[f][at], err = boost.LeftOut(within, t.columns, t.y, t.start(kept), len(t.group), t.kind, kept, rows, treeStages)
 				return err
 			})
 		}
@@ -86,7 +87,15 @@ func (t *treeRows) fit(ctx context.Context, fold []int, left [][]float32) (*boos
 		}
 	}
 	part, stage := best(-1)
-	return boost.Fit(ctx, t.columns, t.y, len(t.group), t.kind, t.rows(alone, treeParts[part], nil), stage+1)
+	rows := t.rows(alone, treeParts[part], nil)
+	start := t.start(rows)
+	f, err := boost.Fit(ctx, t.columns, t.y, start, len(t.group), t.kind, rows, stage+1)
+	if err == nil {
+		for k := range t.group {
+			f.Start[k] = float32(start[t.first*len(t.group)+k])
+		}
+	}
+	return f, err
 }
 
 // bySources returns for each source the loss of each row of the target by trees on the rows of the source alone.
@@ -100,7 +109,8 @@ func (t *treeRows) bySources(ctx context.Context) ([][]float64, error) {
 	work.SetLimit(runtime.GOMAXPROCS(0))
 	for m, rows := range t.sources {
 		work.Go(func() error {
-			said, err := boost.LeftOut(ctx, t.columns, t.y, len(t.group), t.kind, rows, target, sourceStages)
+			start := t.start(slices.Concat(rows, t.rows(nil, 1, nil)))
+			said, err := boost.LeftOut(ctx, t.columns, t.y, start, len(t.group), t.kind, rows, target, sourceStages)
 			if err != nil {
 				return err
 			}

@@ -77,6 +77,7 @@ func TestTrees(t *testing.T) {
 				}
 			}
 			add(u.problem.Sources[0], u.problem.draws.source[0][:e.Counts[0]])
+			first := len(y) / len(group)
 			add(u.problem.Target, u.problem.TargetSamples().Rows)
 			trees := 0
 			for _, tree := range u.forest.Trees {
@@ -84,8 +85,14 @@ func TestTrees(t *testing.T) {
 					trees++
 				}
 			}
-			want := must.Get(boost.Fit(ctx, boost.NewColumns(x, 5), y, len(group), kind, upTo(len(y)/len(group)),
+			n := len(y) / len(group)
+			rows := treeRows{kind: kind, group: group, y: y, sources: [][]int32{upTo(first)}, first: first, samples: make([]int, n-first)}
+			start := rows.start(upTo(n))
+			want := must.Get(boost.Fit(ctx, boost.NewColumns(x, 5), y, start, len(group), kind, upTo(n),
 				trees/boost.StageTrees/len(group)))(t)
+			for j := range group {
+				want.Start[j] = float32(start[first*len(group)+j])
+			}
 			test := set.Tasks[2*target].Test
 			got, said := must.Get(u.predictions(test, units{}))(t), make([]float64, len(group))
 			for i, row := range test {
@@ -98,6 +105,61 @@ func TestTrees(t *testing.T) {
 			}
 		}
 	}
+}
+
+// levelsOf draws the means of groups towards each other as far as they do not differ beyond their noise: of groups that do
+// not differ to one mean, and of groups that differ by far not at all. Groups without labels have the mean level.
+func TestLevels(t *testing.T) {
+	rng := testrand.New(t)
+	for _, between := range []float64{0, 1, 1e3} {
+		var groups [][]float64
+		var truth []float64
+		for range 200 {
+			level, of := between*rng.NormFloat64(), make([]float64, 1+rng.IntN(30))
+			for i := range of {
+				of[i] = 5 + level + rng.NormFloat64()
+			}
+			groups, truth = append(groups, of), append(truth, 5+level)
+		}
+		levels := levelsOf(append(groups, nil))
+		drawn, raw := 0.0, 0.0
+		for m, of := range groups {
+			mean := 0.0
+			for _, v := range of {
+				mean += v / float64(len(of))
+			}
+			drawn, raw = drawn+math.Pow(levels[m]-truth[m], 2), raw+math.Pow(mean-truth[m], 2)
+			must.Hold(t, between < 1e3 || math.Abs(levels[m]-mean) < 0.01, "level %g of mean %g", levels[m], mean)
+		}
+		must.Hold(t, drawn <= raw*map[float64]float64{0: 0.3, 1: 0.98, 1e3: 1.001}[between], "between %g: squared error %g of levels, %g of means",
+			between, drawn, raw)
+		must.Hold(t, math.Abs(levels[len(groups)]-5) < 0.3+0.4*between, "the level of no labels is %g", levels[len(groups)])
+	}
+	must.EqualSlices(t, levelsOf([][]float64{nil, nil}), []float64{0, 0}, "levels of nothing")
+	must.EqualSlices(t, levelsOf([][]float64{{2, 2}, {4}}), []float64{2, 4}, "levels without noise")
+	must.EqualSlices(t, levelsOf([][]float64{{3}, nil}), []float64{3, 3}, "levels of one label")
+}
+
+// Where sources differ in their level, trees take that into account, and their errors are as if there were no levels.
+func TestTreesOfLevels(t *testing.T) {
+	rng := testrand.New(t)
+	set := asTable(shops(rng, 7, 400, 5, 1, false))
+	together(t, set, 1)
+	cfg := treesConfig(t)
+	cfg.TargetSamples, cfg.Schedule.Budget = 60, 1800
+	score := func() float64 {
+		_, st := runUnit(t, openDevice(t, 1, set), cfg, 0)
+		return st.Epochs[len(st.Epochs)-1].Score.Value
+	}
+	same := score()
+	for i := range set.Tasks {
+		set.Tasks[i].Labels = slices.Clone(set.Tasks[i].Labels)
+		for row := range set.Tasks[i].Labels {
+			set.Tasks[i].Labels[row] += float32(3 * i)
+		}
+	}
+	apart := score()
+	must.Hold(t, apart < 1.4*same+0.02, "the mean squared error is %g with levels, %g without", apart, same)
 }
 
 // Of sources whose labels have nothing to do with the target's, trees leave out the rows: the labels of most sources are

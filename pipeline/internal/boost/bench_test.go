@@ -18,6 +18,6 @@ func BenchmarkFit(b *testing.B) {
 	}
 	c := NewColumns(x, d)
 	for b.Loop() {
-		must.Get(Fit(context.Background(), c, y, 1, Numbers, upTo(n), stages))(b)
+		must.Get(Fit(context.Background(), c, y, make([]float64, n), 1, Numbers, upTo(n), stages))(b)
 	}
 }

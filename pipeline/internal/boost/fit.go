@@ -24,12 +24,13 @@ const (
 )
 
 // Fit fits a forest to some rows of c, with labels y: for each row of c a number for each output, 0 or 1 for Classes.
-// Outputs are one group. The forest has StageTrees trees for each output and stage. Columns may serve several
-// goroutines. Once ctx is done, the error is that of ctx.
-func Fit(ctx context.Context, c *Columns, y []float64, outputs int, kind Kind, rows []int32, stages int) (*Forest, error) {
-	b := newBooster(c, y, outputs, kind, rows, nil)
+// Outputs are one group. start holds what is predicted for each row without a tree: numbers, logits of one class or, of
+// several, multinomial logits. The forest, whose Start is 0, has StageTrees trees for each output and stage. Columns may
+// serve several goroutines. Once ctx is done, the error is that of ctx.
+func Fit(ctx context.Context, c *Columns, y, start []float64, outputs int, kind Kind, rows []int32, stages int) (*Forest, error) {
+	b := newBooster(c, y, start, outputs, kind, rows, nil)
 	d := len(c.bins)
-	f := &Forest{Group: make([]int, outputs), Classes: kind == Classes, Start: b.start(), Gain: make([]float64, outputs*d)}
+	f := &Forest{Group: make([]int, outputs), Classes: kind == Classes, Start: make([]float32, outputs), Gain: make([]float64, outputs*d)}
 	for range stages {
 		for range StageTrees {
 			if err := ctx.Err(); err != nil {
@@ -48,10 +49,9 @@ func Fit(ctx context.Context, c *Columns, y []float64, outputs int, kind Kind, r
 
 // LeftOut is [Fit] to rows, of which none is in left. It returns the predictions of those in left after each stage: for
 // each row a prediction for each output. Only labels of rows are used.
-func LeftOut(ctx context.Context, c *Columns, y []float64, outputs int, kind Kind, rows []int32, left []int, stages int) (said [][]float64,
-	err error) {
-	b := newBooster(c, y, outputs, kind, rows, left)
-	b.start()
+func LeftOut(ctx context.Context, c *Columns, y, start []float64, outputs int, kind Kind, rows []int32, left []int, stages int) (
+	said [][]float64, err error) {
+	b := newBooster(c, y, start, outputs, kind, rows, left)
 	said = make([][]float64, stages)
 	for s := range said {
 		for range StageTrees {
@@ -82,34 +82,9 @@ type booster struct {
 	order   []int32   // what a tree makes of them
 }
 
-func newBooster(c *Columns, y []float64, outputs int, kind Kind, rows []int32, left []int) *booster {
+func newBooster(c *Columns, y, start []float64, outputs int, kind Kind, rows []int32, left []int) *booster {
 	return &booster{grower{columns: c, gradient: make([]float64, c.rows), curvature: make([]float64, c.rows)}, y, outputs, kind,
-		make([]float64, len(y)), rows, left, nil}
-}
-
-// start predicts the mean of the fitted labels or, of classes, its logits with half a row more of each label.
-func (b *booster) start() (first []float32) {
-	for k := range b.outputs {
-		sum, n := 0.0, float64(len(b.rows))
-		for _, i := range b.rows {
-			sum += b.y[int(i)*b.outputs+k]
-		}
-		v := sum / math.Max(n, 1)
-		switch {
-		case b.kind == Classes && b.outputs == 1:
-			v = math.Log((sum + 0.5) / (n - sum + 0.5))
-		case b.kind == Classes:
-			v = math.Log((sum + 0.5) / (n + 0.5*float64(b.outputs)))
-		}
-		first = append(first, float32(v))
-		for _, i := range b.rows {
-			b.said[int(i)*b.outputs+k] = float64(first[k])
-		}
-		for _, i := range b.left {
-			b.said[i*b.outputs+k] = float64(first[k])
-		}
-	}
-	return first
+		slices.Clone(start), rows, left, nil}
 }
 
 // step adds a tree for each output, all of which are fitted to the same predictions, and returns them.
