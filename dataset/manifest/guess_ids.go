@@ -67,7 +67,7 @@ func (c *column) serials() bool {
 // dropRepeatedID drops an id that was guessed from its values if not every row has a value of its own.
 func (g *guesser) dropRepeatedID(ctx context.Context, m *Manifest, known Known, inputs []Input) error {
 	c := g.column(m.ID)
-	if known.ID != "" || c == nil || !c.serials() && !c.drawnOnce || c.named(idNames) {
+	if known.ID != "" || c == nil || !c.serials() && (!c.drawnOnce || c.numbered()) || c.named(idNames) {
 		return nil
 	}
 	all, err := everyOnce(ctx, inputs, m.ID)
