@@ -14,9 +14,9 @@ const (
 	leastDrawn = 100
 	// drawnChance bounds the probability that as many values that were measured are all different.
 	drawnChance = 0.01
-	// longCode is the least number of digits of a code such as a barcode that is told by its length. leastPadded is that of a code that is
-	// told by a leading zero: hours and months often have two digits.
-	longCode, leastPadded = 10, 3
+	// longCode is the least number of digits of a code such as a barcode that is told by its length. leastPadded is that of codes of one
+	// length that are told by a leading zero, which one in paddedLeast has at least: hours and months often have two digits.
+	longCode, leastPadded, paddedLeast = 10, 3, 100
 )
 
 // markCodes sets padded and drawnOnce for the columns that name something by a whole number, as far as the rows looked at show. total is
@@ -33,12 +33,15 @@ func (c *column) markCodes(total int64) {
 	}
 	values, digits, least := 0, 0, math.MaxInt
 	step, first := int64(0), int64(-1)
-	for word := range c.distinct {
+	zeros := 0
+	for word, rows := range c.distinct {
 		if text.LooksMissing(word) {
 			continue
 		}
 		word = text.Whole(strings.TrimSpace(word))
-		c.padded = c.padded || len(word) >= leastPadded && word[0] == '0' && !strings.ContainsAny(word, ".eE")
+		if len(word) >= leastPadded && word[0] == '0' && !strings.ContainsAny(word, ".eE") {
+			zeros += rows
+		}
 		x, is := number(word, c.decimalComma)
 		if !is || x > 1<<62 {
 			return
@@ -49,6 +52,7 @@ func (c *column) markCodes(total int64) {
 		values, digits, least = values+1, max(digits, len(word)), min(least, len(word))
 		step = divisor(step, int64(x)-first)
 	}
+	c.padded = zeros > 0 && paddedLeast*zeros >= c.has() && digits == least
 	if values != c.has() || c.named(momentNames) {
 		return
 	}

@@ -50,6 +50,7 @@ func TestLookForNumbersThatName(t *testing.T) {
 		{category, func(i int) string { return fmt.Sprintf("%03d", 7*(i%9)) }, ""},
 		{feature, func(i int) string { return fmt.Sprintf("%02d", rng.IntN(24)) }, ""}, // hours
 		{feature, func(i int) string { return fmt.Sprint(rng.IntN(90_000)) }, ""},
+		{feature, func(i int) string { return []string{fmt.Sprint(100 + rng.IntN(900)), "017"}[b2i(i%400 == 1)] }, ""}, // slips
 		{feature, different(func() float64 { return 1000 * math.Exp(rng.NormFloat64()*2+5) }), ""}, // populations
 		{feature, different(func() float64 { return 1e7 + 8e7*rng.Float64() }), ""},                // prices in cents
 		{feature, different(func() float64 { return 1e3 * math.Exp(rng.NormFloat64()+9) }), ""},
