@@ -51,8 +51,8 @@ func TestLookForNumbersThatName(t *testing.T) {
 		{feature, func(i int) string { return fmt.Sprintf("%02d", rng.IntN(24)) }, ""}, // hours
 		{feature, func(i int) string { return fmt.Sprint(rng.IntN(90_000)) }, ""},
 		{feature, func(i int) string { return []string{fmt.Sprint(100 + rng.IntN(900)), "017"}[b2i(i%400 == 1)] }, ""}, // slips
-		{feature, different(func() float64 { return 1000 * math.Exp(rng.NormFloat64()*2+5) }), ""}, // populations
-		{feature, different(func() float64 { return 1e7 + 8e7*rng.Float64() }), ""},                // prices in cents
+		{feature, different(func() float64 { return 1000 * math.Exp(rng.NormFloat64()*2+5) }), ""},                     // populations
+		{feature, different(func() float64 { return 1e7 + 8e7*rng.Float64() }), ""},                                    // prices in cents
 		{feature, different(func() float64 { return 1e3 * math.Exp(rng.NormFloat64()+9) }), ""},
 		{feature, func(i int) string { return fmt.Sprint(30 * order[i]) }, ""},                // a grid
 		{feature, func(int) string { now += 1 + rng.IntN(5000); return fmt.Sprint(now) }, ""}, // seconds since 1970
