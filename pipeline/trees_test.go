@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -107,89 +106,6 @@ func TestTrees(t *testing.T) {
 	}
 }
 
-// levelsOf draws the means of groups towards each other as far as they do not differ beyond their noise: of groups that do
-// not differ to one mean, and of groups that differ by far not at all. Groups without labels have the mean level.
-func TestLevels(t *testing.T) {
-	rng := testrand.New(t)
-	for _, between := range []float64{0, 1, 1e3} {
-		var groups [][]float64
-		var truth []float64
-		for range 200 {
-			level, of := between*rng.NormFloat64(), make([]float64, 1+rng.IntN(30))
-			for i := range of {
-				of[i] = 5 + level + rng.NormFloat64()
-			}
-			groups, truth = append(groups, of), append(truth, 5+level)
-		}
-		levels := levelsOf(append(groups, nil))
-		drawn, raw := 0.0, 0.0
-		for m, of := range groups {
-			mean := 0.0
-			for _, v := range of {
-				mean += v / float64(len(of))
-			}
-			drawn, raw = drawn+math.Pow(levels[m]-truth[m], 2), raw+math.Pow(mean-truth[m], 2)
-			must.Hold(t, between < 1e3 || math.Abs(levels[m]-mean) < 0.01, "level %g of mean %g", levels[m], mean)
-		}
-		must.Hold(t, drawn <= raw*map[float64]float64{0: 0.3, 1: 0.98, 1e3: 1.001}[between], "between %g: squared error %g of levels, %g of means",
-			between, drawn, raw)
-		must.Hold(t, math.Abs(levels[len(groups)]-5) < 0.3+0.4*between, "the level of no labels is %g", levels[len(groups)])
-	}
-	must.EqualSlices(t, levelsOf([][]float64{nil, nil}), []float64{0, 0}, "levels of nothing")
-	must.EqualSlices(t, levelsOf([][]float64{{2, 2}, {4}}), []float64{2, 4}, "levels without noise")
-	must.EqualSlices(t, levelsOf([][]float64{{3}, nil}), []float64{3, 3}, "levels of one label")
-}
-
-// Where sources differ in their level, trees take that into account, and their errors are as if there were no levels.
-func TestTreesOfLevels(t *testing.T) {
-	rng := testrand.New(t)
-	set := asTable(shops(rng, 7, 400, 5, 1, false))
-	together(t, set, 1)
-	cfg := treesConfig(t)
-	cfg.TargetSamples, cfg.Schedule.Budget = 60, 1800
-	score := func() float64 {
-		_, st := runUnit(t, openDevice(t, 1, set), cfg, 0)
-		return st.Epochs[len(st.Epochs)-1].Score.Value
-	}
-	same := score()
-	for i := range set.Tasks {
-		set.Tasks[i].Labels = slices.Clone(set.Tasks[i].Labels)
-		for row := range set.Tasks[i].Labels {
-			set.Tasks[i].Labels[row] += float32(3 * i)
-		}
-	}
-	apart := score()
-	must.Hold(t, apart < 1.4*same+0.02, "the mean squared error is %g with levels, %g without", apart, same)
-}
-
-// Of sources whose labels have nothing to do with the target's, trees leave out the rows: the labels of most sources are
-// those of three other features.
-func TestTreesChooseSources(t *testing.T) {
-	set := asTable(shops(testrand.New(t), 9, 400, 6, 1, false))
-	together(t, set, 1)
-	for i := range set.Tasks[:7] {
-		if i < 2 {
-			continue
-		}
-		pool := set.Pools[set.Tasks[i].Pool]
-		for row := range pool.Rows {
-			x := pool.F32[row*pool.Cols+3:]
-			set.Tasks[i].Labels[row] = float32(math.Copysign(1, float64(x[0])*float64(x[1])*float64(x[2])))
-		}
-	}
-	cfg := treesConfig(t)
-	cfg.TargetSamples, cfg.Schedule.Budget = 80, 2400
-	score := func() float64 {
-		_, st := runUnit(t, openDevice(t, 1, set), cfg, 0)
-		return st.Epochs[len(st.Epochs)-1].Score.Value
-	}
-	chosen := score()
-	defer func(was []int) { treeParts = was }(treeParts)
-	treeParts = []int{1}
-	all := score()
-	must.Hold(t, chosen < all/1.3, "the mean squared error is %g, with the rows of all sources %g", chosen, all)
-}
-
 // What three features do together, trees learn and lines do not, and the left-out error agrees with that on test rows. A
 // model file of theirs predicts what the learner does, whatever is subtracted from the features. Neither units nor a shift
 // of features or labels matter.
@@ -247,63 +163,6 @@ func TestTreesOfThreeFeatures(t *testing.T) {
 	_, shifted := score(3, 1, CentringGlobal)
 	must.Hold(t, math.Abs(shifted.LeaveOneOut/trees.LeaveOneOut-1) < 0.2, "%g with features moved by 3, %g without", shifted.LeaveOneOut,
 		trees.LeaveOneOut)
-}
-
-// mills returns ten mills and a target whose rows have a fault where an odd number of three columns are above a limit;
-// one in ten labels is wrong. In four mills another column decides. The target has 60 samples, and 2,000 rows for tests.
-func mills(rng *rand.Rand) *dataset.Set {
-	const d = 6
-	set := &dataset.Set{Name: "mills", Binary: true}
-	for m := range 11 {
-		n, like, last := 500, m < 6, m == 10
-		if last {
-			n, like = 2060, true
-		}
-		pool := &dataset.Pool{Name: fmt.Sprint("mill ", m), Rows: n, Cols: d, Scale: 1, F32: narrow(normals(rng, n*d)), Target: last}
-		t := dataset.Task{Name: pool.Name, Pool: m, Output: dataset.Output{Name: "fault", Class: "yes"}, Labels: make([]float32, n)}
-		for i := range n {
-			x := pool.F32[i*d:]
-			fault := x[3] > 0
-			if like {
-				fault = ((x[0] > 0) != (x[1] > 0.3)) != (x[2] > -0.3)
-			}
-			if fault != (rng.IntN(10) == 0) {
-				t.Labels[i] = 1
-			}
-			if last && i >= 60 {
-				t.Test = append(t.Test, int32(i))
-			} else {
-				t.Train = append(t.Train, int32(i))
-			}
-		}
-		set.Pools, set.Tasks = append(set.Pools, pool), append(set.Tasks, t)
-	}
-	return asTable(set)
-}
-
-// Of several problems that no linear model can tell anything about, trees learn most.
-func TestTreesOfMills(t *testing.T) {
-	const problems = 8
-	cfg := defaultConfig(t)
-	cfg.Methods, cfg.Sources = []string{Active, Uniform, Target, Constant, Pooled, Trees}, SourcesPools
-	cfg.K, cfg.TargetSamples, cfg.Schedule = 6, 60, Schedule{Kind: ScheduleBudget, Epochs: 5, Floor: 5, Budget: 2500}
-	sums, rng := map[string]float64{}, testrand.New(t)
-	for range problems {
-		set := mills(rng)
-		_, st := runUnit(t, openDevice(t, 2, set), cfg, len(set.Tasks)-1)
-		for _, e := range st.Epochs {
-			if e.Losses != nil {
-				sums[e.Method] += 100 * e.Score.Value / problems
-			}
-		}
-	}
-	line := ""
-	for _, m := range cfg.Methods {
-		line += fmt.Sprintf(" %s %.1f %%", m, sums[m])
-	}
-	t.Logf("error on held-out rows:%s", line)
-	must.Hold(t, sums[Trees] < sums[Active]-15 && sums[Trees] < sums[Pooled]-15, "trees err %.1f %%, active %.1f, pooled %.1f", sums[Trees],
-		sums[Active], sums[Pooled])
 }
 
 // Trees are refused where features are not columns of a table, where sources are tasks, and where no method comes before

@@ -86,9 +86,11 @@ func (o *predictOptions) run(ctx context.Context) error {
 			return err
 		}
 		data = s.Settings.Data.Path
-		if o.dir, err = s.LatestRound(); err != nil {
-			return err
+		last, err := s.LatestRound()
+		if err != nil {
+			return learnedError(o.dir, err)
 		}
+		o.dir = last
 	}
 	files, input, err := readStandardInput(ctx, o.files)
 	if err != nil {

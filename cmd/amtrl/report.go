@@ -97,7 +97,7 @@ func readPage(dir string) (*report.Page, error) {
 	case runs.KindStudy:
 		l, err := study.ReadLearned(dir)
 		if err != nil {
-			return nil, err
+			return nil, learnedError(dir, err)
 		}
 		return report.StudyPage(l, "amtrl study verify "+text.ShellQuote(dir)), nil
 	case runs.KindSweep:

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"time"
@@ -36,8 +37,9 @@ func studyCommands() *cli.Command {
 					"no row is left, or the schedule is over."),
 			newCommand(&studyTellOptions{}, "tell", "STUDY ANSWERS",
 				"take labels from a file, all of it or nothing",
-				"ANSWERS is a table with the columns id and the label, or what Label Studio exports as JSON; status skip gives\n"+
-					"a row up. Rows without a label are left out. Exit code 4: a label contradicts an earlier one."),
+				"ANSWERS is a table with the columns id and the label, or what Label Studio exports as JSON, or - for either on\n"+
+					"standard input; status skip gives a row up. Rows without a label are left out. Exit code 4: a label\n"+
+					"contradicts an earlier one."),
 			newCommand(&studyFitOptions{studyLearning{prints: "what the round found"}}, "fit", "STUDY",
 				"learn now from all labels so far, whatever is pending", ""),
 			newCommand(&studyStatusOptions{studyTables{prints: "the status"}}, "status", "STUDY",
@@ -71,6 +73,9 @@ func (o *studyFolder) readArguments(c *cli.Context) error {
 
 func (o *studyFolder) open(ctx context.Context, out *output) (*study.Study, error) {
 	s, err := study.Open(o.dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%w that amtrl study new made", err)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -93,6 +98,14 @@ func studyError(err error) error {
 	}
 	if _, ok := errors.AsType[*study.Stop](err); ok || errors.Is(err, study.ErrAllAsked) || errors.Is(err, study.ErrScheduleOver) {
 		return &exitStatus{exitStop, err}
+	}
+	return err
+}
+
+// learnedError adds what to do to the error of a study that has learned nothing yet.
+func learnedError(dir string, err error) error {
+	if errors.Is(err, study.ErrNothingLearned) {
+		return fmt.Errorf("%w: expected amtrl study fit %s after labels were told", err, text.ShellQuote(dir))
 	}
 	return err
 }
@@ -240,6 +253,8 @@ func learnRound(ctx context.Context, s *study.Study, device *deviceOptions, out 
 	switch {
 	case err == nil:
 		out.note("learned round %d in %s", round, time.Since(start).Round(time.Millisecond))
+	case errors.Is(err, study.ErrTooFew):
+		return fmt.Errorf("%w: amtrl study ask, then tell", err)
 	case errors.Is(err, context.Canceled):
 		return interruption("no round was learned, and all answers are kept: the same command learns it")
 	}

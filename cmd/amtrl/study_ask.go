@@ -141,6 +141,14 @@ func (o *studyAskOptions) run(ctx context.Context) error {
 		o.note("this ask is spread evenly, as no row of %s has a label: after amtrl study fit %s the next goes by the labels of the others",
 			text.List(names, mostListed), text.ShellQuote(o.dir))
 	}
+	switch {
+	case asked.Exhausted && o.targetRows.V > 0:
+		o.note("these are all rows of the target that can be asked for, fewer than %d", o.targetRows.V)
+	case asked.Exhausted && o.budget.Given:
+		o.note("a budget of %s pays for more: these are all rows of sources that are left", costText(o.budget.V))
+	case asked.Exhausted:
+		o.note("the budget pays for more: these are all rows of sources that are left")
+	}
 	if asked.Unmeasured {
 		o.note("--stop-below did not count: what an ask brings is known once two rounds can be compared")
 	}
@@ -212,9 +220,14 @@ func (o *studyTellOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	told, err := s.Tell(ctx, o.answers, study.TellOptions{Replace: o.replace.V, Checked: o.checked.V})
+	files, input, err := readStandardInput(ctx, []string{o.answers})
 	if err != nil {
-		return studyError(err)
+		return err
+	}
+	defer input.remove()
+	told, err := s.Tell(ctx, files[0], study.TellOptions{Replace: o.replace.V, Checked: o.checked.V})
+	if err != nil {
+		return studyError(input.fault(err))
 	}
 	for _, line := range oddLines(told.Far, told.OtherUnits) {
 		o.note("%s", line)

@@ -29,7 +29,7 @@ func (s *Study) Ask(ctx context.Context, r Request) (*Asked, error) {
 		return nil, err
 	}
 	if s.data == nil {
-		return nil, errDetached
+		return nil, ErrNotAttached
 	}
 	const tries = 3 // other processes may tell labels all the time
 	for i := 0; ; i++ {
@@ -104,6 +104,7 @@ func (s *Study) ask(ctx context.Context, r Request, mayLearn bool) (asked *Asked
 		asked.Unlabelled = without
 	}
 	asked.Unlearned = waiting > 0 && st.labels > st.learnedUpTo()
+	asked.Exhausted = prop.cost > prop.rest
 	asked.Round, asked.Pending, asked.Unmeasured = e.Round, waiting, r.StopBelow > 0 && gain == nil
 	return asked, false, nil
 }
@@ -207,7 +208,7 @@ func nothing(waiting int, prop *proposal) error {
 // load reads the journal and returns the study, a copy for one call alone, with the classes that it has now, and its state.
 func (s *Study) load() (now *Study, j *journal, st *state, err error) {
 	if s.data == nil {
-		return nil, nil, nil, errDetached
+		return nil, nil, nil, ErrNotAttached
 	}
 	if j, err = s.read(); err != nil {
 		return nil, nil, nil, err

@@ -35,7 +35,11 @@ func (s *Study) askTarget(ctx context.Context, held *lease.Lease, j *journal, st
 		return nil, fmt.Errorf("target %s: %w", s.Settings.Target, nothing(st.pending(), new(proposal)))
 	}
 	e := &AskEvent{Number: len(st.asks) + 1, Round: len(st.fits) + 1, Request: r.Key, TargetRows: r.TargetRows, Rows: []AskRows{group}}
-	return s.record(ctx, held, j, e, r.Expires)
+	asked, err := s.record(ctx, held, j, e, r.Expires)
+	if err == nil {
+		asked.Exhausted = len(group.Rows) < r.TargetRows
+	}
+	return asked, err
 }
 
 // moreOfTarget returns n rows of the target, or as many as are left, to become samples beside those of the settings: taken at random from

@@ -33,7 +33,7 @@ func TestAttachThatRefuses(t *testing.T) {
 
 	bare := must.Get(Open(other.Dir))(t)
 	must.Fail(t, "data of another study", bare.Attach(f.folder), "expected the data of the study")
-	must.Is(t, must.Err(bare.Status()), errDetached, "a study that has refused the first data")
+	must.Is(t, must.Err(bare.Status()), ErrNotAttached, "a study that has refused the first data")
 }
 
 // A study that was not opened is an error too, and leaves nothing behind.
@@ -41,9 +41,9 @@ func TestNotOpened(t *testing.T) {
 	f := newFixture(t, testrand.New(t))
 	before := foldertest.Read(t, f.Dir)
 	s := &Study{Dir: f.Dir, Settings: f.Settings}
-	must.Is(t, must.Err(s.Ask(t.Context(), Request{})), errDetached, "Ask")
-	must.Is(t, must.Err(s.Tell(t.Context(), "none.csv", TellOptions{})), errDetached, "Tell")
-	must.Is(t, must.Err(s.Learn(t.Context(), openCPU)), errDetached, "Learn")
+	must.Is(t, must.Err(s.Ask(t.Context(), Request{})), ErrNotAttached, "Ask")
+	must.Is(t, must.Err(s.Tell(t.Context(), "none.csv", TellOptions{})), ErrNotAttached, "Tell")
+	must.Is(t, must.Err(s.Learn(t.Context(), openCPU)), ErrNotAttached, "Learn")
 	foldertest.Equal(t, "not opened", foldertest.Read(t, f.Dir), before)
 }
 

@@ -20,13 +20,19 @@ import (
 var ErrNothingNew = errors.New("no label came since the last round")
 
 // ErrTooFew is the error of a round without labels of sources, or without labels of the target.
-var ErrTooFew = errors.New("expected labels of sources and of the target to learn from: amtrl study ask, then tell")
+var ErrTooFew = errors.New("expected labels of sources and of the target to learn from")
+
+// errNoDevice is the error of a round without a function that opens a device.
+var errNoDevice = errors.New("expected a function that opens a device, found nil")
 
 // Learn carries out a round from all labels so far, on the device that open opens and Learn closes, writes the folder of the round, and
 // returns its number. Other processes can write to the journal meanwhile; Learn waits for another process that learns.
 func (s *Study) Learn(ctx context.Context, open func() (backend.Device, error)) (int, error) {
 	if s.data == nil {
-		return 0, errDetached
+		return 0, ErrNotAttached
+	}
+	if open == nil {
+		return 0, errNoDevice
 	}
 	learning, err := s.lock(ctx, filepath.Join(s.Dir, roundsDir))
 	if err != nil {

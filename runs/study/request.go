@@ -44,6 +44,9 @@ type Asked struct {
 	// Unlabelled are the sources without labels that have enough rows to learn from, where other sources have labels. Because of them the
 	// rows of a first ask are spread evenly.
 	Unlabelled []string
+	// Exhausted says that no row of a source is left, though the budget pays for more; for [Request.TargetRows], that no more rows of the
+	// target can be asked for.
+	Exhausted bool
 	// Unmeasured says that Request.StopBelow did not count, as no gain can be expected yet.
 	Unmeasured bool
 }

@@ -90,7 +90,7 @@ func Methods(list []string) []string {
 
 // NewSettings returns the settings of a study of data by cfg, completed by what the data decide, and the choices that this made. Settings
 // named in given are left alone, as by [pipeline.Config.Fit]. roundBudget is what the rows of each ask may cost; where it is 0, the budget
-// and the epochs of cfg are those of the whole study. path is where the data are.
+// and the epochs of cfg are those of the whole study. path is where the data are, and data must not be nil.
 func NewSettings(version, path string, data *columnar.Candidates, roundBudget float64, cfg pipeline.Config, given ...string) (
 	Settings, []pipeline.Choice) {
 	target := data.Set.Pools[data.Target].Name
@@ -104,9 +104,16 @@ func NewSettings(version, path string, data *columnar.Candidates, roundBudget fl
 	return Settings{Version: version, Data: Data{Path: path}, Target: target, RoundBudget: roundBudget, Config: cfg}, choices
 }
 
+// errNoData is the error of a study without data.
+var errNoData = errors.New("expected the data of the study, found nil")
+
 // Create makes the folder of a study. It changes nothing where the folder is there with the same settings and the same content of the data,
-// whatever version of amtrl made it. data are the data of the settings, opened from folder.
+// whatever version of amtrl made it. Any other folder that is not empty is an error, which wraps [runs.ErrOtherSettings]. data are the data
+// of the settings, opened from folder.
 func Create(dir string, s Settings, folder string, data *columnar.Candidates) error {
+	if data == nil {
+		return errNoData
+	}
 	var err error
 	if s.Data.SHA256, err = columnar.Digest(folder); err != nil {
 		return err
@@ -163,7 +170,8 @@ func checkEmpty(dir string) error {
 	}
 	for _, e := range entries {
 		if name := e.Name(); name != asksDir && name != roundsDir && !atomicfile.IsTemporary(name) {
-			return fmt.Errorf("%s: expected no folder or an empty one, found %s in it; nothing was written", dir, name)
+			return text.Mark(fmt.Errorf("%s: expected no folder or an empty one, found %s in it; nothing was written", dir, name),
+				runs.ErrOtherSettings)
 		}
 	}
 	return err
@@ -205,12 +213,13 @@ func Is(dir string) bool {
 	return err == nil
 }
 
-// Open reads the settings of a study from its folder. [Study.Attach] then gives the study its data.
+// Open reads the settings of a study from its folder. [Study.Attach] then gives the study its data. The error for a folder that is no study
+// wraps [fs.ErrNotExist].
 func Open(dir string) (*Study, error) {
 	path := filepath.Join(dir, settingsFile)
 	raw, err := atomicfile.ReadFile(path, maxSettings)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s is no study: expected a folder that amtrl study new made", dir)
+		return nil, text.Mark(fmt.Errorf("%s is no study: expected a folder with %s", dir, settingsFile), fs.ErrNotExist)
 	}
 	if err != nil {
 		return nil, err
@@ -239,7 +248,7 @@ func (s *Study) Attach(folder string) error {
 		}
 		if found != s.Settings.Data.SHA256 {
 			return fmt.Errorf("%s: expected the data of the study, sha256 %s, found %s: its rows, sources, costs, labels and features stay as "+
-				"they were; new labels come with amtrl study tell, and new classes, which the manifest may list",
+				"they were; new labels are told, and so are new classes, which the manifest may list",
 				cmp.Or(s.DataAt, s.Settings.Data.Path), s.Settings.Data.SHA256[:12], found[:12])
 		}
 		if next.data, err = next.openData(s.Settings.Data.Classes); err != nil {
@@ -254,8 +263,11 @@ func (s *Study) Attach(folder string) error {
 	return nil
 }
 
-// errDetached is the error of a method that needs the data before [Study.Attach] was called.
-var errDetached = errors.New("the study has no data yet: expected Attach before")
+// ErrNotAttached is the error of a method that needs the data before [Study.Attach] was called.
+var ErrNotAttached = errors.New("the study has no data yet: expected Attach before")
+
+// ErrNothingLearned is wrapped by the error of [Study.LatestRound] before the first round.
+var ErrNothingLearned = errors.New("nothing was learned yet")
 
 // LatestRound returns the folder of the last round that was learned.
 func (s *Study) LatestRound() (string, error) {
@@ -268,7 +280,7 @@ func (s *Study) LatestRound() (string, error) {
 			return s.RoundDir(e.Fit.Round), nil
 		}
 	}
-	return "", fmt.Errorf("%s has learned nothing yet: expected amtrl study fit %s after labels were told", s.Dir, text.ShellQuote(s.Dir))
+	return "", text.Mark(fmt.Errorf("%s has learned nothing yet", s.Dir), ErrNothingLearned)
 }
 
 // RoundDir returns the folder of a round, counted from 1. It has the form of the folder of a run.

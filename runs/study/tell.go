@@ -89,7 +89,7 @@ func (s *Study) Tell(ctx context.Context, path string, how TellOptions) (Told, e
 func (s *Study) tell(ctx context.Context, how TellOptions, from func(outputs []columnar.Output) ([]answer, int, error)) (Told, error) {
 	var told Told
 	if s.data == nil {
-		return told, errDetached
+		return told, ErrNotAttached
 	}
 	numbers := slices.ContainsFunc(s.data.Outputs, func(o columnar.Output) bool { return o.Type == manifest.Number })
 	if how.Checked && !numbers {

@@ -59,5 +59,8 @@ func TestTellAnswers(t *testing.T) {
 	got := must.Get(other.TellAnswers(t.Context(), answers, TellOptions{}))(t)
 	must.Hold(t, got.Labels == want.Labels && got.Skipped == 1 && got.Pending == 1 && want.Pending == 1, "%+v, expected %+v", got, want)
 	must.Hold(t, got.Unlabelled == 1 && want.Unlabelled == 1, "%d and %d rows have no label, expected 1", got.Unlabelled, want.Unlabelled)
+	got = must.Get(other.TellAnswers(t.Context(), []Answer{right, {ID: right.ID}, {ID: right.ID, Labels: map[string]string{"label": "NaN"}}},
+		TellOptions{}))(t)
+	must.Hold(t, got.Known == 1 && got.Unlabelled == 2, "a label and two answers that say nothing: %+v", got)
 	foldertest.Equal(t, "answers from memory", foldertest.Read(t, other.Dir), foldertest.Read(t, f.Dir))
 }

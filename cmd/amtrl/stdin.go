@@ -44,8 +44,8 @@ func readStandardInput(ctx context.Context, files []string) ([]string, *standard
 	return files, s, nil
 }
 
-// copy writes the file. Its ending tells the format that the first bytes show: that of a Parquet file, or of JSON in lines or a list, or
-// else CSV.
+// copy writes the file. Its ending tells the format that the first bytes show: that of a Parquet file, or of a list in JSON, or JSON in
+// lines, or else CSV.
 func (s *standardInput) copy(from io.Reader) error {
 	in := bufio.NewReader(from)
 	head, err := in.Peek(512)
@@ -57,7 +57,9 @@ func (s *standardInput) copy(from io.Reader) error {
 	switch {
 	case bytes.HasPrefix(head, []byte("PAR1")):
 		ending = table.Parquet
-	case bytes.HasPrefix(first, []byte("{")), bytes.HasPrefix(first, []byte("[")):
+	case bytes.HasPrefix(first, []byte("[")):
+		ending = table.JSON
+	case bytes.HasPrefix(first, []byte("{")):
 		ending = table.JSONL
 	}
 	s.path = strings.TrimSuffix(s.path, table.CSV) + ending
