@@ -56,10 +56,9 @@ func table(rng *rand.Rand, n, d, outputs int, kind Kind) (x []float32, y []float
 // the value of each row.
 func slowTree(x []float32, d int, g, h []float64) []float64 {
 	type part struct {
-		rows             []int
-		gain             float64
-		low, high        []int
-		columns, atValue int
+		rows      []int
+		gain      float64
+		low, high []int
 	}
 	of := func(rows []int) (value, gain float64) {
 		sumG, sumH := 0.0, float64(shrinkage)
