@@ -26,8 +26,8 @@ const defaultWidth = 50
 //	                  outputs
 //	Schedule.Epochs   where it is 0, DefaultEpochs
 //	Methods           where they are those of preset default and sources are pools, these and
-//	                  the baseline Pooled, and Trees for tables of at most 256
-//	                  columns with at most 32 columns of numbers and classes to predict
+//	                  the baseline Pooled, and Trees for tables whose columns, times the
+//	                  columns of numbers and classes to predict, are at most 400
 //	Schedule.Theory   where it is nil, delta 0.1, r 1 and sigma_min 1
 //	Head.Loss         empty for labels that are numbers
 //	Costs             for each source without one, the cost that the data state
@@ -71,7 +71,7 @@ func (c Config) Complete(set *dataset.Set) Config {
 		}
 		if c.Sources == SourcesPools && slices.Equal(c.Methods, defaultMethods) {
 			c.Methods = append(slices.Clone(defaultMethods), Pooled)
-			if c.Representation == ClassLinear && hasTable(set) && ownColumns(set) <= treeColumns && hasFewOutputs(set) {
+			if c.Representation == ClassLinear && hasTable(set) && suitsTrees(set) {
 				c.Methods = append(c.Methods, Trees)
 			}
 		}

@@ -111,8 +111,11 @@ func (l *Learner) checkTrees(st State) error {
 		return nil
 	}
 	f, err := forestOf(st.Trees, len(l.problem.Target.Tasks), ownColumns(set), l.problem.Classifies())
-	if err == nil && f == nil {
+	switch {
+	case err == nil && f == nil:
 		err = errors.New("expected trees, found none")
+	case err == nil && !slices.Equal(f.Group, l.problem.targetColumns()):
+		err = fmt.Errorf("trees: expected outputs of the columns %v, found %v", l.problem.targetColumns(), f.Group)
 	}
 	return err
 }

@@ -6,16 +6,21 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/pipeline/internal/boost"
 )
 
 const (
-	// treeColumns is the largest number of columns that trees are fitted to by default, and treeCells the largest number
-	// of cells times outputs of the sources' rows. A round with more leaves out rows that its sources gave last.
-	treeColumns = 256
-	treeCells   = 400_000
-	// treeOutputs is the largest number of columns of numbers and of classes that trees are fitted for: each has trees of its own.
+	// treeCells is the largest number of cells times outputs of the sources' rows that trees are fitted to, with at least
+	// treeLeast rows, and treeRowsMost the largest number of these rows. A round with more leaves out rows that its sources
+	// gave last.
+	treeCells    = 400_000
+	treeLeast    = 1000
+	treeRowsMost = 20_000
+	// treeOutputs is the largest number of columns of numbers and of classes that trees are fitted for: each has trees of
+	// its own.
 	treeOutputs = 32
 )
 
@@ -24,13 +29,19 @@ func hasTable(set *dataset.Set) bool {
 	return set.Columns != nil && len(set.Columns.Features) == set.Pools[0].Cols && set.Pools[0].Height == 0
 }
 
-// hasFewOutputs reports whether a set has at most treeOutputs different outputs.
-func hasFewOutputs(set *dataset.Set) bool {
+// countOutputs returns the number of different outputs of a set.
+func countOutputs(set *dataset.Set) int {
 	outputs := map[dataset.Output]bool{}
 	for _, t := range set.Tasks {
 		outputs[t.Output] = true
 	}
-	return len(outputs) <= treeOutputs
+	return len(outputs)
+}
+
+// suitsTrees reports whether a table is narrow enough for trees by default, so that they learn from treeLeast rows.
+func suitsTrees(set *dataset.Set) bool {
+	n := countOutputs(set)
+	return n <= treeOutputs && treeLeast*n*ownColumns(set) <= treeCells
 }
 
 // checkTrees returns an error where Trees cannot be fitted.
@@ -39,7 +50,7 @@ func (c *Config) checkTrees(set *dataset.Set) error {
 	case c.Sources != SourcesPools || c.Representation != ClassLinear || !hasTable(set):
 		return fmt.Errorf("method %s needs sources %s, representation %s, and features that are columns of a table", Trees, SourcesPools,
 			ClassLinear)
-	case !hasFewOutputs(set):
+	case countOutputs(set) > treeOutputs:
 		return fmt.Errorf("method %s: expected at most %d classes and columns of numbers to predict, found more", Trees, treeOutputs)
 	}
 	return nil
@@ -54,16 +65,19 @@ type treeRows struct {
 	columns *boost.Columns
 	kind    boost.Kind
 	group   []int     // the outputs of the target
-	y       []float64 // a label of each output, in the units of the data, row after row
+	y       []float64 // a label of each output, in the units of the data, row after row; NaN is none
 	sources [][]int32 // the rows of each source
 	first   int       // the first row of the target
 	samples []int     // of each row of the target, its place among the target's samples
+	fitted  []bool    // whether each row of the target is fitted, and not only predicted
+	// evidence multiplies log-likelihoods of the target's samples, where some belong together.
+	evidence float64
 }
 
 // learnTrees carries out the round of the baseline Trees. For each column of the target's labels it fits gradient-boosted
 // trees to the rows of sources with labels of the column, as [Learner.learnPooled] takes them, and to the target's
 // samples, by the columns of the table as they are. Five times a part of the samples is left out: the others choose the
-// number of trees, by the loss of their own predictions.
+// sources and the number of trees, by the loss of their own predictions.
 func (l *Learner) learnTrees(ctx context.Context, rec Epoch, in Round) (Epoch, error) {
 	u, err := l.model.units()
 	if err == nil {
@@ -90,7 +104,11 @@ func (l *Learner) learnTrees(ctx context.Context, rec Epoch, in Round) (Epoch, e
 		}
 		for j, c := range group {
 			forest.Start[c] = of.Start[j]
-			copy(forest.Gain[c*d:], of.Gain[j*d:][:d])
+			gain := forest.Gain[c*d:][:d]
+			copy(gain, of.Gain[j*d:])
+			if sum := floats.Sum(gain); sum > 0 {
+				floats.Scale(1/sum, gain)
+			}
 		}
 		for _, t := range of.Trees {
 			t.Output = group[t.Output]
@@ -114,14 +132,21 @@ func (l *Learner) learnTrees(ctx context.Context, rec Epoch, in Round) (Epoch, e
 }
 
 // treeRows returns the rows and labels of a round for one column. Labels of the round are in units u. Of several classes
-// only rows of one of the target's take part.
+// only rows of one of the target's are fitted, with the labels of the others, known or not; samples of none of them, or of
+// which that is not known, are predicted.
 func (p *Problem) treeRows(in Round, group []int, u units) *treeRows {
-	d, outputs := ownColumns(p.Set), len(p.Target.Tasks)
-	rows, y := p.pooledRows(in.Sources, group, treeCells/(d*len(group)))
-	if len(group) > 1 {
-		rows, y = withClass(rows, y, len(group))
+	d, c, outputs := ownColumns(p.Set), len(group), len(p.Target.Tasks)
+	rows, y := p.pooledRows(in.Sources, group, math.MaxInt)
+	if c > 1 {
+		rows, y = withClass(rows, y, c)
 	}
-	t, at := &treeRows{group: group, first: len(rows), sources: make([][]int32, len(p.Sources))}, map[int]int{}
+	t := &treeRows{group: group, sources: make([][]int32, len(p.Sources)), evidence: 1}
+	if groups, effective := p.Groups(in.Target.Rows); groups > 0 {
+		t.evidence = effective / float64(len(in.Target.Rows))
+	}
+	rows, y = p.firstRows(rows, y, c, min(treeRowsMost, max(treeLeast, treeCells/(d*c))))
+	t.first = len(rows)
+	at := map[int]int{}
 	for m, s := range p.Sources {
 		at[s.Pool] = m
 	}
@@ -129,21 +154,29 @@ func (p *Problem) treeRows(in Round, group []int, u units) *treeRows {
 		t.sources[at[r.pool]] = append(t.sources[at[r.pool]], int32(i))
 	}
 	for i, r := range in.Target.Rows {
-		labels := elementsAt(in.Target.Y[i*outputs:(i+1)*outputs], group)
-		if slices.ContainsFunc(labels, func(v float32) bool { return v != v }) {
+		var labels []float64
+		known := false
+		for _, v := range elementsAt(in.Target.Y[i*outputs:(i+1)*outputs], group) {
+			labels, known = append(labels, float64(v)), known || v == v
+		}
+		if !known {
 			continue
 		}
-		rows, t.samples = append(rows, poolRow{p.Target.Pool, int(r)}), append(t.samples, i)
-		for _, v := range labels {
-			y = append(y, float64(v))
+		is := slices.Contains(labels, 1)
+		for j, v := range labels {
+			if v != v && is && c > 1 { // a row of one class is of no other
+				labels[j] = 0
+			}
 		}
+		rows, t.samples = append(rows, poolRow{p.Target.Pool, int(r)}), append(t.samples, i)
+		y, t.fitted = append(y, labels...), append(t.fitted, is || !slices.ContainsFunc(labels, math.IsNaN) && (c == 1 || !p.Classifies()))
 	}
 	t.y = y
 	if p.Classifies() {
 		t.kind = boost.Classes
 	} else {
 		for i := range t.y {
-			t.y[i] *= u.labelOf(p.targetColumns()[group[i%len(group)]])
+			t.y[i] *= u.labelOf(p.targetColumns()[group[i%c]])
 		}
 	}
 	x, row := make([]float32, 0, len(rows)*d), make([]float32, p.Set.Pools[0].Cols)
@@ -153,6 +186,30 @@ func (p *Problem) treeRows(in Round, group []int, u units) *treeRows {
 	}
 	t.columns = boost.NewColumns(x, d)
 	return t
+}
+
+// firstRows returns at most that many rows of pools and their labels: for each pool, in proportion, the first. The rows of
+// a pool stand together.
+func (p *Problem) firstRows(rows []poolRow, y []float64, outputs, most int) ([]poolRow, []float64) {
+	if len(rows) <= most {
+		return rows, y
+	}
+	var counts []int
+	var names []string
+	for i, r := range rows {
+		if i == 0 || rows[i-1].pool != r.pool {
+			counts, names = append(counts, 0), append(names, p.Set.Pools[r.pool].Name)
+		}
+		counts[len(counts)-1]++
+	}
+	var some []poolRow
+	var labels []float64
+	at := 0
+	for m, n := range inProportion(counts, names, most) {
+		some, labels = append(some, rows[at:at+n]...), append(labels, y[at*outputs:(at+n)*outputs]...)
+		at += counts[m]
+	}
+	return some, labels
 }
 
 // withClass returns the rows that are of one of several classes, and their labels.

@@ -18,6 +18,8 @@ const (
 	treeFolds = 5
 	// treeStages is the largest number of stages of a forest, and sourceStages that of one on the rows of one source.
 	treeStages, sourceStages = 5, 2
+	// leastToSplit is the least number of rows of a source whose trees say something about the target.
+	leastToSplit = 2 * boost.LeastRows
 )
 
 // treeParts are the parts of the sources whose rows are tried: all, the nearer half, the nearest quarter and eighth.
@@ -33,6 +35,10 @@ func (t *treeRows) fit(ctx context.Context, fold []int, left [][]float32) (*boos
 	if err != nil {
 		return nil, err
 	}
+	parts := treeParts
+	for len(parts) > 1 && len(alone.sources) < parts[len(parts)-1] {
+		parts = parts[:len(parts)-1]
+	}
 	folds := make([][]int, min(treeFolds, slices.Max(fold)+1)) // rows of the target in each
 	for k, i := range t.samples {
 		f := fold[i] % len(folds)
@@ -42,14 +48,12 @@ func (t *treeRows) fit(ctx context.Context, fold []int, left [][]float32) (*boos
 	work, within := errgroup.WithContext(ctx)
 	work.SetLimit(runtime.GOMAXPROCS(0))
 	for f, rows := range folds {
-		said[f] = make([][][]float64, len(treeParts))
-		for at, part := range treeParts {
-			if at > 0 && len(t.sources) < part {
-				continue
-			}
+		said[f] = make([][][]float64, len(parts))
+		for at, part := range parts {
 			work.Go(func() (err error) {
 				kept := t.rows(alone, part, rows)
-				said[f][at], err = boost.LeftOut(within, t.columns, t.y, t.start(kept), len(t.group), t.kind, kept, rows, treeStages)
+				start, _ := t.start(kept)
+				said[f][at], err = boost.LeftOut(within, t.columns, t.y, start, len(t.group), t.kind, kept, rows, treeStages)
 				return err
 			})
 		}
@@ -60,18 +64,18 @@ func (t *treeRows) fit(ctx context.Context, fold []int, left [][]float32) (*boos
 	// best returns the part and the stage that make the samples of all folds but one the likeliest.
 	best := func(without int) (part, stage int) {
 		least := math.Inf(1)
-		for at := range treeParts {
-			for s := range said[0][at] {
+		for at := range parts {
+			for s := range treeStages {
 				sum, n := 0.0, 0
 				for f, rows := range folds {
 					if f != without {
 						sum, n = sum+t.loss(rows, said[f][at][s]), n+len(rows)
 					}
 				}
-				if t.kind == boost.Numbers {
-					sum = float64(n) / 2 * math.Log(sum)
+				if t.kind == boost.Numbers && n > 0 {
+					sum = float64(n*len(t.group)) / 2 * math.Log(sum)
 				}
-				if sum += float64(at); sum < least {
+				if sum = t.evidence*sum + float64(at); sum < least {
 					part, stage, least = at, s, sum
 				}
 			}
@@ -81,87 +85,135 @@ func (t *treeRows) fit(ctx context.Context, fold []int, left [][]float32) (*boos
 	for f, rows := range folds {
 		part, stage := best(f)
 		for at, row := range rows {
-			for j, c := range t.group {
-				left[c][t.samples[row-t.first]] = float32(said[f][part][stage][at*len(t.group)+j])
+			of := said[f][part][stage][at*len(t.group):][:len(t.group)]
+			for j, v := range t.says(of) {
+				left[t.group[j]][t.samples[row-t.first]] = float32(v)
 			}
 		}
 	}
 	part, stage := best(-1)
-	rows := t.rows(alone, treeParts[part], nil)
-	start := t.start(rows)
+	rows := t.rows(alone, parts[part], nil)
+	start, ofTarget := t.start(rows)
 	f, err := boost.Fit(ctx, t.columns, t.y, start, len(t.group), t.kind, rows, stage+1)
 	if err == nil {
-		for k := range t.group {
-			f.Start[k] = float32(start[t.first*len(t.group)+k])
+		for k, v := range ofTarget {
+			f.Start[k] = float32(v)
 		}
 	}
 	return f, err
 }
 
-// bySources returns for each source the loss of each row of the target by trees on the rows of the source alone.
-func (t *treeRows) bySources(ctx context.Context) ([][]float64, error) {
+// says returns predictions of the outputs as [boost.Forest.Predict] does, from what [boost.LeftOut] says of a row.
+func (t *treeRows) says(of []float64) []float64 {
+	of = slices.Clone(of)
+	if t.kind == boost.Classes && len(of) > 1 {
+		boost.ToLogOdds(of)
+	}
+	return of
+}
+
+// aloneTrees holds what trees on the rows of single sources say about the target's rows.
+type aloneTrees struct {
+	// sources are those with rows enough for trees, and rest are the others.
+	sources, rest []int
+	// said holds for each of sources what its trees add to the level of each row of the target, output after output.
+	said [][]float64
+}
+
+func (t *treeRows) bySources(ctx context.Context) (*aloneTrees, error) {
+	a := &aloneTrees{}
+	for m, rows := range t.sources {
+		if len(rows) < leastToSplit {
+			a.rest = append(a.rest, m)
+			continue
+		}
+		a.sources = append(a.sources, m)
+	}
 	var target []int
 	for k := range t.samples {
 		target = append(target, t.first+k)
 	}
-	losses := make([][]float64, len(t.sources))
+	a.said = make([][]float64, len(a.sources))
+	if len(a.sources) < 2 {
+		return a, nil // there is no choice
+	}
 	work, ctx := errgroup.WithContext(ctx)
 	work.SetLimit(runtime.GOMAXPROCS(0))
-	for m, rows := range t.sources {
+	for i, m := range a.sources {
 		work.Go(func() error {
-			start := t.start(slices.Concat(rows, t.rows(nil, 1, nil)))
-			said, err := boost.LeftOut(ctx, t.columns, t.y, start, len(t.group), t.kind, rows, target, sourceStages)
-			if err != nil {
-				return err
+			start, _ := t.start(t.sources[m])
+			clear(start[t.first*len(t.group):])
+			said, err := boost.LeftOut(ctx, t.columns, t.y, start, len(t.group), t.kind, t.sources[m], target, sourceStages)
+			if err == nil {
+				a.said[i] = said[sourceStages-1]
 			}
-			n := len(t.group)
-			for k, row := range target {
-				losses[m] = append(losses[m], t.loss([]int{row}, said[sourceStages-1][k*n:][:n]))
-			}
-			return nil
+			return err
 		})
 	}
-	return losses, work.Wait()
+	return a, work.Wait()
 }
 
-// rows returns the rows of one part of the sources, those with the least losses for the target's rows that are not left
-// out, and these rows. alone holds the losses for all rows of the target.
-func (t *treeRows) rows(alone [][]float64, part int, left []int) []int32 {
-	out, sums, order := map[int]bool{}, make([]float64, len(alone)), upTo(len(alone))
-	for _, row := range left {
-		out[row-t.first] = true
-	}
-	for m, of := range alone {
-		for k, v := range of {
-			if !out[k] {
-				sums[m] += v
-			}
-		}
-	}
-	slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(sums[a], sums[b]) })
-	var rows []int32
-	for _, m := range order[:(len(order)+part-1)/part] {
-		rows = append(rows, t.sources[m]...)
-	}
+// rows returns the rows of one part of the sources, the nearest by the target's samples that are not left out, and these
+// samples. left holds rows of the target, ascending.
+func (t *treeRows) rows(alone *aloneTrees, part int, left []int) []int32 {
+	var kept []int32
 	for k := range t.samples {
-		if !out[k] {
-			rows = append(rows, int32(t.first+k))
+		row := t.first + k
+		if _, is := slices.BinarySearch(left, row); t.fitted[k] && !is {
+			kept = append(kept, int32(row))
 		}
+	}
+	rows, sources := kept, alone.sources
+	if part == 1 {
+		for _, m := range alone.rest {
+			rows = append(rows, t.sources[m]...)
+		}
+	} else {
+		sources = t.nearest(alone, part, kept)
+	}
+	for _, m := range sources {
+		rows = append(rows, t.sources[m]...)
 	}
 	slices.Sort(rows)
 	return rows
 }
 
-// loss returns the sum of the losses of predictions for rows: squares of numbers, and -log of the probability of classes.
+// nearest returns one part of the sources with rows enough, those whose trees predict kept, rows of the target, best.
+func (t *treeRows) nearest(alone *aloneTrees, part int, kept []int32) []int {
+	c := len(t.group)
+	_, level := t.start(kept)
+	sums, order := make([]float64, len(alone.sources)), upTo(len(alone.sources))
+	for i, said := range alone.said {
+		for _, row := range kept {
+			of := slices.Clone(said[(int(row)-t.first)*c:][:c])
+			for k := range of {
+				of[k] += level[k]
+			}
+			sums[i] += t.loss([]int{int(row)}, of)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(sums[a], sums[b]) })
+	var sources []int
+	for _, i := range order[:(len(order)+part-1)/part] {
+		sources = append(sources, alone.sources[i])
+	}
+	return sources
+}
+
+// loss returns the sum of the losses of what [boost.LeftOut] says of rows: squares of numbers, and -log of the probability
+// of classes.
 func (t *treeRows) loss(rows []int, said []float64) (sum float64) {
+	c := len(t.group)
 	for at, row := range rows {
-		y, of := t.y[row*len(t.group):][:len(t.group)], said[at*len(t.group):][:len(t.group)]
+		y, of := t.y[row*c:][:c], t.says(said[at*c:][:c])
 		if t.kind == boost.Classes {
-			sum += regress.LogOfLabels(y, slices.Clone(of), 0)
+			sum += regress.LogOfLabels(y, of, 0)
 			continue
 		}
 		for j, v := range of {
-			sum += (v - y[j]) * (v - y[j])
+			if e := v - y[j]; e == e {
+				sum += e * e
+			}
 		}
 	}
 	return sum

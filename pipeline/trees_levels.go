@@ -6,14 +6,17 @@ import (
 	"github.com/amtrl/amtrl/pipeline/internal/boost"
 )
 
-// start returns what trees on some rows begin with, for each row and output: a level of each source and of the target,
-// since sources may differ in their mean label for reasons that no column has. Levels are those of a random-effects model
-// (DerSimonian and Laird 1986), the mean label of a source drawn towards that of all the more, the fewer rows it has and
-// the less sources differ beyond the noise of such means. For classes they are logits. Sources without any of the rows,
-// and the target, if it has none, have the mean level.
-func (t *treeRows) start(rows []int32) []float64 {
-	c, sources := len(t.group), append(t.sources[:len(t.sources):len(t.sources)], upTo(t.first + len(t.samples))[t.first:])
-	start, in := make([]float64, (t.first+len(t.samples))*c), make([]bool, t.first+len(t.samples))
+// start returns what trees on some rows begin with, for each row and output, and for each output of the target: a level of
+// each source and of the target, since sources may differ in their mean label for reasons that no column has. Levels are
+// those of a random-effects model (DerSimonian and Laird 1986), the mean label of a source drawn towards that of all the
+// more, the fewer rows it has and the less sources differ beyond the noise of such means. For classes they are logits,
+// with half a row more of each label. Sources without any of the rows, and the target, if it has none, have the mean
+// level.
+func (t *treeRows) start(rows []int32) (start, ofTarget []float64) {
+	c, n := len(t.group), t.first+len(t.samples)
+	sources := append(t.sources[:len(t.sources):len(t.sources)], upTo(n)[t.first:])
+	start, ofTarget = make([]float64, n*c), make([]float64, c)
+	in := make([]bool, n)
 	for _, i := range rows {
 		in[i] = true
 	}
@@ -26,22 +29,24 @@ func (t *treeRows) start(rows []int32) []float64 {
 				}
 			}
 		}
-		levels := levelsOf(of)
-		for m, all := range sources {
-			level := levels[m]
+		for m, level := range levelsOf(of) {
 			if t.kind == boost.Classes {
-				n := float64(len(rows) + 1)
-				p := math.Min(math.Max(level, 0.5/n), 1-0.5/n)
+				least := 0.5 / float64(len(of[m])+1)
+				if len(of[m]) == 0 {
+					least = 0.5 / float64(len(rows)+1)
+				}
+				p := math.Min(math.Max(level, least), 1-least)
 				if level = math.Log(p); c == 1 {
 					level -= math.Log1p(-p)
 				}
 			}
-			for _, i := range all {
+			for _, i := range sources[m] {
 				start[int(i)*c+k] = level
 			}
+			ofTarget[k] = level // the target is the last
 		}
 	}
-	return start
+	return start, ofTarget
 }
 
 // levelsOf returns the levels of groups of labels under a random-effects model: with tau^2 the variance between groups,
@@ -74,8 +79,8 @@ func levelsOf(groups [][]float64) []float64 {
 		n := float64(len(of))
 		q, squares = q+n*(means[m]-mean)*(means[m]-mean), squares+n*n
 	}
-	between := 0.0 // tau^2
-	if spread := all - squares/all; spread > 0 {
+	between := 0.0                                                // tau^2
+	if spread := all - squares/all; spread > 0 && all > present { // else nothing tells the variances apart
 		between = math.Max(0, (q-(present-1)*noise)/spread)
 	}
 	keep := func(m int) float64 { // tau^2 / (tau^2 + sigma^2/n_m)

@@ -10,8 +10,8 @@ import (
 
 // The tensors of trees: trees.group (C) is the column of labels of each output, trees.start (C) what each output begins
 // with, trees.output (T) the output that each tree adds to, and TreeNodes (T by 61 by 5) the nodes of each tree, its root
-// first: column, cut, low, high, value; TreeGain (C by columns) says by how much splits on each column lowered the loss of
-// each output. A row whose feature of that column is at most cut goes to the node low, others to
+// first: column, cut, low, high, value; TreeGain (C by columns) has the part of each column in what the splits of an output
+// gain. A row whose feature of that column is at most cut goes to the node low, others to
 // high; where low is 0, the tree adds value. All that they say is in the units of the labels, or log-odds that are
 // multinomial over the outputs of a column with several classes.
 const (
@@ -65,7 +65,10 @@ func forestOf(tensors []Tensor, c, d int, classes bool) (*boost.Forest, error) {
 		return nil, fmt.Errorf("trees: expected %d outputs and as many trees as %s has, found shapes %v, %v and %v", c, treeOutput,
 			named[treeStart].Shape, named[treeGroup].Shape, nodes.Shape)
 	}
-	for _, v := range named[treeGroup].Data {
+	for i, v := range named[treeGroup].Data {
+		if !finite32(f.Start[i]) || !finite32(v) {
+			return nil, fmt.Errorf("%s and %s: expected finite numbers, found %g and %g", treeGroup, treeStart, v, f.Start[i])
+		}
 		f.Group = append(f.Group, int(v))
 	}
 	for i, of := range named[treeOutput].Data {

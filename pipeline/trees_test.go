@@ -86,11 +86,11 @@ func TestTrees(t *testing.T) {
 			}
 			n := len(y) / len(group)
 			rows := treeRows{kind: kind, group: group, y: y, sources: [][]int32{upTo(first)}, first: first, samples: make([]int, n-first)}
-			start := rows.start(upTo(n))
+			start, ofTarget := rows.start(upTo(n))
 			want := must.Get(boost.Fit(ctx, boost.NewColumns(x, 5), y, start, len(group), kind, upTo(n),
 				trees/boost.StageTrees/len(group)))(t)
 			for j := range group {
-				want.Start[j] = float32(start[first*len(group)+j])
+				want.Start[j] = float32(ofTarget[j])
 			}
 			test := set.Tasks[2*target].Test
 			got, said := must.Get(u.predictions(test, units{}))(t), make([]float64, len(group))
@@ -160,6 +160,8 @@ func TestTreesOfThreeFeatures(t *testing.T) {
 		_, again := score(of.shift, of.scale, CentringGlobal)
 		must.Equal(t, again.LeaveOneOut, trees.LeaveOneOut, "left-out error of features times %g", of.scale)
 	}
+	_, own := score(0, 1, CentringSource)
+	must.Equal(t, own.LeaveOneOut, trees.LeaveOneOut, "left-out error with rows less the means of their sources")
 	_, shifted := score(3, 1, CentringGlobal)
 	must.Hold(t, math.Abs(shifted.LeaveOneOut/trees.LeaveOneOut-1) < 0.2, "%g with features moved by 3, %g without", shifted.LeaveOneOut,
 		trees.LeaveOneOut)
@@ -181,7 +183,8 @@ func TestTreesMethods(t *testing.T) {
 		want bool
 	}{
 		{shops(rng, 3, 20, 4, 2, true), false}, {asTable(shops(rng, 3, 20, 4, 2, true)), true},
-		{asTable(shops(rng, 3, 20, treeColumns, 2, true)), true}, {asTable(shops(rng, 3, 20, treeColumns+1, 2, true)), false},
+		{asTable(shops(rng, 3, 20, 200, 2, true)), true}, {asTable(shops(rng, 3, 20, 201, 2, true)), false},
+		{asTable(shops(rng, 3, 20, 4, 33, true)), false},
 	} {
 		must.Equal(t, slices.Contains(cfg.Complete(of.set).Methods, Trees), of.want, "trees by default")
 	}

@@ -64,7 +64,7 @@ func (r *runPage) coefficients() *Part {
 			"part of the gain", percent
 		p.Text = []Sentence{
 			say("The model is a sum of trees, which split rows by the value of one column after another. The part of each column is that in " +
-				"what all splits gain: by how much they lower the loss of the rows that the trees were fitted to."),
+				"what all splits gain: by how much they would lower the loss of the rows that the trees are fitted to."),
 			say("Where columns go together, one may have the part of both, and a part says nothing about the direction of an effect."),
 		}
 	}

@@ -44,7 +44,7 @@ func Settings(dir string) (pipeline.Config, error) {
 	id, err := ReadIdentity(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, err := os.Stat(filepath.Join(dir, modelFile)); err != nil {
-			return pipeline.Config{}, fmt.Errorf("%s: expected the folder of a run, with %s, or of a model: %w", dir, configFile, err)
+			return pipeline.Config{}, text.Mark(fmt.Errorf("%s has no %s: expected the folder of a finished run", dir, modelFile), err)
 		}
 		return pipeline.NewConfig(pipeline.PresetDefault)
 	}

@@ -22,7 +22,7 @@ var ownPlaces = []string{
 	"metadata.labels." + runLabel, "metadata.labels." + partLabel,
 	"spec.completionMode", "spec.completions",
 	"spec.template.metadata.labels." + runLabel, "spec.template.metadata.labels." + partLabel,
-	"spec.template.spec.containers.0.name", "spec.template.spec.containers.0.command",
+	"spec.template.spec.containers.0.name", "spec.template.spec.containers.0.command", "spec.template.spec.containers.0.args",
 }
 
 // keyedByName are the fields of a manifest whose keys are names that may hold dots, such as nvidia.com/gpu, and whether their values

@@ -148,7 +148,7 @@ type runProgress struct {
 }
 
 // newRunProgress takes as the planned work of a round the cost of the samples that the schedule plans for it, at most
-// the cost of all rows. Methods that fit no representation count as no work, since they take next to no time.
+// the cost of all rows. Methods that fit no representation count as no work, since most of them take next to no time.
 func newRunProgress(out *output, set *dataset.Set, cfg pipeline.Config) *runProgress {
 	sources := cfg.SourcesIn(set)
 	p := &runProgress{out: out, reached: []float64{0}, at: time.Now()}

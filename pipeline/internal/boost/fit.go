@@ -48,7 +48,7 @@ func Fit(ctx context.Context, c *Columns, y, start []float64, outputs int, kind 
 }
 
 // LeftOut is [Fit] to rows, of which none is in left. It returns the predictions of those in left after each stage: for
-// each row a prediction for each output. Only labels of rows are used.
+// each row a prediction for each output, as start has them. Only labels of rows are used.
 func LeftOut(ctx context.Context, c *Columns, y, start []float64, outputs int, kind Kind, rows []int32, left []int, stages int) (
 	said [][]float64, err error) {
 	b := newBooster(c, y, start, outputs, kind, rows, left)
@@ -61,11 +61,7 @@ func LeftOut(ctx context.Context, c *Columns, y, start []float64, outputs int, k
 			b.step()
 		}
 		for _, i := range left {
-			of := slices.Clone(b.said[i*outputs:][:outputs])
-			if kind == Classes && outputs > 1 {
-				toLogOdds(of)
-			}
-			said[s] = append(said[s], of...)
+			said[s] = append(said[s], b.said[i*outputs:][:outputs]...)
 		}
 	}
 	return said, nil
@@ -80,11 +76,12 @@ type booster struct {
 	rows    []int32   // that are fitted
 	left    []int     // that are predicted
 	order   []int32   // what a tree makes of them
+	odds    []float64 // probabilities of classes
 }
 
 func newBooster(c *Columns, y, start []float64, outputs int, kind Kind, rows []int32, left []int) *booster {
 	return &booster{grower{columns: c, gradient: make([]float64, c.rows), curvature: make([]float64, c.rows)}, y, outputs, kind,
-		slices.Clone(start), rows, left, nil}
+		slices.Clone(start), rows, left, nil, nil}
 }
 
 // step adds a tree for each output, all of which are fitted to the same predictions, and returns them.
@@ -117,7 +114,10 @@ func (b *booster) probabilities() []float64 {
 	if b.kind != Classes {
 		return nil
 	}
-	p := make([]float64, len(b.said))
+	if b.odds == nil {
+		b.odds = make([]float64, len(b.said))
+	}
+	p := b.odds
 	for _, i := range b.rows {
 		of := p[int(i)*b.outputs:][:b.outputs]
 		copy(of, b.said[int(i)*b.outputs:])

@@ -29,7 +29,8 @@ type Forest struct {
 	Classes bool
 	Start   []float32 // of each output
 	Trees   []Tree
-	// Gain is by how much the splits on each column lowered the loss of each output, output after output.
+	// Gain is by how much the splits on each column would lower the loss of each output, output after output, if leaves had
+	// the whole of their step.
 	Gain []float64
 }
 
@@ -50,29 +51,32 @@ func (f *Forest) Predict(row []float32, said []float64) {
 		}
 		said[t.Output] += float64(t.Nodes[k].Value)
 	}
-	if !f.Classes {
-		return
+	if f.Classes {
+		f.oneOfClasses(said)
 	}
+}
+
+// oneOfClasses replaces the multinomial logits of columns with several classes by log-odds.
+func (f *Forest) oneOfClasses(said []float64) {
+	of := make([]float64, 0, len(said))
 	for first, group := range f.Group {
 		if slices.Index(f.Group, group) != first {
 			continue
 		}
-		var at []int
-		for c, of := range f.Group {
-			if of == group {
-				at = append(at, c)
+		of = of[:0]
+		for c, v := range said {
+			if f.Group[c] == group {
+				of = append(of, v)
 			}
 		}
-		if len(at) < 2 {
+		if len(of) < 2 {
 			continue
 		}
-		p := make([]float64, len(at))
-		for k, c := range at {
-			p[k] = said[c]
-		}
-		toLogOdds(p)
-		for k, c := range at {
-			said[c] = p[k]
+		ToLogOdds(of)
+		for c := range said {
+			if f.Group[c] == group {
+				said[c], of = of[0], of[1:]
+			}
 		}
 	}
 }
@@ -89,8 +93,8 @@ func softmax(of []float64) {
 	}
 }
 
-// toLogOdds replaces multinomial logits by the log-odds of each class against all others, at most 1e12 to 1.
-func toLogOdds(of []float64) {
+// ToLogOdds replaces multinomial logits by the log-odds of each class against all others, at most 1e12 to 1.
+func ToLogOdds(of []float64) {
 	softmax(of)
 	for k, v := range of {
 		v = min(max(v, 1e-12), 1-1e-12)

@@ -1,9 +1,10 @@
 package boost
 
 const (
-	// maxLeaves is the largest number of leaves of a tree, and leastRows the least number of rows of a leaf.
+	// LeastRows is the least number of rows of a leaf.
+	LeastRows = 20
+	// maxLeaves is the largest number of leaves of a tree.
 	maxLeaves = (MaxNodes + 1) / 2
-	leastRows = 20
 	// shrinkage is added to the curvature of a leaf, which draws its value to 0.
 	shrinkage = 1
 )
@@ -124,7 +125,7 @@ func (g *grower) count(l *leaf) {
 // choose finds the best split of a leaf. Of equal splits it takes that of the first column and bin.
 func (l *leaf) choose(c *Columns) {
 	l.gain = 0
-	if l.all.rows < 2*leastRows {
+	if l.all.rows < 2*LeastRows {
 		return
 	}
 	whole := l.all.gain()
@@ -135,11 +136,11 @@ func (l *leaf) choose(c *Columns) {
 			low.gradient += s.gradient
 			low.curvature += s.curvature
 			low.rows += s.rows
-			if low.rows < leastRows {
+			if low.rows < LeastRows {
 				continue
 			}
 			high := l.all.less(low)
-			if high.rows < leastRows {
+			if high.rows < LeastRows {
 				break
 			}
 			if gain := low.gain() + high.gain() - whole; gain > l.gain+1e-9*whole {
