@@ -16,8 +16,8 @@ func TestLevels(t *testing.T) {
 	for _, between := range []float64{0, 1, 1e3} {
 		var groups [][]float64
 		var truth []float64
-		for range 200 {
-			level, of := between*rng.NormFloat64(), make([]float64, 1+rng.IntN(30))
+		for range 400 {
+			level, of := between*rng.NormFloat64(), make([]float64, 1+rng.IntN(4))
 			for i := range of {
 				of[i] = 5 + level + rng.NormFloat64()
 			}
@@ -31,9 +31,9 @@ func TestLevels(t *testing.T) {
 				mean += v / float64(len(of))
 			}
 			drawn, raw = drawn+math.Pow(levels[m]-truth[m], 2), raw+math.Pow(mean-truth[m], 2)
-			must.Hold(t, between < 1e3 || math.Abs(levels[m]-mean) < 0.01, "level %g of mean %g", levels[m], mean)
+			must.Hold(t, between < 1e3 || math.Abs(levels[m]-mean) < 0.02, "level %g of mean %g", levels[m], mean)
 		}
-		must.Hold(t, drawn <= raw*map[float64]float64{0: 0.3, 1: 0.98, 1e3: 1.001}[between], "between %g: %g of levels, %g of means", between,
+		must.Hold(t, drawn <= raw*map[float64]float64{0: 0.3, 1: 0.95, 1e3: 1.001}[between], "between %g: %g of levels, %g of means", between,
 			drawn, raw)
 		must.Hold(t, math.Abs(levels[len(groups)]-5) < 0.3+0.4*between, "the level of no labels is %g", levels[len(groups)])
 	}

@@ -161,7 +161,8 @@ func TestTreesOfThreeFeatures(t *testing.T) {
 		must.Equal(t, again.LeaveOneOut, trees.LeaveOneOut, "left-out error of features times %g", of.scale)
 	}
 	_, own := score(0, 1, CentringSource)
-	must.Equal(t, own.LeaveOneOut, trees.LeaveOneOut, "left-out error with rows less the means of their sources")
+	must.Hold(t, own.LeaveOneOut < active.LeaveOneOut/2, "with rows less the means of their sources %g, active %g", own.LeaveOneOut,
+		active.LeaveOneOut)
 	_, shifted := score(3, 1, CentringGlobal)
 	must.Hold(t, math.Abs(shifted.LeaveOneOut/trees.LeaveOneOut-1) < 0.2, "%g with features moved by 3, %g without", shifted.LeaveOneOut,
 		trees.LeaveOneOut)
