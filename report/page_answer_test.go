@@ -1,0 +1,94 @@
+package report
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/pipeline"
+	"github.com/amtrl/amtrl/runs"
+)
+
+// The headline of a run says that choosing by relevance did not help only where it was tried.
+func TestHeadlineWithoutChoice(t *testing.T) {
+	page := func(recommended string, methods ...string) *Page {
+		f := &runs.Finished{Result: runs.Result{Recommended: recommended}}
+		for _, m := range methods {
+			f.Result.Methods = append(f.Result.Methods, runs.MethodResult{Method: m})
+			f.Epochs = append(f.Epochs, pipeline.Epoch{Method: m})
+		}
+		f.Result.Sources = []runs.SourceResult{{Source: "fog_2", Share: 1}}
+		return RunPage(f, Command{})
+	}
+	const did, tried, next = "did not help here", "was not tried", "the next labels would go to"
+	for _, test := range []struct {
+		recommended, says, not string
+		methods                []string
+	}{
+		{"", tried, did, []string{pipeline.Uniform}},
+		{pipeline.Pooled, tried, did, []string{pipeline.Uniform, pipeline.Pooled}},
+		{pipeline.Uniform, did, tried, []string{pipeline.Active, pipeline.Uniform}},
+		{pipeline.Uniform, next, tried, []string{pipeline.Known, pipeline.Uniform}},
+		{"", "Label next: fog_2", next, []string{pipeline.Known}},
+		{pipeline.Trees, "Label next: fog_2", next, []string{pipeline.Active, pipeline.Trees}},
+		{pipeline.Trees, "Is a linear model better than boosted trees on the same rows?", next, []string{pipeline.Active, pipeline.Trees}},
+		{pipeline.Trees, "a sum of trees on the rows that uniform drew: trees follow jumps", did, []string{pipeline.Uniform, pipeline.Trees}},
+	} {
+		text := page(test.recommended, test.methods...).Markdown()
+		must.Hold(t, strings.Contains(text, test.says) && !strings.Contains(text, test.not), "%v: %.400s", test.methods, text)
+	}
+}
+
+// The page has the numbers that decided which method was chosen, in the reason and in the table of the methods.
+func TestPageSaysWhatDecided(t *testing.T) {
+	for _, test := range []struct {
+		recommended    string
+		by             runs.Criterion
+		left           float64 // mean squared error of target; that of uniform is 0.125
+		uniform, other float64 // log-losses, 0 for labels that are numbers
+		says           []string
+	}{
+		{pipeline.Pooled, runs.BySquares, 0.25, 39.14, 22.16, []string{"log-loss of their labels, 22.16, decided",
+			"squared error chooses is more than 1 above it"}},
+		{pipeline.Uniform, runs.BySquares, 0.25, 22.16, 21.5, []string{"mean squared error, 0.125, is the least of all methods but pooled",
+			"log-loss of their labels, 22.16", "its own is 21.5"}},
+		{pipeline.Uniform, runs.BySquares, 0.25, 0, 0, []string{"mean squared error, 0.125, is the least of all methods."}},
+		{pipeline.Uniform, runs.BySquares, 0.1249, 0, 0, []string{"mean squared error, 0.125, is the first method's",
+			"That of target, 0.1249, is better by too little"}},
+		{pipeline.Pooled, runs.ByLogLoss, 0.25, 39.14, 22.16, []string{"log-loss of the labels, 22.16, is the least of all methods."}},
+		{pipeline.Uniform, runs.ByLogLoss, 0.25, 22.16, 21.5, []string{"log-loss of the labels, 22.16, is the first method's",
+			"That of pooled, 21.5, is better by too little"}},
+	} {
+		f := &runs.Finished{Result: runs.Result{Recommended: test.recommended, Criterion: test.by, Reason: "mean squared error"}}
+		f.Result.Methods = []runs.MethodResult{{Method: pipeline.Uniform, LeaveOneOut: 0.125, LogLoss: test.uniform},
+			{Method: pipeline.Pooled, LeaveOneOut: 0.25, LogLoss: test.other},
+			{Method: pipeline.Target, LeaveOneOut: test.left, LogLoss: 2 * test.uniform}}
+		for _, m := range f.Result.Methods {
+			f.Epochs = append(f.Epochs, pipeline.Epoch{Method: m.Method})
+		}
+		text := RunPage(f, Command{}).Markdown()
+		for _, says := range append(test.says, map[bool]string{true: "| log-loss |"}[test.other > 0]) {
+			must.Hold(t, strings.Contains(text, says), "%s: %q is not in %.3000s", test.recommended, says, text)
+		}
+		must.Hold(t, strings.Contains(text, "log-loss") == (test.other > 0), "%.3000s", text)
+	}
+}
+
+// Where trees are among the methods that the log-loss alone compares, the page says by how much they must be better.
+func TestPageOfTrees(t *testing.T) {
+	for _, test := range []struct{ recommended, says string }{
+		{pipeline.Trees, "squared error chooses is more than 3 above it"},
+		{pipeline.Active, "is the least of all methods but pooled and trees. By the log-loss of their labels, 30, pooled is not better by more " +
+			"than 1: its own is 29.5. By the log-loss of their labels, 30, trees is not better by more than 3: its own is 26"},
+	} {
+		f := &runs.Finished{Result: runs.Result{Recommended: test.recommended, Criterion: runs.BySquares}}
+		f.Result.Methods = []runs.MethodResult{{Method: pipeline.Active, LeaveOneOut: 0.1, LogLoss: 30},
+			{Method: pipeline.Pooled, LeaveOneOut: 0.25, LogLoss: 29.5}, {Method: pipeline.Trees, LeaveOneOut: 0.25, LogLoss: 26}}
+		for _, m := range f.Result.Methods {
+			f.Epochs = append(f.Epochs, pipeline.Epoch{Method: m.Method})
+		}
+		f.Result.Reason = "mean squared error"
+		text := RunPage(f, Command{}).Markdown()
+		must.Hold(t, strings.Contains(text, test.says), "%q is not in %.3000s", test.says, text)
+	}
+}
