@@ -10,6 +10,7 @@ import (
 
 	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/pipeline/internal/boost"
+	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
 const (
@@ -188,30 +189,6 @@ func (p *Problem) treeRows(in Round, group []int, u units) *treeRows {
 	return t
 }
 
-// firstRows returns at most that many rows of pools and their labels: for each pool, in proportion, the first. The rows of
-// a pool stand together.
-func (p *Problem) firstRows(rows []poolRow, y []float64, outputs, most int) ([]poolRow, []float64) {
-	if len(rows) <= most {
-		return rows, y
-	}
-	var counts []int
-	var names []string
-	for i, r := range rows {
-		if i == 0 || rows[i-1].pool != r.pool {
-			counts, names = append(counts, 0), append(names, p.Set.Pools[r.pool].Name)
-		}
-		counts[len(counts)-1]++
-	}
-	var some []poolRow
-	var labels []float64
-	at := 0
-	for m, n := range inProportion(counts, names, most) {
-		some, labels = append(some, rows[at:at+n]...), append(labels, y[at*outputs:(at+n)*outputs]...)
-		at += counts[m]
-	}
-	return some, labels
-}
-
 // withClass returns the rows that are of one of several classes, and their labels.
 func withClass(rows []poolRow, y []float64, classes int) (of []poolRow, labels []float64) {
 	for i, r := range rows {
@@ -228,7 +205,7 @@ func probabilities(odds [][]float32) [][]float32 {
 	for c, of := range odds {
 		out[c] = make([]float32, len(of))
 		for i, v := range of {
-			out[c][i] = float32(1 / (1 + math.Exp(-float64(v))))
+			out[c][i] = float32(regress.Sigmoid(float64(v)))
 		}
 	}
 	return out

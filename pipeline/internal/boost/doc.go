@@ -4,5 +4,5 @@
 //	columns.go  the bins of columns
 //	grow.go     one tree
 //	fit.go      a sum of trees for numbers or classes
-//	forest.go   its predictions, and its form as arrays
+//	forest.go   its predictions
 package boost

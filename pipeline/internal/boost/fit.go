@@ -76,7 +76,7 @@ type booster struct {
 	rows    []int32   // that are fitted
 	left    []int     // that are predicted
 	order   []int32   // what a tree makes of them
-	odds    []float64 // probabilities of classes
+	likely  []float64 // probabilities of classes
 }
 
 func newBooster(c *Columns, y, start []float64, outputs int, kind Kind, rows []int32, left []int) *booster {
@@ -114,10 +114,10 @@ func (b *booster) probabilities() []float64 {
 	if b.kind != Classes {
 		return nil
 	}
-	if b.odds == nil {
-		b.odds = make([]float64, len(b.said))
+	if b.likely == nil {
+		b.likely = make([]float64, len(b.said))
 	}
-	p := b.odds
+	p := b.likely
 	for _, i := range b.rows {
 		of := p[int(i)*b.outputs:][:b.outputs]
 		copy(of, b.said[int(i)*b.outputs:])
