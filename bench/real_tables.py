@@ -9,8 +9,8 @@ Columns have the knots and, up to 20 of them, the products that amtrl data init 
 
 alone    few samples of a table and no sources: the baseline target beside RidgeCV and BayesianRidge
 sources  few samples of one part of a table, such as the images of one digit, with the other parts as sources: amtrl run with its defaults,
-         which buy half of the sources' rows, beside RidgeCV on the samples alone, and RidgeCV and boosted trees on the samples with half of
-         the rows of each source, and with all of them
+         which buy half of the sources' rows, and active without the trees that it is averaged with, beside RidgeCV on the samples
+         alone, and RidgeCV and boosted trees on the samples with half of the rows of each source, and with all of them
 """
 import csv
 import json
@@ -91,10 +91,12 @@ def alone(amtrl, train, test):
 
 def with_sources(amtrl, train, test, others):
     own = [("target", "train", *train), ("target", "test", *test)]
-    ours = run(amtrl, own + [(f"part {name}", "train", *o) for name, o in others.items()])
+    parts = own + [(f"part {name}", "train", *o) for name, o in others.items()]
+    ours = run(amtrl, parts)
+    ours["no trees"] = run(amtrl, parts, "--methods", "active,target")["active"]
     half = {name: [of[:(len(of) + 1) // 2] for of in o] for name, o in others.items()}
     drawn, every = (tuple(np.concatenate(of) for of in zip(train, *o.values())) for o in (half, others))
-    return {name: ours[name] for name in ("active", "uniform", "pooled", "target", "trees", "saved")} | {
+    return {name: ours[name] for name in ("active", "no trees", "uniform", "pooled", "target", "trees", "saved")} | {
         "ridge alone": rival(ridge(), train, test),
         "ridge half": rival(ridge(), drawn, test), "boost half": rival(boosting(), drawn, test),
         "ridge all": rival(ridge(), every, test), "boost all": rival(boosting(), every, test)}

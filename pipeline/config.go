@@ -31,7 +31,8 @@ const (
 	Pooled = "pooled"
 	// Trees is a baseline for SourcesPools and tables: gradient-boosted trees on the rows that the first method drew last
 	// and on the target's samples. Unlike lines, bends and products of two columns, trees follow jumps and what several
-	// columns do together.
+	// columns do together. Where Trees is among the methods, the predictions of Active, Uniform and Known are averaged with
+	// those of trees on their own rows (see [Epoch.HeadTrees]).
 	Trees = "trees"
 )
 

@@ -59,6 +59,7 @@
 //
 //	trees.go          the round of the baseline trees; trees_levels.go has what they begin with, trees_choice.go chooses their sources
 //	                  and number, and trees_tensors.go has the form that they are stored in
+//	trees_join.go     the mean of the predictions of the other methods and those of trees
 //
 // Relevance:
 //

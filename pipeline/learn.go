@@ -25,8 +25,9 @@ type Learner struct {
 	// head holds for each output of the target the K weights w, then the intercept and delta where the model has them. Where these are a
 	// classifier's, the w of the squared-loss head follows.
 	head backend.Vector
-	// forest holds the trees of the last Learn, nil where it was of another method.
-	forest *boost.Forest
+	// forest holds the trees of the last Learn, nil for none, and treeParts the part that they have in the predictions of each output.
+	forest    *boost.Forest
+	treeParts []float32
 	// logOdds reports whether the head predicts log-odds.
 	logOdds bool
 	tmp     *backend.Scope
@@ -34,6 +35,8 @@ type Learner struct {
 	rows []*targetRows
 	// pooled caches the last regressions on the rows of all sources (see [Learner.remember]).
 	pooled []pooledResult
+	// trees caches the last trees (see [Learner.fitTrees]).
+	trees []treesResult
 	// folds caches the folds of the target samples for [Learner.nested].
 	folds *sampleFolds
 	// counts holds the number of labels of each output of the sources in the round, sigma the root mean square of the residuals of the
@@ -101,16 +104,18 @@ func (l *Learner) Check(st State) error {
 	return cmp.Or(l.checkTrees(st), l.checkStart(st))
 }
 
-// checkTrees returns an error unless the state has trees if and only if its last round was of Trees.
+// checkTrees returns an error unless the state has trees of this problem, or none where its last round was not of Trees.
 func (l *Learner) checkTrees(st State) error {
 	set := l.problem.Set
-	if st.Epochs[len(st.Epochs)-1].Method != Trees {
-		if len(st.Trees) > 0 {
-			return fmt.Errorf("expected no trees after %s, found some", st.Epochs[len(st.Epochs)-1].Method)
+	if method := st.Epochs[len(st.Epochs)-1].Method; method != Trees {
+		switch {
+		case len(st.Trees) == 0:
+			return nil
+		case fitsRows(method) || !slices.Contains(l.problem.Config.Methods, Trees):
+			return fmt.Errorf("expected no trees after %s, found some", method)
 		}
-		return nil
 	}
-	f, err := forestOf(st.Trees, len(l.problem.Target.Tasks), ownColumns(set), l.problem.Classifies())
+	f, _, err := forestOf(st.Trees, len(l.problem.Target.Tasks), ownColumns(set), l.problem.Classifies())
 	switch {
 	case err == nil && f == nil:
 		err = errors.New("expected trees, found none")
@@ -172,7 +177,7 @@ func (l *Learner) Learn(ctx context.Context, st State, in Round) (State, error) 
 // learn carries out one round and leaves its parameters on the device.
 func (l *Learner) learn(ctx context.Context, st State, in Round) (Epoch, error) {
 	p := l.problem
-	l.measured, l.relevance, l.forest = measured{}, nil, nil
+	l.measured, l.relevance, l.forest, l.treeParts = measured{}, nil, nil, nil
 	last, before := p.before(st, in.Epoch)
 	rec := newEpoch(in, before, p.Costs)
 	if err := l.centre(&rec, in, st.Epochs); err != nil {
@@ -188,6 +193,7 @@ func (l *Learner) learn(ctx context.Context, st State, in Round) (Epoch, error) 
 			return rec, err
 		}
 	}
+	given := in
 	in, err := l.inUnits(in, last == nil)
 	switch {
 	case err != nil:
@@ -197,7 +203,7 @@ func (l *Learner) learn(ctx context.Context, st State, in Round) (Epoch, error) 
 	case in.Method == Pooled:
 		return l.learnPooled(ctx, rec, in)
 	case in.Method == Trees:
-		return l.learnTrees(ctx, rec, in)
+		return l.learnTrees(ctx, rec, given)
 	}
 	samples, err := l.sourceSamples(in)
 	if err != nil {
@@ -215,7 +221,7 @@ func (l *Learner) learn(ctx context.Context, st State, in Round) (Epoch, error) 
 	if err := l.findRelevance(ctx, &rec, in, samples.on, fit); err != nil {
 		return rec, err
 	}
-	if err := l.finalHead(ctx, &rec, in, &fit); err != nil {
+	if err := l.finalHead(ctx, &rec, in, given, &fit); err != nil {
 		return rec, err
 	}
 	err = l.measure(&rec, in, fit)
@@ -301,8 +307,8 @@ func (l *Learner) findRelevance(ctx context.Context, rec *Epoch, in Round, sampl
 }
 
 // finalHead uploads the head that predicts. In the last round this is first joined with the helps of [Learner.join], and fit.stated gets
-// nested predictions where [Learner.nests] asks for them.
-func (l *Learner) finalHead(ctx context.Context, rec *Epoch, in Round, fit *headFit) (err error) {
+// nested predictions where [Learner.nests] asks for them. given is the round in the units of the data.
+func (l *Learner) finalHead(ctx context.Context, rec *Epoch, in, given Round, fit *headFit) (err error) {
 	p := l.problem
 	if l.joins(in) {
 		if err := l.join(ctx, fit, in); err != nil {
@@ -315,15 +321,25 @@ func (l *Learner) finalHead(ctx context.Context, rec *Epoch, in Round, fit *head
 	if err := l.finish(*fit); err != nil {
 		return err
 	}
-	if rec.HeadPooled+rec.HeadRelevant+rec.HeadAlone > 0 && !p.Classifies() {
-		if _, rec.TargetLoss, err = l.inSamplePredictions(in.Target.Rows, fit.labels); err != nil {
+	if l.nests(in) {
+		if err := l.nest(ctx, in, fit); err != nil {
 			return err
 		}
 	}
-	if !l.nests(in) {
-		return nil
+	if l.joinsTrees(in) {
+		if err := l.joinTrees(ctx, rec, given, fit); err != nil {
+			return err
+		}
 	}
-	phi, err := l.phi(new(hostCopy), poolRows{p.Target.Pool, in.Target.Rows})
+	if (rec.HeadPooled+rec.HeadRelevant+rec.HeadAlone > 0 || l.forest != nil) && !p.Classifies() {
+		_, rec.TargetLoss, err = l.inSamplePredictions(in.Target.Rows, fit.labels)
+	}
+	return err
+}
+
+// nest sets the nested predictions of fit.
+func (l *Learner) nest(ctx context.Context, in Round, fit *headFit) error {
+	phi, err := l.phi(new(hostCopy), poolRows{l.problem.Target.Pool, in.Target.Rows})
 	if err != nil {
 		return err
 	}
@@ -376,7 +392,7 @@ func (l *Learner) restore(st State) error {
 func (l *Learner) capture(epochs []Epoch) (State, error) {
 	st := State{Epochs: epochs}
 	if l.forest != nil {
-		st.Trees = forestTensors(l.forest)
+		st.Trees = forestTensors(l.forest, l.treeParts)
 	}
 	for _, v := range []struct {
 		from backend.Vector

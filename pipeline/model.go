@@ -26,9 +26,9 @@ const RidgeHead = "target.ridge"
 //	labels.scale (target.weight B'z + target.delta z + target.bias),  z = (x - centre) / scale,
 //
 // with labels.scale (C) for each output and representation.scale one number or d. Where there is target.ridge, these are the log-odds of a
-// class, up to a number that the classes of one column may have in common. The zero State has no tensors; any other must be
-// one that [Learner.Check] accepts. NewPredictor takes the tensors,
-// and WriteModel of package runs writes them to a file.
+// class, up to a number that the classes of one column may have in common. Where there are trees, see [TreeNodes], the predictions are a
+// mean of these and theirs. The zero State has no tensors; any other must be one that [Learner.Check] accepts. NewPredictor takes the
+// tensors, and WriteModel of package runs writes them to a file.
 func (l *Learner) Tensors(st State) []Tensor {
 	if len(st.Head) == 0 {
 		return nil

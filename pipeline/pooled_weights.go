@@ -92,21 +92,13 @@ func (l *Learner) joinWeights(in Labelled, group []int, left func(c, row int) fl
 	}
 	of := candidates{groups: l.problem.groupsOf(in.Rows).Some(labelled), numbers: !l.problem.Classifies()}
 	losses := func(help []prediction, a, rate float64) []float64 {
-		out, says := make([]float64, len(labelled)), make([]float64, len(group))
-		for i, row := range labelled {
-			for j, c := range group {
-				if says[j] = left(c, row); a > 0 { // a help may be infinite, and f stays what it is
-					says[j] = (1-a)*says[j] + a*help[j].left[row]
-				}
+		return l.problem.mixedLosses(y, labelled, len(group), rate, func(j, row int) float64 {
+			f := left(group[j], row)
+			if a > 0 { // a help may be infinite, and f stays what it is
+				f = (1-a)*f + a*help[j].left[row]
 			}
-			if of.numbers {
-				e := labels(row)[0] - says[0]
-				out[i] = e * e
-			} else {
-				out[i] = regress.LogOfLabels(labels(row), says, rate)
-			}
-		}
-		return out
+			return f
+		})
 	}
 	all := func(rate float64) [][]float64 {
 		out := [][]float64{losses(helps[0], 0, rate)}
@@ -135,6 +127,25 @@ func (l *Learner) joinWeights(in Labelled, group []int, left func(c, row int) fl
 		of.less = append(of.less, found.less(i, handicap, len(l.problem.Sources), of.numbers))
 	}
 	return of.weights(stream(l.problem.Config.Seed, "join", l.problem.TargetName()))
+}
+
+// mixedLosses returns the losses of rows by what says of each of the outputs of a column and row: the squared residuals of numbers, or -log
+// of the probability of classes if a fraction rate of labels is noise. y holds the labels of the outputs, row after row.
+func (p *Problem) mixedLosses(y []float64, rows []int, outputs int, rate float64, says func(output, row int) float64) []float64 {
+	out, said := make([]float64, len(rows)), make([]float64, outputs)
+	for i, row := range rows {
+		for j := range said {
+			said[j] = says(j, row)
+		}
+		labels := y[row*outputs:][:outputs]
+		if p.Classifies() {
+			out[i] = regress.LogOfLabels(labels, said, rate)
+			continue
+		}
+		e := labels[0] - said[0]
+		out[i] = e * e
+	}
+	return out
 }
 
 // candidates holds f, followed by the candidates of each help, one for each of joinParts.

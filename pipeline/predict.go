@@ -4,7 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"runtime"
 	"slices"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/amtrl/amtrl/backend"
 	"github.com/amtrl/amtrl/dataset"
@@ -23,10 +26,19 @@ func (p *Predictor) Predict(rows *dataset.Pool, y []float32) error {
 	if err := p.check(rows, p.C, len(y)); err != nil {
 		return err
 	}
-	if p.forest != nil {
-		p.predictForest(rows, y)
-		return nil
+	if p.forest == nil || slices.Min(p.treeParts) < 1 {
+		if err := p.predictHeads(rows, y); err != nil {
+			return err
+		}
 	}
+	if p.forest != nil {
+		p.addTrees(rows, y)
+	}
+	return nil
+}
+
+// predictHeads is Predict without trees.
+func (p *Predictor) predictHeads(rows *dataset.Pool, y []float32) error {
 	if p.net == nil && p.C <= maxDotOutputs {
 		return p.predictDots(rows, y)
 	}
@@ -70,23 +82,38 @@ func (p *Predictor) Predict(rows *dataset.Pool, y []float32) error {
 	return nil
 }
 
-// predictForest is Predict for trees, on the CPU.
-func (p *Predictor) predictForest(rows *dataset.Pool, y []float32) {
-	x, said := make([]float32, p.D), make([]float64, p.C)
-	for i := range rows.Rows {
-		readRow(rows, i, x)
-		for j, c := range p.centre {
-			x[j] -= c
-		}
-		p.forest.Predict(x, said)
-		missing := slices.ContainsFunc(x, func(v float32) bool { return v != v })
-		for c, v := range said {
-			if missing {
-				v = math.NaN()
+// treeRowsAtOnce is the number of rows that one goroutine predicts by trees before it takes others.
+const treeRowsAtOnce = 512
+
+// addTrees replaces predictions y of the heads by (1 - a) y + a g, for g of the trees, on the CPU.
+func (p *Predictor) addTrees(rows *dataset.Pool, y []float32) {
+	var work errgroup.Group
+	work.SetLimit(runtime.GOMAXPROCS(0))
+	for first := 0; first < rows.Rows; first += treeRowsAtOnce {
+		work.Go(func() error {
+			x, said := make([]float32, p.D), make([]float64, p.C)
+			for i := first; i < min(rows.Rows, first+treeRowsAtOnce); i++ {
+				readRow(rows, i, x)
+				for j, c := range p.centre {
+					x[j] -= c
+				}
+				p.forest.Predict(x, said)
+				missing := slices.ContainsFunc(x, func(v float32) bool { return v != v })
+				for c, v := range said {
+					switch a, to := p.treeParts[c], &y[i*p.C+c]; {
+					case missing:
+						*to = float32(math.NaN())
+					case a == 1: // there are no heads where all parts are
+						*to = float32(v)
+					default:
+						*to = (1-a)*(*to) + a*float32(v)
+					}
+				}
 			}
-			y[i*p.C+c] = float32(v)
-		}
+			return nil
+		})
 	}
+	_ = work.Wait() // no error
 }
 
 // Classifies reports whether the outputs are log-odds.

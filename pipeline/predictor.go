@@ -36,8 +36,9 @@ type Predictor struct {
 
 	offset []float64 // C, for the linear class only: bias - direct centre
 
-	// forest predicts in the place of the rest where it is not nil, from features less centre.
-	forest *boost.Forest
+	// forest predicts from features less centre, and has a part in the prediction of each output; it is nil where it has none.
+	forest    *boost.Forest
+	treeParts []float32
 
 	// logOdds says that the outputs are log-odds.
 	logOdds bool
@@ -57,7 +58,7 @@ func NewPredictor(q backend.Queue, tensors []Tensor, height, width int) (*Predic
 	}
 	err := p.load(named, height, width)
 	if err == nil {
-		p.forest, err = forestOf(tensors, p.C, p.D, p.logOdds)
+		p.forest, p.treeParts, err = forestOf(tensors, p.C, p.D, p.logOdds)
 	}
 	if err != nil {
 		p.Close()

@@ -156,7 +156,7 @@ const scoreFeatures = 1 << 26
 
 // predictions returns the predictions of each output for rows of the target's pool, in the units of the data.
 func (l *Learner) predictions(rows []int32, u units) ([][]float32, error) {
-	if l.forest != nil {
+	if l.forest != nil && slices.Min(l.treeParts) == 1 {
 		return l.forestPredictions(rows), nil
 	}
 	pred, most := make([][]float32, len(l.problem.Target.Tasks)), scoreRows
@@ -171,6 +171,9 @@ func (l *Learner) predictions(rows []int32, u units) ([][]float32, error) {
 		for i, p := range some {
 			pred[i] = append(pred[i], p...)
 		}
+	}
+	if l.forest != nil {
+		l.addTrees(pred, rows)
 	}
 	return pred, nil
 }

@@ -20,7 +20,7 @@ type State struct {
 	// Head is the target's head after the last round: for each output w, K numbers, then the intercept and delta where
 	// the model has them, and, where all that is a classifier, the w that the relevance was computed from.
 	Head []float32
-	// Trees holds the trees after a round of Trees, else nil: their tensors, see [TreeNodes].
+	// Trees holds the tensors of the trees after a round whose predictions have a part of trees, else nil, see [TreeNodes].
 	Trees []Tensor
 }
 
@@ -61,6 +61,8 @@ type Epoch struct {
 	HeadRelevant float64 `json:"head_relevant,omitempty"`
 	HeadAlone    float64 `json:"head_alone,omitempty"`
 	HeadSpread   float64 `json:"head_spread,omitempty"`
+	// HeadTrees is the weight of trees on the rows of the round in these predictions; the others add up to the rest.
+	HeadTrees float64 `json:"head_trees,omitempty"`
 	// LeaveOneOut is the mean squared leave-one-out residual of the target samples in the units of the data, averaged
 	// over outputs, for several numbers by the geometric mean. It is there under prior residual and for the baselines.
 	LeaveOneOut float64 `json:"leave_one_out,omitempty"`
@@ -93,27 +95,31 @@ type Epoch struct {
 	Losses *Losses `json:"losses,omitempty"`
 }
 
-// Help names the regressions that the predictions have weight on beside the representation's head, those with at least
-// 1/200 of it; it returns "" if there are none.
+// Help names what the predictions have weight on beside the representation's head, regressions and trees with at least
+// 1/200 of it; it returns "" if there is nothing.
 func (e Epoch) Help() string {
-	var rows []string
+	var helps []string
 	for _, help := range []struct {
 		part float64
 		rows string
 	}{{e.HeadPooled, "all rows"}, {e.HeadRelevant, "the rows of the most relevant sources"}, {e.HeadAlone, "the target's samples"},
 		{e.HeadSpread, "the target's samples by how the sources' classes spread"}} {
-		if help.part >= 0.005 {
-			rows = append(rows, help.rows)
+		switch {
+		case help.part < 0.005:
+		case len(helps) == 0:
+			helps = append(helps, "one regression on "+help.rows)
+		default:
+			helps = append(helps, "one on "+help.rows)
 		}
 	}
-	switch len(rows) {
-	case 0:
-		return ""
-	case 1:
-		return "one regression on " + rows[0]
+	if e.HeadTrees > 0 {
+		helps = append(helps, "trees")
 	}
-	last := len(rows) - 1
-	return "one regression on " + strings.Join(rows[:last], ", one on ") + ", and one on " + rows[last]
+	last := len(helps) - 1
+	if last < 1 {
+		return strings.Join(helps, "")
+	}
+	return strings.Join(helps[:last], ", ") + ", and " + helps[last]
 }
 
 // checkFinite returns an error if the last round left a number in st that is not finite, since a record, which is JSON,

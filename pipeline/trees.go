@@ -75,33 +75,44 @@ type treeRows struct {
 	evidence float64
 }
 
-// learnTrees carries out the round of the baseline Trees. For each column of the target's labels it fits gradient-boosted
-// trees to the rows of sources with labels of the column, as [Learner.learnPooled] takes them, and to the target's
-// samples, by the columns of the table as they are. Five times a part of the samples is left out: the others choose the
-// sources and the number of trees, by the loss of their own predictions.
-func (l *Learner) learnTrees(ctx context.Context, rec Epoch, in Round) (Epoch, error) {
-	u, err := l.model.units()
-	if err == nil {
-		err = l.queue.Fill(l.head, 0)
-	}
-	if err != nil {
-		return rec, err
+// fittedTrees are the trees of a round.
+type fittedTrees struct {
+	forest *boost.Forest
+	// left holds the predictions of the target's samples, each by trees without a fold, by output and sample, in the units
+	// of the data or as log-odds; those of other samples than [treeRows] has are NaN. fold holds the fold of each sample.
+	left [][]float32
+	fold []int
+	// stages is the number of trees for each output, summed over columns.
+	stages int
+}
+
+// fitTrees fits gradient-boosted trees for each column of the target's labels to the rows of sources with labels of the
+// column, as [Learner.learnPooled] takes them, and to the target's samples, by the columns of the table as they are. Labels
+// are in the units of the data. Five times a part of the samples is left out: the others choose the sources and the number
+// of trees, by the loss of their own predictions. The last trees are remembered, since the first method and [Trees] have
+// the same rows.
+func (l *Learner) fitTrees(ctx context.Context, in Round) (*fittedTrees, error) {
+	of := append(slices.Clone(in.Sources), in.Target)
+	for _, was := range l.trees {
+		if slices.EqualFunc(was.of, of, sameLabelled) {
+			return was.found, nil
+		}
 	}
 	p, n := l.problem, len(in.Target.Rows)
-	outputs, columns := len(p.Target.Tasks), p.targetColumns()
-	d := ownColumns(p.Set)
-	forest := boost.Forest{Group: columns, Classes: p.Classifies(), Start: make([]float32, outputs), Gain: make([]float64, outputs*d)}
-	fit := headFit{labels: slices.Clone(in.Target.Y), left: make([][]float32, outputs)}
-	for i, y := range fit.labels {
-		fit.labels[i] = float32(float64(y) * u.labelOf(columns[i%outputs]))
+	outputs, d := len(p.Target.Tasks), ownColumns(p.Set)
+	forest := &boost.Forest{Group: p.targetColumns(), Classes: p.Classifies(), Start: make([]float32, outputs),
+		Gain: make([]float64, outputs*d)}
+	found := &fittedTrees{forest: forest, left: make([][]float32, outputs), fold: p.foldOf(in.Target)}
+	for i := range found.fold {
+		found.fold[i] %= treeFolds
 	}
-	for c := range fit.left {
-		fit.left[c] = slices.Repeat([]float32{float32(math.NaN())}, n)
+	for c := range found.left {
+		found.left[c] = slices.Repeat([]float32{float32(math.NaN())}, n)
 	}
 	for _, group := range p.columnGroups() {
-		of, err := p.treeRows(in, group, u).fit(ctx, p.foldOf(in.Target), fit.left)
+		of, err := p.treeRows(in, group).fit(ctx, found.fold, found.left)
 		if err != nil {
-			return rec, err
+			return nil, err
 		}
 		for j, c := range group {
 			forest.Start[c] = of.Start[j]
@@ -115,9 +126,38 @@ func (l *Learner) learnTrees(ctx context.Context, rec Epoch, in Round) (Epoch, e
 			t.Output = group[t.Output]
 			forest.Trees = append(forest.Trees, t)
 		}
-		rec.Fit.Iterations += len(of.Trees) / len(group)
+		found.stages += len(of.Trees) / len(group)
 	}
-	l.forest, l.logOdds = &forest, p.Classifies()
+	if len(l.trees) == len(p.Config.Methods) {
+		l.trees = l.trees[1:]
+	}
+	l.trees = append(l.trees, treesResult{of, found})
+	return found, nil
+}
+
+// treesResult holds the trees that were found for labelled rows of the sources, followed by those of the target.
+type treesResult struct {
+	of    []Labelled
+	found *fittedTrees
+}
+
+// learnTrees carries out the round of the baseline Trees. Labels of in are in the units of the data.
+func (l *Learner) learnTrees(ctx context.Context, rec Epoch, in Round) (Epoch, error) {
+	u, err := l.model.units()
+	if err == nil {
+		err = l.queue.Fill(l.head, 0)
+	}
+	if err != nil {
+		return rec, err
+	}
+	found, err := l.fitTrees(ctx, in)
+	if err != nil {
+		return rec, err
+	}
+	p := l.problem
+	columns := p.targetColumns()
+	l.forest, l.treeParts, l.logOdds = found.forest, slices.Repeat([]float32{1}, len(columns)), p.Classifies()
+	fit := headFit{labels: slices.Clone(in.Target.Y), left: found.left}
 	said, counted := l.forestPredictions(in.Target.Rows), fit.labels
 	brier, left := said, fit.left
 	if l.logOdds {
@@ -128,14 +168,14 @@ func (l *Learner) learnTrees(ctx context.Context, rec Epoch, in Round) (Epoch, e
 	all := squaredErrors(brier, counted, func(c int) float64 { return u.labelOf(columns[c]) }, groups)
 	fit.Loss, fit.LeaveOneOut = all.mean(), p.leaveOneOut(left, counted, groups)
 	rec.record(fit)
-	rec.Fit.Stop, rec.Nu = "no representation", make([]float64, len(rec.Counts))
+	rec.Fit.Iterations, rec.Fit.Stop, rec.Nu = found.stages, "no representation", make([]float64, len(rec.Counts))
 	return rec, l.measure(&rec, in, fit)
 }
 
-// treeRows returns the rows and labels of a round for one column. Labels of the round are in units u. Of several classes
+// treeRows returns the rows and labels of a round for one column. Of several classes
 // only rows of one of the target's are fitted, with the labels of the others, known or not; samples of none of them, or of
 // which that is not known, are predicted.
-func (p *Problem) treeRows(in Round, group []int, u units) *treeRows {
+func (p *Problem) treeRows(in Round, group []int) *treeRows {
 	d, c, outputs := ownColumns(p.Set), len(group), len(p.Target.Tasks)
 	rows, y := p.pooledRows(in.Sources, group, math.MaxInt)
 	if c > 1 {
@@ -175,10 +215,6 @@ func (p *Problem) treeRows(in Round, group []int, u units) *treeRows {
 	t.y = y
 	if p.Classifies() {
 		t.kind = boost.Classes
-	} else {
-		for i := range t.y {
-			t.y[i] *= u.labelOf(p.targetColumns()[group[i%c]])
-		}
 	}
 	x, row := make([]float32, 0, len(rows)*d), make([]float32, p.Set.Pools[0].Cols)
 	for _, r := range rows {

@@ -39,10 +39,9 @@ func (t *treeRows) fit(ctx context.Context, fold []int, left [][]float32) (*boos
 	for len(parts) > 1 && len(alone.sources) < parts[len(parts)-1] {
 		parts = parts[:len(parts)-1]
 	}
-	folds := make([][]int, min(treeFolds, slices.Max(fold)+1)) // rows of the target in each
+	folds := make([][]int, slices.Max(fold)+1) // rows of the target in each
 	for k, i := range t.samples {
-		f := fold[i] % len(folds)
-		folds[f] = append(folds[f], t.first+k)
+		folds[fold[i]] = append(folds[fold[i]], t.first+k)
 	}
 	said := make([][][][]float64, len(folds)) // by fold, part and stage
 	work, within := errgroup.WithContext(ctx)

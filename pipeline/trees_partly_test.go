@@ -51,7 +51,7 @@ func TestTreesLeaveFoldsOut(t *testing.T) {
 	defer u.Close()
 	in := u.problem.LookUp(Proposal{Sources: [][]int32{upTo(100), upTo(100), upTo(100), upTo(100)}, Target: upTo(20)})
 	predict := func(in Round) (out []float64) {
-		rows := u.problem.treeRows(in, []int{0}, units{})
+		rows := u.problem.treeRows(in, []int{0})
 		alone := must.Get(rows.bySources(context.Background()))(t)
 		left := []int{rows.first + 2, rows.first + 7, rows.first + 12, rows.first + 17}
 		for _, part := range treeParts[:3] {

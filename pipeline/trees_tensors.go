@@ -8,24 +8,26 @@ import (
 	"github.com/amtrl/amtrl/pipeline/internal/boost"
 )
 
-// The tensors of trees: trees.group (C) is the column of labels of each output, trees.start (C) what each output begins
-// with, trees.output (T) the output that each tree adds to, and TreeNodes (T by 61 by 5) the nodes of each tree, its root
-// first: column, cut, low, high, value; TreeGain (C by columns) has the part of each column in what the splits of an output
-// gain. A row whose feature of that column is at most cut goes to the node low, others to
-// high; where low is 0, the tree adds value. All that they say is in the units of the labels, or log-odds that are
-// multinomial over the outputs of a column with several classes.
+// The tensors of trees: TreePart (C) is the part a of the trees' prediction g in that of each output, (1 - a) f + a g, where
+// f is that of the other tensors; trees.group (C) is the column of labels of each output, trees.start (C) what g begins with,
+// trees.output (T) the output that each tree adds to, and TreeNodes (T by 61 by 5) the nodes of each tree, its root first:
+// column, cut, low, high, value. A row whose feature of that column is at most cut goes to the node low, others to high;
+// where low is 0, the tree adds value. TreeGain (C by columns) has the part of each column in what the splits of an output
+// gain. g is in the units of the labels; for classes g is log-odds, computed from sums that are multinomial over the outputs
+// of a column with several classes.
 const (
 	treeGroup  = "trees.group"
 	treeStart  = "trees.start"
 	treeOutput = "trees.output"
 	// TreeNodes names the tensor of the nodes. In a model file the cuts are of features less representation.centre.
 	TreeNodes = "trees.nodes"
-	// TreeGain names the tensor of the gains.
+	// TreeGain names the tensor of the gains, and TreePart that of the parts.
 	TreeGain   = "trees.gain"
+	TreePart   = "trees.part"
 	nodeFields = 5
 )
 
-func forestTensors(f *boost.Forest) []Tensor {
+func forestTensors(f *boost.Forest, parts []float32) []Tensor {
 	c, t := len(f.Start), len(f.Trees)
 	group, output := make([]float32, c), make([]float32, t)
 	for i, v := range f.Group {
@@ -43,22 +45,31 @@ func forestTensors(f *boost.Forest) []Tensor {
 		gain[i] = float32(v)
 	}
 	return []Tensor{
-		{treeGroup, []int{c}, group}, {treeStart, []int{c}, f.Start}, {treeOutput, []int{t}, output},
+		{treeGroup, []int{c}, group}, {treeStart, []int{c}, f.Start}, {treeOutput, []int{t}, output}, {TreePart, []int{c}, parts},
 		{TreeNodes, []int{t, boost.MaxNodes, nodeFields}, nodes}, {TreeGain, []int{c, len(gain) / c}, gain},
 	}
 }
 
-// forestOf returns the trees of tensors, nil where there are none. They must be of c outputs and at most d columns, and
-// predict the log-odds of classes if classes says so.
-func forestOf(tensors []Tensor, c, d int, classes bool) (*boost.Forest, error) {
+// forestOf returns the trees of tensors, nil where there are none, and their part in the predictions of each output. They
+// must be of c outputs and at most d columns, and predict the log-odds of classes if classes says so.
+func forestOf(tensors []Tensor, c, d int, classes bool) (f *boost.Forest, parts []float32, err error) {
 	named := map[string]Tensor{}
 	for _, t := range tensors {
 		named[t.Name] = t
 	}
-	nodes, there := named[TreeNodes]
-	if !there {
-		return nil, nil
+	if _, there := named[TreeNodes]; !there {
+		return nil, nil, nil
 	}
+	parts = named[TreePart].Data
+	if len(parts) != c || slices.ContainsFunc(parts, func(v float32) bool { return !(v >= 0 && v <= 1) }) {
+		return nil, nil, fmt.Errorf("%s: expected %d numbers from 0 to 1, found %v", TreePart, c, parts)
+	}
+	f, err = readForest(named, c, d, classes)
+	return f, parts, err
+}
+
+func readForest(named map[string]Tensor, c, d int, classes bool) (*boost.Forest, error) {
+	nodes := named[TreeNodes]
 	f := &boost.Forest{Classes: classes, Start: named[treeStart].Data}
 	trees := len(named[treeOutput].Data)
 	if len(f.Start) != c || len(named[treeGroup].Data) != c || len(nodes.Data) != trees*boost.MaxNodes*nodeFields {

@@ -154,15 +154,22 @@ func TestTreesOfThreeFeatures(t *testing.T) {
 		return &st.Epochs[len(st.Epochs)-2], &st.Epochs[len(st.Epochs)-1]
 	}
 	active, trees := score(0, 1, CentringGlobal)
-	must.Hold(t, trees.LeaveOneOut < active.LeaveOneOut/2, "left out, trees have %g, active %g", trees.LeaveOneOut, active.LeaveOneOut)
-	must.Hold(t, trees.Score.Value < active.Score.Value/2, "on test rows, trees have %g, active %g", trees.Score.Value, active.Score.Value)
+	plain := cfg
+	plain.Methods = []string{Active}
+	_, st := runUnit(t, openDevice(t, 1, set), plain, 0)
+	lines := &st.Epochs[len(st.Epochs)-1]
+	for _, e := range []*Epoch{active, trees} {
+		must.Hold(t, e.LeaveOneOut < lines.LeaveOneOut/2, "left out, %s has %g, lines %g", e.Method, e.LeaveOneOut, lines.LeaveOneOut)
+		must.Hold(t, e.Score.Value < lines.Score.Value/2, "on test rows, %s has %g, lines %g", e.Method, e.Score.Value, lines.Score.Value)
+	}
+	must.Hold(t, active.HeadTrees > 0.5, "trees have a part of %g in the predictions of active", active.HeadTrees)
 	for _, of := range []struct{ shift, scale float64 }{{0, 4}, {0, 1. / 8}} {
 		_, again := score(of.shift, of.scale, CentringGlobal)
 		must.Equal(t, again.LeaveOneOut, trees.LeaveOneOut, "left-out error of features times %g", of.scale)
 	}
 	_, own := score(0, 1, CentringSource)
-	must.Hold(t, own.LeaveOneOut < active.LeaveOneOut/2, "with rows less the means of their sources %g, active %g", own.LeaveOneOut,
-		active.LeaveOneOut)
+	must.Hold(t, own.LeaveOneOut < lines.LeaveOneOut/2, "with rows less the means of their sources %g, lines %g", own.LeaveOneOut,
+		lines.LeaveOneOut)
 	_, shifted := score(3, 1, CentringGlobal)
 	must.Hold(t, math.Abs(shifted.LeaveOneOut/trees.LeaveOneOut-1) < 0.2, "%g with features moved by 3, %g without", shifted.LeaveOneOut,
 		trees.LeaveOneOut)
@@ -231,6 +238,9 @@ func TestTreesInStates(t *testing.T) {
 		"a loop":       change(TreeNodes, set(2, 0.5)),
 		"no node":      change(TreeNodes, set(3, boost.MaxNodes)),
 		"no output":    change(treeOutput, set(0, 2)),
+		"no part":      change(TreePart, set(1, nan32)),
+		"a part of 2":  change(TreePart, set(0, 2)),
+		"fewer parts":  change(TreePart, func(v []float32) []float32 { return v[1:] }),
 		"fewer nodes":  change(TreeNodes, func(v []float32) []float32 { return v[1:] }),
 		"fewer starts": change(treeStart, func(v []float32) []float32 { return v[1:] }),
 	} {

@@ -92,8 +92,10 @@ func (r *runPage) caveats(m *runs.MethodResult) (lines []Sentence) {
 	} else if r.Result.Reason != "" {
 		lines = append(lines, say("It is ", r.Result.Reason, "."))
 	}
-	if m.Method == pipeline.Trees {
-		lines = append(lines, say("The model is a sum of trees on the rows that ", r.chooser(m).Method, " drew: "+treesLine+"."))
+	if line := treesIn(m); m.Method == pipeline.Trees {
+		lines = append(lines, say("The model is a sum of trees on the rows that ", r.chooser(m).Method, " drew: "+line+"."))
+	} else if line != "" {
+		lines = append(lines, say(upper(line)+"."))
 	}
 	if c := r.Result.Contradicted; c != nil {
 		write := points(r.metric)

@@ -31,7 +31,7 @@ func TestHeadlineWithoutChoice(t *testing.T) {
 		{pipeline.Uniform, next, tried, []string{pipeline.Known, pipeline.Uniform}},
 		{"", "Label next: fog_2", next, []string{pipeline.Known}},
 		{pipeline.Trees, "Label next: fog_2", next, []string{pipeline.Active, pipeline.Trees}},
-		{pipeline.Trees, "Is a linear model better than boosted trees on the same rows?", next, []string{pipeline.Active, pipeline.Trees}},
+		{pipeline.Trees, "Does a linear model help beside boosted trees on the same rows?", next, []string{pipeline.Active, pipeline.Trees}},
 		{pipeline.Trees, "a sum of trees on the rows that uniform drew: trees follow jumps", did, []string{pipeline.Uniform, pipeline.Trees}},
 	} {
 		text := page(test.recommended, test.methods...).Markdown()
@@ -74,21 +74,25 @@ func TestPageSaysWhatDecided(t *testing.T) {
 	}
 }
 
-// Where trees are among the methods that the log-loss alone compares, the page says by how much they must be better.
+// The page says how much of the predictions trees have, and how linear models and trees compare.
 func TestPageOfTrees(t *testing.T) {
-	for _, test := range []struct{ recommended, says string }{
-		{pipeline.Trees, "squared error chooses is more than 3 above it"},
-		{pipeline.Active, "is the least of all methods but pooled and trees. By the log-loss of their labels, 30, pooled is not better by more " +
-			"than 1: its own is 29.5. By the log-loss of their labels, 30, trees is not better by more than 3: its own is 26"},
+	for _, test := range []struct {
+		recommended string
+		part        float64
+		says        string
+	}{
+		{pipeline.Trees, 0, "The model is a sum of trees on the rows that active drew: trees follow jumps"},
+		{pipeline.Active, 0.25, "Trees have a part of 25.0 % in its predictions: trees follow jumps"},
+		{pipeline.Active, 0, ""},
 	} {
-		f := &runs.Finished{Result: runs.Result{Recommended: test.recommended, Criterion: runs.BySquares}}
-		f.Result.Methods = []runs.MethodResult{{Method: pipeline.Active, LeaveOneOut: 0.1, LogLoss: 30},
-			{Method: pipeline.Pooled, LeaveOneOut: 0.25, LogLoss: 29.5}, {Method: pipeline.Trees, LeaveOneOut: 0.25, LogLoss: 26}}
+		f := &runs.Finished{Result: runs.Result{Recommended: test.recommended, Criterion: runs.ByLogLoss, Reason: "log-loss"}}
+		f.Result.Methods = []runs.MethodResult{{Method: pipeline.Active, LogLoss: 30, Trees: test.part}, {Method: pipeline.Trees, LogLoss: 26}}
 		for _, m := range f.Result.Methods {
 			f.Epochs = append(f.Epochs, pipeline.Epoch{Method: m.Method})
 		}
-		f.Result.Reason = "mean squared error"
 		text := RunPage(f, Command{}).Markdown()
-		must.Hold(t, strings.Contains(text, test.says), "%q is not in %.3000s", test.says, text)
+		must.Hold(t, strings.Contains(text, test.says) && strings.Contains(text, "Does a linear model help beside boosted trees"),
+			"%q is not in %.3000s", test.says, text)
+		must.Equal(t, strings.Contains(text, "trees follow jumps"), test.says != "", "a line on trees")
 	}
 }

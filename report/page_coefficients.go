@@ -19,13 +19,9 @@ const (
 	mostOutputs = 15
 )
 
-// coefficients returns the part with the coefficients of the saved model. It returns nil where they are not known, are
-// all 0, or are of more than mostFeatures columns and words.
-func (r *runPage) coefficients() *Part {
-	c := r.Coefficients
-	if c == nil {
-		return nil
-	}
+// coefficientPart returns the part of a page with coefficients of the saved model, or with the gains of its trees. It
+// returns nil where they are all 0, or are of more than mostFeatures columns and words.
+func coefficientPart(c *runs.Coefficients) *Part {
 	size := make([]float64, c.Column[len(c.Column)-1]+1)
 	order := make([]int, len(c.Features))
 	for j := range order {
@@ -62,13 +58,16 @@ func (r *runPage) coefficients() *Part {
 	if c.Gains {
 		title, desc, legend, value = "What splits gain", "A part for each feature and output, the column with the largest first.",
 			"part of the gain", percent
-		p.Text = []Sentence{
-			say("The model is a sum of trees, which split rows by the value of one column after another. The part of each column is that in " +
-				"what all splits gain: by how much they would lower the loss of the rows that the trees are fitted to."),
+		p.ID, p.Title, p.Text = "gains", title, []Sentence{
+			say("Trees split rows by the value of one column after another. The part of each column is that in what all splits gain: by how " +
+				"much they would lower the loss of the rows that the trees are fitted to."),
 			say("Where columns go together, one may have the part of both, and a part says nothing about the direction of an effect."),
 		}
 	}
-	f := Figure{ID: "coefficients-figure", Sheet: coefficientSheet(c, order), Wide: len(c.Outputs) > 1}
+	if line := averaged(c); line != nil {
+		p.Text = append([]Sentence{line}, p.Text...)
+	}
+	f := Figure{ID: p.ID + "-figure", Sheet: coefficientSheet(p.ID, c, order), Wide: len(c.Outputs) > 1}
 	shown := order[:min(mostBars, len(order))]
 	for n := len(shown); n < len(order) && n > 0 && c.Column[order[n]] == c.Column[order[n-1]]; n++ { // all parts of a column
 		shown = order[:n+1]
@@ -114,14 +113,34 @@ func (r *runPage) coefficients() *Part {
 	return p
 }
 
+// averaged says how much of the predictions is due to the linear model or to the trees, where both have a part.
+func averaged(c *runs.Coefficients) Sentence {
+	low, high := 1.0, 0.0
+	for _, o := range c.Outputs {
+		low, high = math.Min(low, o.Part), math.Max(high, o.Part)
+	}
+	what := "The predictions are means of those of a linear model, which this part of the page is about, and those of trees, which the next " +
+		"part is about. The linear model counts "
+	if c.Gains {
+		what = "In the predictions, which are means, trees count "
+	}
+	switch {
+	case low == 1:
+		return nil
+	case percent(low) == percent(high):
+		return say(what, number(low, percent(low)), ".")
+	}
+	return say(what, number(low, percent(low)), " to ", number(high, percent(high)), ", by output.")
+}
+
 // coefficientSheet returns a table with a row for each feature, in the given order, and a column for each output. Of the
 // products it lists the first mostFeatures.
-func coefficientSheet(c *runs.Coefficients, order []int) Sheet {
+func coefficientSheet(id string, c *runs.Coefficients, order []int) Sheet {
 	value := significant
 	if c.Gains {
 		value = percent
 	}
-	s := Sheet{ID: "coefficients-table", Columns: []string{"feature"}}
+	s := Sheet{ID: id + "-table", Columns: []string{"feature"}}
 	for _, o := range c.Outputs {
 		s.Columns = append(s.Columns, oneLine(cmp.Or(o.Class, o.Column, "coefficient")))
 	}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/amtrl/amtrl/internal/text"
 	"github.com/amtrl/amtrl/pipeline"
@@ -23,7 +22,7 @@ func (r *runPage) choice(m *runs.MethodResult) Sentence {
 		line = say("It was chosen by the target's samples, each of ", several(groups, "group"), " left out in turn, which count as ",
 			number(r.Result.CountAs, text.Digits(r.Result.CountAs)), " samples on their own: ")
 	}
-	if slices.Contains(apart, m) {
+	if m == apart {
 		return append(line, say("the log-loss of their labels, ", loss(m.LogLoss), m.IfWrong(), ", decided. That of the method which "+
 			"their mean squared error chooses "+fmt.Sprintf(above, nats(m))+".")...)
 	}
@@ -40,18 +39,14 @@ func (r *runPage) choice(m *runs.MethodResult) Sentence {
 		}
 		line = append(line, say(whose+". That of ", least.Method, ", ", loss(by.Of(least)), by.IfWrong(least),
 			", is better by too little to take its place.")...)
-	case len(apart) > 0:
-		names := make([]string, len(apart))
-		for i, other := range apart {
-			names[i] = other.Method
-		}
-		line = append(line, plain("the least of all methods but "+strings.Join(names, " and ")+"."))
+	case apart != nil:
+		line = append(line, plain("the least of all methods but "+apart.Method+"."))
 	default:
 		line = append(line, plain("the least of all methods."))
 	}
-	for _, other := range apart {
-		line = append(line, say(" By the log-loss of their labels, ", loss(m.LogLoss), m.IfWrong(), ", ", other.Method, " is not better "+
-			fmt.Sprintf(by1, nats(other))+": its own is ", loss(other.LogLoss), other.IfWrong(), ".")...)
+	if apart != nil {
+		line = append(line, say(" By the log-loss of their labels, ", loss(m.LogLoss), m.IfWrong(), ", ", apart.Method, " is not better "+
+			fmt.Sprintf(by1, nats(apart))+": its own is ", loss(apart.LogLoss), apart.IfWrong(), ".")...)
 	}
 	return line
 }

@@ -78,8 +78,10 @@ func (r *runPage) page(kind runs.Kind, command Command) *Page {
 	if len(r.Evaluations) > 0 {
 		p.Parts = append(p.Parts, r.predictions())
 	}
-	if part := r.coefficients(); part != nil {
-		p.Parts = append(p.Parts, *part)
+	for _, of := range r.Coefficients {
+		if part := coefficientPart(of); part != nil {
+			p.Parts = append(p.Parts, *part)
+		}
 	}
 	p.Parts = append(p.Parts, provenance(&f.Identity, command, f.Seconds, f.Result.Files))
 	return p

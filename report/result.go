@@ -34,8 +34,8 @@ func Result(r *runs.Result, top int, f Format) string {
 		}
 		if r.Recommended != "" {
 			fmt.Fprintf(&lines, "recommended, and saved: %s (%s)\n", r.Recommended, r.Reason)
-			if r.Recommended == pipeline.Trees {
-				fmt.Fprintf(&lines, "%s\n", treesLine)
+			if line := treesIn(r.Method(r.Recommended)); line != "" {
+				fmt.Fprintf(&lines, "%s\n", line)
 			}
 		}
 		if c := r.Contradicted; c != nil {
@@ -196,8 +196,17 @@ func verdict(metric string, a, b runs.MethodResult, all []pipeline.Comparison) s
 	return fmt.Sprintf("%s is %s %s than %s%s", a.Method, strings.TrimPrefix(difference(metric, d), "+"), word, b.Method, over)
 }
 
-// treesLine says what it means that trees are recommended.
-const treesLine = "trees follow jumps, and what several columns do together; lines, bends and products of two columns do not"
+// treesIn returns a line on the part of trees in the predictions of a method, "" for none.
+func treesIn(m *runs.MethodResult) string {
+	const what = "trees follow jumps, and what several columns do together; lines, bends and products of two columns do not"
+	switch {
+	case m.Method == pipeline.Trees:
+		return what
+	case m.Trees > 0:
+		return fmt.Sprintf("trees have a part of %s in its predictions: %s", percent(m.Trees), what)
+	}
+	return ""
+}
 
 // Earlier returns a sentence that an earlier round was better than the last one, "" where none was.
 func Earlier(r *runs.Result) string {

@@ -25,8 +25,8 @@ type Coefficients struct {
 	// columns as in "shift=night". Products, as in "depth × age", are the last.
 	Features []string
 	Products int
-	// Gains reports that the model is a sum of trees, and that Of holds the part of each column or word, from 0 to 1, in
-	// what the splits of an output's trees gain.
+	// Gains reports that these are of trees, and that Of holds the part of each column or word, from 0 to 1, in what the
+	// splits of an output's trees gain.
 	Gains bool
 	// Column is, for each feature, the index of the column, word or product that it is a part of.
 	Column  []int
@@ -43,11 +43,14 @@ type OutputCoefficients struct {
 	LogOdds bool
 	// Of holds one coefficient for each feature.
 	Of []float64
+	// Part is the part, from 0 to 1, of the linear model or of the trees in the predictions of the output.
+	Part float64
 }
 
-// readCoefficients returns the coefficients of the model at path. It returns nil for a network, and where the features
-// are not columns of a table that were each scaled to a unit of their own.
-func readCoefficients(path string) (*Coefficients, error) {
+// readCoefficients returns the coefficients of the linear model at path and those of the trees that are averaged with it or
+// take its place. It returns none for a network, and where the features are not columns of a table that were each scaled to
+// a unit of their own.
+func readCoefficients(path string) ([]*Coefficients, error) {
 	raw, err := atomicfile.ReadFile(path, maxTensors)
 	if err != nil {
 		return nil, err
@@ -59,7 +62,7 @@ func readCoefficients(path string) (*Coefficients, error) {
 	return c, nil
 }
 
-func coefficients(raw []byte) (*Coefficients, error) {
+func coefficients(raw []byte) (all []*Coefficients, err error) {
 	tensors, meta, err := decodeTensors(raw)
 	if err != nil || len(meta.spread) == 0 {
 		return nil, err
@@ -68,14 +71,41 @@ func coefficients(raw []byte) (*Coefficients, error) {
 	for _, t := range tensors {
 		named[t.Name] = t
 	}
-	phi, linear := named["representation.weight"]
-	if !linear {
+	if _, linear := named["representation.weight"]; !linear {
 		return nil, nil
 	}
-	if gain, trees := named[pipeline.TreeGain]; trees {
-		return gains(gain, &meta)
+	parts := named[pipeline.TreePart].Data
+	if len(parts) == 0 || slices.Min(parts) < 1 {
+		of, err := linear(named, &meta)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, of)
 	}
-	head, d := named["target.weight"], len(meta.spread)
+	if len(parts) > 0 {
+		of, err := gains(named[pipeline.TreeGain], &meta)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, of)
+	}
+	for _, of := range all {
+		for c := range of.Outputs {
+			part := 0.0
+			if c < len(parts) {
+				part = float64(parts[c])
+			}
+			if of.Outputs[c].Part = part; !of.Gains {
+				of.Outputs[c].Part = 1 - part
+			}
+		}
+	}
+	return all, nil
+}
+
+// linear returns the coefficients of the linear model.
+func linear(named map[string]safetensors.Tensor, meta *metadata) (*Coefficients, error) {
+	phi, head, d := named["representation.weight"], named["target.weight"], len(meta.spread)
 	if len(phi.Shape) != 2 || len(head.Shape) != 2 || phi.Shape[1] != d || head.Shape[1] != phi.Shape[0] || len(meta.features) != d {
 		return nil, fmt.Errorf("expected weights of %d features, found shapes %v and %v of %d names", d, phi.Shape, head.Shape,
 			len(meta.features))

@@ -15,6 +15,7 @@ import (
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/safetensors"
 	"github.com/amtrl/amtrl/internal/testrand"
+	"github.com/amtrl/amtrl/pipeline"
 	"github.com/amtrl/amtrl/pipeline/pipelinetest"
 )
 
@@ -82,7 +83,9 @@ func TestCoefficients(t *testing.T) {
 		}
 		raw := must.Get(safetensors.Encode(tensors, must.Get(m.encode())(t)))(t)
 		must.Do(t, os.WriteFile(filepath.Join(dir, modelFile), raw, 0o644))
-		found := must.Get(readCoefficients(filepath.Join(dir, modelFile)))(t)
+		all := must.Get(readCoefficients(filepath.Join(dir, modelFile)))(t)
+		must.Hold(t, len(all) == 1 && !all[0].Gains && all[0].Outputs[0].Part == 1, "%+v of a linear model", all)
+		found := all[0]
 		p := must.Get2(OpenPredictor(q, dir))
 		predictor, _ := p(t)
 		base := random(numbers+words, -1)
@@ -167,6 +170,31 @@ func checkPart(t *testing.T, called, column string, knots []float64, gap float64
 		must.Hold(t, math.Abs(x-want[i]) < gap/10, "%s is of %v", called, want)
 	}
 	must.Hold(t, !strings.Contains(called, " -0.0 ") && strings.Contains(called, "over") == (part == len(knots)), "%s", called)
+}
+
+// Of a linear model that is averaged with trees there are the coefficients and the gains, and the part of each in the predictions; of
+// trees alone there are the gains.
+func TestCoefficientsBesideGains(t *testing.T) {
+	m := metadata{features: []string{"a", "b"}, spread: []float64{1, 1},
+		labels: []OutputColumn{{Column: "y", Heads: 1}, {Column: "z", Heads: 1}}}
+	for _, parts := range [][]float32{{0.25, 0.5}, {0.25, 1}, {1, 1}} {
+		raw := must.Get(safetensors.Encode([]safetensors.Tensor{
+			{Name: "representation.weight", Shape: []int{1, 2}, Data: []float32{1, 3}},
+			{Name: "target.weight", Shape: []int{2, 1}, Data: []float32{1, 2}},
+			{Name: pipeline.TreePart, Shape: []int{2}, Data: parts},
+			{Name: pipeline.TreeGain, Shape: []int{2, 2}, Data: []float32{1, 0, 0, 1}},
+		}, must.Get(m.encode())(t)))(t)
+		found := must.Get(coefficients(raw))(t)
+		gains := found[len(found)-1]
+		must.Equal(t, len(found) == 2, parts[0] < 1, "coefficients beside gains, parts %v", parts)
+		must.Hold(t, gains.Gains && slices.Equal(gains.Outputs[1].Of, []float64{0, 1}), "%+v", gains)
+		for c, part := range parts {
+			must.Equal(t, gains.Outputs[c].Part, float64(part), "the part of trees")
+			if of := found[0]; len(found) > 1 {
+				must.Hold(t, of.Outputs[c].Part == 1-float64(part) && of.Outputs[c].Of[1] == 3*float64(c+1), "%+v of output %d", of, c)
+			}
+		}
+	}
 }
 
 // Models without the names or units of columns have no coefficients, and neither have networks. Models that contradict themselves are

@@ -31,8 +31,9 @@ type Finished struct {
 	// Evaluations compare the predictions of the model with the labels, for each column of labels, on the rows that the
 	// model's score is measured on. There are none where the score is exact, and with preset paper.
 	Evaluations []*Evaluation
-	// Coefficients are those of the model, nil where its features are not the columns of a table, and for networks.
-	Coefficients *Coefficients
+	// Coefficients are those of the linear model, and of trees that are averaged with it or take its place. There are none
+	// where the features are not the columns of a table, and for networks.
+	Coefficients []*Coefficients
 	// Seconds is the time that all epochs took, over all processes that carried out the run.
 	Seconds float64
 }

@@ -14,7 +14,8 @@ import (
 type Criterion string
 
 const (
-	// ByLogLoss compares MethodResult.LogLoss. It is for several outputs of classes.
+	// ByLogLoss compares MethodResult.LogLoss. It is for several outputs of classes, and where trees, which are not fitted
+	// by squares, have a part in the predictions of a class.
 	ByLogLoss Criterion = "log-loss"
 	// BySquares compares MethodResult.LeaveOneOut. It is for numbers, and for a class against the rest, where with few
 	// samples it tells methods apart better than the log-loss does. The negative log-likelihood of n normal labels with
@@ -23,7 +24,7 @@ const (
 )
 
 func criterionOf(p *pipeline.Problem) Criterion {
-	if p.Classifies() && len(p.Target.Tasks) > 1 {
+	if p.Classifies() && (len(p.Target.Tasks) > 1 || slices.Contains(p.Config.Methods, pipeline.Trees)) {
 		return ByLogLoss
 	}
 	return BySquares
@@ -114,8 +115,8 @@ func (r *Result) ByLeaveOneOut() bool { return r.Recommended != "" && !r.TooFew 
 
 // recommend sets the recommended method by samples of the target (see Recommended), with the criterion by. If few is
 // not empty, it says why the samples tell nothing, and the first method is recommended. numbers says that the labels
-// are several numbers. Pooled and Trees, which for classes fit no head to the samples by least squares, are then
-// compared with the chosen method by the log-loss.
+// are several numbers. Pooled, which for classes fits no head to the samples by least squares, is then compared with
+// the chosen method by the log-loss.
 func (r *Result) recommend(few string, by Criterion, of samples, numbers bool) {
 	if few != "" {
 		r.Recommended, r.Reason, r.TooFew = r.Methods[0].Method, few, true
@@ -151,14 +152,11 @@ func (r *Result) recommend(few string, by Criterion, of samples, numbers bool) {
 	if least != best {
 		r.Reason += fmt.Sprintf("; that of %s is better by too little to take its place", least.Method)
 	}
-	if apart := r.Apart(); len(apart) > 0 {
-		r.Reason += fmt.Sprintf("; log-loss of their labels: %s %s%s", best.Method, text.Digits(best.LogLoss), best.IfWrong())
-		chosen := of.evidence() * best.LogLoss
-		for _, m := range apart {
-			r.Reason += fmt.Sprintf(", %s %s%s", m.Method, text.Digits(m.LogLoss), m.IfWrong())
-			if nats := of.evidence()*m.LogLoss + r.handicap(m); nats < chosen {
-				best, chosen = m, nats
-			}
+	if m := r.Apart(); m != nil {
+		r.Reason += fmt.Sprintf("; log-loss of their labels: %s %s%s, %s %s%s", best.Method, text.Digits(best.LogLoss), best.IfWrong(),
+			m.Method, text.Digits(m.LogLoss), m.IfWrong())
+		if of.evidence()*m.LogLoss+r.handicap(m) < of.evidence()*best.LogLoss {
+			best = m
 		}
 	}
 	r.Recommended = best.Method
@@ -172,19 +170,17 @@ func (r *Result) first() *MethodResult {
 	return &r.Methods[slices.IndexFunc(r.Methods, func(m MethodResult) bool { return r.compares(&m) })]
 }
 
-// Apart returns the results of the methods that the log-loss alone compares with the others.
-func (r *Result) Apart() (apart []*MethodResult) {
-	for i := range r.Methods {
-		if m := &r.Methods[i]; !r.compares(m) {
-			apart = append(apart, m)
-		}
+// Apart returns the result of the method that the log-loss alone compares with the others, nil where there is none.
+func (r *Result) Apart() *MethodResult {
+	if m := r.Method(pipeline.Pooled); m != nil && !r.compares(m) {
+		return m
 	}
-	return apart
+	return nil
 }
 
 // compares reports whether the value of Criterion for a method can be compared with those of others.
 func (r *Result) compares(m *MethodResult) bool {
-	return m.Method != pipeline.Pooled && m.Method != pipeline.Trees || r.Criterion == ByLogLoss || m.LogLoss == 0
+	return m.Method != pipeline.Pooled || r.Criterion == ByLogLoss || m.LogLoss == 0
 }
 
 // Least returns the method with the least value of Criterion, the first of equals.

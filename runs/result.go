@@ -81,9 +81,11 @@ type MethodResult struct {
 	LeaveOneOut float64 `json:"leave_one_out,omitempty"`
 	// LogLoss is the negative log-probability of the classes of all of the target's samples, each left out, if a
 	// fraction WrongLabels of labels is noise. See [pipeline.Epoch.LikeliestNoise].
-	LogLoss     float64        `json:"log_loss,omitempty"`
-	WrongLabels float64        `json:"wrong_labels,omitempty"`
-	Score       pipeline.Score `json:"score"`
+	LogLoss     float64 `json:"log_loss,omitempty"`
+	WrongLabels float64 `json:"wrong_labels,omitempty"`
+	// Trees is the part of trees in the predictions of the target's first column, 0 for the method trees.
+	Trees float64        `json:"trees,omitempty"`
+	Score pipeline.Score `json:"score"`
 	// Interval is the 95 % interval of Score for other rows like the Rows that it was measured on. There is none, and
 	// Rows is 0, where the score is exact. See [ScoreInterval].
 	Interval *[2]float64 `json:"interval,omitempty"`
@@ -218,6 +220,7 @@ func summarise(p *pipeline.Problem, data string, in pipeline.Labelled, epochs []
 		m.Samples, m.Cost, m.Epochs = e.Samples, e.Cost, e.Epoch
 		m.Iterations += e.Fit.Iterations
 		m.Objective, m.TargetLoss, m.Score, m.LeaveOneOut = e.Fit.Objective, e.TargetLoss, e.Score, e.LeaveOneOut
+		m.Trees = e.HeadTrees
 		if e.Method == epochs[0].Method {
 			first = e
 		}

@@ -78,9 +78,9 @@ func TestRecommend(t *testing.T) {
 		{pooled, ByLogLoss, []MethodResult{method(active, 0.1, 9), method(uniform, 0.2, 7.9), method(pooled, 0.3, 7.8)}},
 		{trees, BySquares, []MethodResult{method(active, 0.1, 0), method(pooled, 0.11, 0), method(trees, 0.07, 0)}},
 		{active, BySquares, []MethodResult{method(active, 0.1, 0), method(pooled, 0.11, 0), method(trees, 0.08, 0)}},
-		{trees, BySquares, []MethodResult{method(active, 0.1, 9), method(pooled, 0.3, 7.9), method(trees, 0.3, 5.8)}},
-		{pooled, BySquares, []MethodResult{method(active, 0.1, 9), method(pooled, 0.3, 7.9), method(trees, 0.3, 5.95)}},
-		{active, BySquares, []MethodResult{method(active, 0.1, 9), method(pooled, 0.3, 8.1), method(trees, 0.3, 6.1)}},
+		{trees, ByLogLoss, []MethodResult{method(active, 0.1, 9), method(pooled, 0.3, 7.9), method(trees, 0.3, 5.8)}},
+		{pooled, ByLogLoss, []MethodResult{method(active, 0.1, 9), method(pooled, 0.3, 7.9), method(trees, 0.3, 5.95)}},
+		{active, ByLogLoss, []MethodResult{method(active, 0.1, 9), method(pooled, 0.3, 8.1), method(trees, 0.3, 6.1)}},
 		{trees, ByLogLoss, []MethodResult{method(active, 0.1, 9), method(uniform, 0.2, 7.9), method(trees, 0.3, 5.8)}},
 	} {
 		r := Result{Methods: test.methods}
@@ -89,8 +89,8 @@ func TestRecommend(t *testing.T) {
 		otherRows := test.want != active && test.want != trees && r.Method(active) != nil
 		must.Hold(t, r.ByLeaveOneOut() && strings.HasSuffix(r.Reason, "did not help here") == otherRows,
 			"%s", r.Reason)
-		must.Hold(t, strings.Contains(r.Reason, "better by too little") == (len(r.Apart()) == 0 && r.Least().Method != test.want ||
-			len(r.Apart()) > 0 && test.want == active && r.Least().Method != active), "%s", r.Reason)
+		must.Hold(t, strings.Contains(r.Reason, "better by too little") == (r.Apart() == nil && r.Least().Method != test.want ||
+			r.Apart() != nil && test.want == active && r.Least().Method != active), "%s", r.Reason)
 	}
 }
 

@@ -97,14 +97,15 @@ func runOnFresh(t *testing.T, work, manifest string) (errs, states float64) {
 }
 
 // Effects that bend or depend on each other are learned if the manifest has knots and products, as data init writes it; if
-// all effects are lines, these cost little. What three columns do together is learned by trees, whatever the manifest has.
+// all effects are lines, these cost little. What three columns do together is learned by trees, whatever the manifest has;
+// trees have a smaller part where the manifest has what is there.
 // The stated error agrees with the error on fresh rows.
 func TestOwnTableEffects(t *testing.T) {
 	const seeds = 4
 	dir, bare := ownFolder(t), strings.NewReplacer("  knots: 5", "  #", "  products: true", "  #")
 	for _, kind := range []string{"bend", "depend", "together", "lines"} {
 		var fresh, stated [2]float64
-		trees := 0
+		trees := 0.
 		for seed := range uint64(seeds) {
 			work := filepath.Join(dir, fmt.Sprint(kind, " ", seed))
 			writeFields(t, work, seed, kind)
@@ -116,17 +117,20 @@ func TestOwnTableEffects(t *testing.T) {
 			for at, manifest := range []string{"dataset", "lines"} {
 				errs, states := runOnFresh(t, work, manifest)
 				fresh[at], stated[at] = fresh[at]+errs/seeds, stated[at]+states/seeds
-				if at == 0 && must.Get(runs.ReadRun(filepath.Join(work, manifest)))(t).Result.Recommended == pipeline.Trees {
-					trees++
+				res := must.Get(runs.ReadRun(filepath.Join(work, manifest)))(t).Result
+				if at == 0 && res.Recommended == pipeline.Trees {
+					trees += 1. / seeds
+				} else if at == 0 {
+					trees += res.Method(res.Recommended).Trees / seeds
 				}
 			}
 		}
-		t.Logf("effects: %-8s  with knots and products %.3g on fresh rows (%.3g stated), without %.3g (%.3g stated), trees in %d of %d", kind,
-			fresh[0], stated[0], fresh[1], stated[1], trees, seeds)
+		t.Logf("effects: %-8s  with knots and products %.3g on fresh rows (%.3g stated), without %.3g (%.3g stated), trees have %.2f", kind,
+			fresh[0], stated[0], fresh[1], stated[1], trees)
 		if most := map[string]float64{"bend": 0.5, "depend": 0.5, "together": 1.1, "lines": 1.1}[kind]; fresh[0] > most*fresh[1] {
 			t.Errorf("%s: with knots and products %g, without %g", kind, fresh[0], fresh[1])
 		}
-		must.Hold(t, trees == seeds == (kind == "together") && (trees == 0 || trees == seeds), "%s: trees in %d of %d", kind, trees, seeds)
+		must.Hold(t, trees > 0.5 == (kind == "together"), "%s: trees have a part of %g", kind, trees)
 		must.Hold(t, stated[0] > fresh[0]/1.5 && stated[0] < 1.5*fresh[0], "%g is stated, fresh rows show %g", stated[0], fresh[0])
 	}
 	work := filepath.Join(dir, "bend 0")

@@ -48,25 +48,29 @@ func writeLots(t *testing.T, dir string) {
 	must.Do(t, os.WriteFile(filepath.Join(dir, "fresh.csv"), []byte(fresh), 0o644))
 }
 
-// Trees that are recommended predict classes of fresh rows as well as the run states, in amtrl and in Python.
+// Trees, and what is averaged with them, predict classes of fresh rows as well as the run states, in amtrl and in Python.
 func TestOwnTrees(t *testing.T) {
 	dir := ownFolder(t)
 	writeLots(t, dir)
 	succeed(t, dir, "data", "init", "lots.csv", "--label", "grade", "--source", "supplier", "--target", "supplier 8")
-	amtrl(t, dir, "run", "--data", "dataset.yaml", "--out", "run").Prints(t, 0, "recommended, and saved: trees",
-		"trees follow jumps, and what several columns do together")
+	amtrl(t, dir, "run", "--data", "dataset.yaml", "--out", "run").Prints(t, 0, "recommended, and saved: active",
+		"trees have a part of", "trees follow jumps, and what several columns do together")
 	res := must.Get(runs.ReadRun(filepath.Join(dir, "run")))(t).Result
 	errs := func(method string) float64 {
 		o := succeed(t, dir, "predict", "run", "fresh.csv", "--method", method, "--out", method+".csv", "--quiet", "--json")
 		return *amtrltest.JSON[[]runs.Evaluation](t, o)[0].Error
 	}
-	trees, stated, active := errs(pipeline.Trees), res.Method(pipeline.Trees).Interval, errs(pipeline.Active)
-	t.Logf("error on fresh rows: trees %.1f %% (stated %.1f to %.1f %%), active %.1f %%", 100*trees, 100*stated[0], 100*stated[1], 100*active)
-	must.Hold(t, trees < active/1.5 && trees > stated[0]/2 && trees < stated[1], "trees err %g, stated %v, active %g", trees, *stated, active)
+	pooled := errs(pipeline.Pooled)
+	for _, method := range []string{pipeline.Active, pipeline.Trees} {
+		is, stated := errs(method), res.Method(method).Interval
+		t.Logf("error on fresh rows: %s %.1f %% (stated %.1f to %.1f %%), pooled %.1f %%", method, 100*is, 100*stated[0], 100*stated[1],
+			100*pooled)
+		must.Hold(t, is < pooled/1.5 && is > stated[0]/2 && is < stated[1], "%s errs %g, stated %v, pooled %g", method, is, *stated, pooled)
+	}
 	t.Run("python", func(t *testing.T) {
 		read := "import csv\nrows = list(csv.DictReader(open('fresh.csv')))\nimport numpy as np\n" +
 			"X = np.array([[float(r[c]) for c in 'abcd'] + [float(r['shape'] == s) for s in ('flat', 'round')] for r in rows])\n"
-		want := readTable(t, filepath.Join(dir, pipeline.Trees+".csv"))[1:]
+		want := readTable(t, filepath.Join(dir, pipeline.Active+".csv"))[1:]
 		lines := strings.Split(strings.TrimSpace(runPage(t, dir, "data.md", "numpy, safetensors", read,
 			"\nfor l, y in zip(labels, scores): print(l, *y)\n")), "\n")
 		must.Equal(t, len(lines), len(want), "rows")

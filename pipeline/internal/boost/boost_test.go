@@ -85,7 +85,7 @@ func slowTree(x []float32, d int, g, h []float64) []float64 {
 				}
 				_, a := of(low)
 				_, b := of(high)
-				if gain := a + b - whole; gain > p.gain+1e-9*whole {
+				if gain := a + b - whole; gain > p.gain+1e-9*(a+b) {
 					p.gain, p.low, p.high = gain, low, high
 				}
 			}
@@ -268,6 +268,20 @@ func TestBins(t *testing.T) {
 		}
 		if distinct := slices.Compact(slices.Sorted(slices.Values(x))); len(distinct) <= maxBins {
 			must.Equal(t, len(c.cuts[0]), len(distinct)-1, "cuts of few values")
+		}
+	}
+}
+
+// Where values are whole numbers, none is a cut.
+func TestCutsOfWholeNumbers(t *testing.T) {
+	rng := testrand.New(t)
+	for range 100 {
+		x, unit := make([]float32, 1+rng.IntN(300)), float32(int(1)<<rng.IntN(10))
+		for i := range x {
+			x[i] = unit * float32(rng.IntN(100)-50)
+		}
+		for _, cut := range NewColumns(x, 1).cuts[0] {
+			must.Hold(t, float64(cut/unit) != math.Round(float64(cut/unit)), "cut %g of whole numbers times %g", cut, unit)
 		}
 	}
 }

@@ -34,7 +34,7 @@ func NewColumns(x []float32, d int) *Columns {
 	return c
 }
 
-// cutsOf returns the cuts between bins in ascending order, each in the middle between two values. It sorts values.
+// cutsOf returns the cuts between bins in ascending order, each between two values. It sorts values.
 func cutsOf(values []float32) []float32 {
 	slices.Sort(values)
 	distinct := slices.Compact(slices.Clone(values))
@@ -54,10 +54,11 @@ func cutsOf(values []float32) []float32 {
 	return slices.Compact(cuts)
 }
 
-// between returns a number from low up to below high.
+// between returns a number from low up to below high, near their middle. It is not the middle, which would often be the
+// value of other rows where values are whole numbers: rounding, in other units, would then decide on their side.
 func between(low, high float32) float32 {
-	if mid := float32((float64(low) + float64(high)) / 2); mid < high {
-		return mid
+	if v := float32(float64(low) + 0.4713*(float64(high)-float64(low))); v < high {
+		return v
 	}
 	return low
 }

@@ -143,7 +143,8 @@ func (l *leaf) choose(c *Columns) {
 			if high.rows < LeastRows {
 				break
 			}
-			if gain := low.gain() + high.gain() - whole; gain > l.gain+1e-9*whole {
+			parts := low.gain() + high.gain()
+			if gain := parts - whole; gain > l.gain+1e-9*parts { // else rounding decides
 				l.gain, l.column, l.bin = gain, j, uint8(b)
 			}
 		}
