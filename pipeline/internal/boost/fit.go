@@ -80,8 +80,8 @@ type booster struct {
 }
 
 func newBooster(c *Columns, y, start []float64, outputs int, kind Kind, rows []int32, left []int) *booster {
-	return &booster{grower{columns: c, gradient: make([]float64, c.rows), curvature: make([]float64, c.rows)}, y, outputs, kind,
-		slices.Clone(start), rows, left, nil, nil}
+	return &booster{grower: grower{columns: c, gradient: make([]float64, c.rows), curvature: make([]float64, c.rows)}, y: y,
+		outputs: outputs, kind: kind, said: slices.Clone(start), rows: rows, left: left}
 }
 
 // step adds a tree for each output, all of which are fitted to the same predictions, and returns them.
@@ -98,8 +98,11 @@ func (b *booster) step() (trees []grown) {
 		b.order = append(b.order[:0], b.rows...)
 		t := b.grow(b.order, rate)
 		t.Output = k
-		for _, i := range b.rows {
-			b.said[int(i)*b.outputs+k] += float64(t.at(b.columns, int(i)))
+		for _, l := range t.leaves {
+			value := float64(t.Nodes[l.node].Value)
+			for _, i := range l.rows {
+				b.said[int(i)*b.outputs+k] += value
+			}
 		}
 		for _, i := range b.left {
 			b.said[i*b.outputs+k] += float64(t.at(b.columns, i))

@@ -12,8 +12,9 @@ const (
 // grown is a tree whose splits are by bin. bin holds the bin of each node: rows of at most that bin go to Low.
 type grown struct {
 	Tree
-	bin  []uint8
-	gain []float64 // of each node's split
+	bin    []uint8
+	gain   []float64 // of each node's split
+	leaves []*leaf   // with the rows that the tree was fitted to, until the next is
 }
 
 // at returns the value of the leaf that row i of the columns is in.
@@ -54,10 +55,14 @@ type leaf struct {
 	bin    uint8
 }
 
+// slope is the first and the second derivative of the loss of a row.
+type slope struct{ gradient, curvature float64 }
+
 // grower grows trees on some rows of columns.
 type grower struct {
 	columns             *Columns
 	gradient, curvature []float64 // of each row of the columns
+	slopes              []slope   // of the rows of a leaf, in their order, which are read for each column
 	spare               []int32
 	free                [][][maxBins]sums // bins of leaves that no longer need them
 }
@@ -73,10 +78,10 @@ func (g *grower) grow(rows []int32, rate float64) grown {
 	root.all.rows = len(rows)
 	g.count(root)
 	root.choose(g.columns)
-	t, leaves := grown{Tree{Nodes: []Node{{}}}, []uint8{0}, []float64{0}}, []*leaf{root}
-	for len(leaves) < maxLeaves {
-		best := leaves[0]
-		for _, l := range leaves {
+	t := grown{Tree{Nodes: []Node{{}}}, []uint8{0}, []float64{0}, []*leaf{root}}
+	for len(t.leaves) < maxLeaves {
+		best := t.leaves[0]
+		for _, l := range t.leaves {
 			if l.gain > best.gain {
 				best = l
 			}
@@ -90,9 +95,9 @@ func (g *grower) grow(rows []int32, rate float64) grown {
 		t.bin[best.node], t.gain[best.node] = best.bin, best.gain/2
 		t.Nodes, t.bin, t.gain = append(t.Nodes, Node{}, Node{}), append(t.bin, 0, 0), append(t.gain, 0, 0)
 		*best = *low
-		leaves = append(leaves, high)
+		t.leaves = append(t.leaves, high)
 	}
-	for _, l := range leaves {
+	for _, l := range t.leaves {
 		t.Nodes[l.node].Value = float32(-rate * l.all.gradient / (l.all.curvature + shrinkage))
 		g.free = append(g.free, l.bins)
 	}
@@ -111,12 +116,16 @@ func (g *grower) newBins() [][maxBins]sums {
 
 // count sums the rows of a leaf by column and bin.
 func (g *grower) count(l *leaf) {
+	g.slopes = g.slopes[:0]
+	for _, i := range l.rows {
+		g.slopes = append(g.slopes, slope{g.gradient[i], g.curvature[i]})
+	}
 	for j, of := range g.columns.bins {
-		bins := &l.bins[j]
-		for _, i := range l.rows {
-			s := &bins[of[i]%maxBins]
-			s.gradient += g.gradient[i]
-			s.curvature += g.curvature[i]
+		bins, slopes := &l.bins[j], g.slopes[:len(l.rows)]
+		for k, i := range l.rows {
+			s, at := &bins[of[i]%maxBins], &slopes[k]
+			s.gradient += at.gradient
+			s.curvature += at.curvature
 			s.rows++
 		}
 	}
