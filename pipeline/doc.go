@@ -20,7 +20,8 @@
 //	allocation.go  the number of samples of each source (Alg. 1 and 2)
 //	schedule.go    the budget of each round (Alg. 2, line 4; Theorem 4.1)
 //	draw.go        the order in which rows are drawn, by seed and name; draw_groups.go keeps the rows of a group together
-//	learn.go       the second half: fit, head, relevance and score, from labelled rows, which check_round.go checks
+//	learn.go       the second half: fit, head, relevance and score, from labelled rows, which check_round.go checks; learner_state.go
+//	               moves parameters between the device and a state
 //	solve.go       both halves in turn, with the labels of the data set
 //	state.go       what one round hands to the next, which check_epochs.go checks
 //	score.go       error, mean squared error or excess risk of the target; losses.go by groups of rows, over_outputs.go over outputs
@@ -69,7 +70,8 @@
 //	                with the distribution of chance.go and the refits of relabel.go
 //	source_parts.go batches of rows of many sources, for what is computed for each of them; host_copy.go copies it to the host
 //	allocation_parts.go  what a share is due to
-//	uncertainty.go  intervals over other samples; transfer_again.go and explore_again.go repeat nu and the match for them
+//	uncertainty.go  intervals over other samples, with heads that differ by uncertainty_noise.go; transfer_again.go
+//	                and explore_again.go repeat nu and the match for them
 //
 // Terms of the code and what they are in the literature:
 //

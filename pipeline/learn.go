@@ -1,7 +1,6 @@
 package pipeline
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -91,52 +90,6 @@ func (l *Learner) Close() {
 		l.model.close()
 	}
 	l.queue.Close()
-}
-
-// Check returns an error for a state that this problem cannot have left.
-func (l *Learner) Check(st State) error {
-	if len(st.Epochs) == 0 {
-		return nil
-	}
-	if n := l.model.parameters().Len; len(st.Theta) != n || len(st.Head) != l.head.Len {
-		return fmt.Errorf("expected %d parameters and a head of %d, found %d and %d", n, l.head.Len, len(st.Theta), len(st.Head))
-	}
-	return cmp.Or(l.checkTrees(st), l.checkStart(st))
-}
-
-// checkTrees returns an error unless the state has trees of this problem, or none where its last round was not of Trees.
-func (l *Learner) checkTrees(st State) error {
-	set := l.problem.Set
-	if method := st.Epochs[len(st.Epochs)-1].Method; method != Trees {
-		switch {
-		case len(st.Trees) == 0:
-			return nil
-		case fitsRows(method) || !slices.Contains(l.problem.Config.Methods, Trees):
-			return fmt.Errorf("expected no trees after %s, found some", method)
-		}
-	}
-	f, _, err := forestOf(st.Trees, len(l.problem.Target.Tasks), ownColumns(set), l.problem.Classifies())
-	switch {
-	case err == nil && f == nil:
-		err = errors.New("expected trees, found none")
-	case err == nil && !slices.Equal(f.Group, l.problem.targetColumns()):
-		err = fmt.Errorf("trees: expected outputs of the columns %v, found %v", l.problem.targetColumns(), f.Group)
-	}
-	return err
-}
-
-// checkStart checks what a round continues from, which is all of a state but the head of the round before.
-func (l *Learner) checkStart(st State) error {
-	if len(st.Epochs) == 0 {
-		return nil
-	}
-	if n := l.model.parameters().Len; len(st.Theta) != n {
-		return fmt.Errorf("expected %d parameters, found %d", n, len(st.Theta))
-	}
-	if n := l.model.optimiser().Len; len(st.Optimiser) != n {
-		return fmt.Errorf("expected %d numbers of the optimiser, found %d", n, len(st.Optimiser))
-	}
-	return l.problem.Check(st.Epochs)
 }
 
 // Learn carries out the round after st on labelled rows. It minimises the empirical risk over the representation and the sources' heads
@@ -371,53 +324,6 @@ func (l *Learner) measure(rec *Epoch, in Round, fit headFit) (err error) {
 func (e *Epoch) record(fit headFit) {
 	e.TargetLoss, e.HeadRidge, e.HeadRank, e.HeadKappa, e.LeaveOneOut = fit.Loss, fit.Ridge, fit.Rank, fit.Kappa, fit.LeaveOneOut
 	e.Own, e.HeadToMean = fit.Own, fit.ToMean
-}
-
-// restore uploads the parameters that a state holds.
-func (l *Learner) restore(st State) error {
-	for _, v := range []struct {
-		to   backend.Vector
-		from []float32
-	}{{l.model.parameters(), st.Theta}, {l.model.optimiser(), st.Optimiser}} {
-		if len(v.from) > 0 {
-			if err := backend.Put(l.queue, v.to.Buf, v.to.Off, v.from); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// capture downloads the parameters into a state with the given records.
-func (l *Learner) capture(epochs []Epoch) (State, error) {
-	st := State{Epochs: epochs}
-	if l.forest != nil {
-		st.Trees = forestTensors(l.forest, l.treeParts)
-	}
-	for _, v := range []struct {
-		from backend.Vector
-		to   *[]float32
-	}{{l.model.parameters(), &st.Theta}, {l.model.optimiser(), &st.Optimiser}, {l.head, &st.Head}} {
-		*v.to = make([]float32, v.from.Len)
-		if v.from.Len == 0 {
-			continue
-		}
-		if err := backend.Get(l.queue, *v.to, v.from.Buf, v.from.Off); err != nil {
-			return State{}, err
-		}
-	}
-	return st, nil
-}
-
-// stepsBefore returns the number of iterations in the rounds of a method so far.
-func stepsBefore(epochs []Epoch, method string) int {
-	n := 0
-	for i := range epochs {
-		if epochs[i].Method == method {
-			n += epochs[i].Fit.Iterations
-		}
-	}
-	return n
 }
 
 // features computes phi of rows of pools, N by K.

@@ -3,8 +3,8 @@
 //
 //	identity.go    config.json, and whether a folder belongs to the same work
 //	difference.go  where two configurations differ
-//	result.go      result.json, epochs.jsonl, relevance.csv, rows.csv; its recommendation (recommend.go), doubts of it (doubt.go), and
-//	               the sample that makes most of its error (dominant.go)
+//	result.go      result.json, which summarise.go makes of epochs, with a recommendation (recommend.go), doubts of it (doubt.go), and
+//	               the sample that makes most of its error (dominant.go); result_files.go has relevance.csv and rows.csv
 //	evaluation.go  evaluation.jsonl, how predictions compare with labels (evaluate.go)
 //	flags.go       flags.json
 //	interval.go    the intervals of the scores in result.json

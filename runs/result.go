@@ -1,20 +1,15 @@
 package runs
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
-	"math"
 	"slices"
-	"strconv"
 
 	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/internal/atomicfile"
 	"github.com/amtrl/amtrl/internal/jsonfile"
-	"github.com/amtrl/amtrl/internal/text"
 	"github.com/amtrl/amtrl/pipeline"
 )
 
@@ -162,23 +157,6 @@ func (r *Result) Check(u Unit, methods []string) error {
 	return nil
 }
 
-// contradicted compares the last round of each method with that of the recommended one over the test rows, and returns
-// the comparison with the largest difference. It returns nil where no method is certainly better, or where the rows are
-// the samples that chose the recommended one.
-func contradicted(recommended string, last []*pipeline.Epoch) (most *pipeline.Comparison) {
-	i := slices.IndexFunc(last, func(e *pipeline.Epoch) bool { return e.Method == recommended })
-	if i < 0 || last[i].Score.LeaveOneOut {
-		return nil
-	}
-	for _, e := range last {
-		c := pipeline.CompareLosses(e, last[i])
-		if c != nil && c.Interval != nil && c.Interval[0] > 0 && (most == nil || c.Difference > most.Difference) {
-			most = c
-		}
-	}
-	return most
-}
-
 // readResult reads the finished result of a unit. It returns nil where the file is absent, empty or cut short: then the
 // unit is not finished.
 func readResult(path string, u Unit, methods []string) (*Result, error) {
@@ -197,165 +175,4 @@ func readResult(path string, u Unit, methods []string) (*Result, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return &res, nil
-}
-
-// summarise condenses the epochs of a finished problem. data is the name of the data, and in holds the target's
-// samples.
-func summarise(p *pipeline.Problem, data string, in pipeline.Labelled, epochs []pipeline.Epoch) Result {
-	res := Result{Data: data, Target: p.TargetName(), Seed: p.Config.Seed}
-	if p.Config.Schedule.Kind == pipeline.ScheduleBudget {
-		res.Budget = p.Config.Schedule.Budget
-	}
-	var first *pipeline.Epoch
-	var last []*pipeline.Epoch // the last epoch of each method
-	for i := range epochs {
-		e := &epochs[i]
-		m := res.Method(e.Method)
-		if m == nil {
-			res.Methods = append(res.Methods, MethodResult{Method: e.Method})
-			m = &res.Methods[len(res.Methods)-1]
-			last = append(last, e)
-		}
-		last[len(last)-1] = e
-		m.Samples, m.Cost, m.Epochs = e.Samples, e.Cost, e.Epoch
-		m.Iterations += e.Fit.Iterations
-		m.Objective, m.TargetLoss, m.Score, m.LeaveOneOut = e.Fit.Objective, e.TargetLoss, e.Score, e.LeaveOneOut
-		m.Trees = e.HeadTrees
-		if e.Method == epochs[0].Method {
-			first = e
-		}
-	}
-	of := samplesOf(p, in)
-	if of.groups > 0 {
-		res.Groups, res.CountAs = of.groups, of.effective
-	}
-	for i, e := range last {
-		res.Methods[i].WrongLabels, res.Methods[i].LogLoss = e.LikeliestNoise(of.evidence())
-	}
-	if p.Config.Head.Prior == pipeline.PriorResidual && len(res.Methods) > 1 {
-		res.recommend(p.TooFew(in), criterionOf(p), of, !p.Set.Binary && len(p.Target.Tasks) > 1)
-		res.Contradicted = contradicted(res.Recommended, last)
-		res.Doubt = res.doubt(last, of)
-		res.Dominant = res.dominant(p, in, last)
-	}
-	for i := range epochs {
-		e := &epochs[i]
-		m := res.Method(e.Method)
-		end := last[slices.IndexFunc(last, func(l *pipeline.Epoch) bool { return l.Method == e.Method })]
-		interval := ScoreInterval(e.Score, end.Losses, e == end)
-		if end.Losses == nil {
-			continue
-		}
-		if e == end {
-			m.Interval, m.Rows, m.Groups = interval, end.Losses.Count(), end.Losses.Groups
-		}
-		if m.Epochs > 1 {
-			m.Rounds = append(m.Rounds, RoundResult{e.Samples, e.Cost, e.Score.Value, interval})
-		}
-	}
-	if !p.Set.Binary && !res.TooFew {
-		res.Earlier = earlier(epochs, first, of)
-	}
-	for _, e := range last {
-		res.ConvAdvised = res.ConvAdvised || p.AdvisesConv(e.Samples)
-	}
-	for _, e := range last[1:] {
-		if c := pipeline.CompareLosses(first, e); c != nil {
-			res.Comparisons = append(res.Comparisons, *c)
-		}
-	}
-	shares, there := p.Config.Allocation.SharesAfter(first, p.Costs), p.Available()
-	by := p.Config.Allocation.DueTo(first, p.Costs)
-	for i, name := range p.SourceNames() {
-		s := SourceResult{Source: name, Nu: first.Nu[i], Share: shares[i], By: by[i], Samples: first.Counts[i],
-			AllDrawn: first.Counts[i] >= there[i]}
-		if u := first.Uncertainty; u != nil {
-			s.SourceIntervals = &SourceIntervals{u.NuLow[i], u.NuHigh[i], u.ShareLow[i], u.ShareHigh[i], u.TopFive[i]}
-		}
-		res.Sources = append(res.Sources, s)
-	}
-	slices.SortStableFunc(res.Sources, func(a, b SourceResult) int { return cmp.Compare(math.Abs(b.Nu), math.Abs(a.Nu)) })
-	return res
-}
-
-// earlier returns the likeliest round before the last one of a method. It returns nil where that round is not
-// e^enoughAlone times as likely as the last one: the least of several numbers is small by chance too.
-func earlier(epochs []pipeline.Epoch, last *pipeline.Epoch, of samples) *EarlierRound {
-	best := last
-	for i := range epochs {
-		if e := &epochs[i]; e.Method == last.Method && e.LeaveOneOut > 0 && e.LeaveOneOut < best.LeaveOneOut {
-			best = e
-		}
-	}
-	if best == last || !(of.effective/2*math.Log(last.LeaveOneOut/best.LeaveOneOut) >= enoughAlone) {
-		return nil
-	}
-	return &EarlierRound{best.Epoch, best.Samples, best.LeaveOneOut}
-}
-
-// relevanceHeader is the header row of relevance.csv.
-var relevanceHeader = []string{"source", "nu", "nu_low", "nu_high", "share", "share_low", "share_high", "top_five", "samples", "cost",
-	"available"}
-
-// encodeRelevance returns the content of relevance.csv. Cells of what was not computed are empty. The cost is that of
-// the samples, and available is the number of rows that the source can give.
-func encodeRelevance(p *pipeline.Problem, sources []SourceResult) ([]byte, error) {
-	costs, there, counts := map[string]float64{}, map[string]int{}, p.Available()
-	for i, name := range p.SourceNames() {
-		costs[name], there[name] = p.Costs[i], counts[i]
-	}
-	rows := [][]string{relevanceHeader}
-	for _, s := range sources {
-		cells := map[string]string{"source": s.Source, "samples": strconv.Itoa(s.Samples), "available": strconv.Itoa(there[s.Source])}
-		numbers := map[string]float64{"nu": s.Nu, "share": s.Share, "cost": costs[s.Source] * float64(s.Samples)}
-		if i := s.SourceIntervals; i != nil {
-			maps.Copy(numbers, map[string]float64{"nu_low": i.NuLow, "nu_high": i.NuHigh, "share_low": i.ShareLow,
-				"share_high": i.ShareHigh, "top_five": i.TopFive})
-		}
-		var row []string
-		for _, name := range relevanceHeader {
-			if v, is := numbers[name]; is {
-				cells[name] = text.Number(v)
-			}
-			row = append(row, cells[name])
-		}
-		rows = append(rows, row)
-	}
-	return EncodeCSV(rows)
-}
-
-// RowsHeader returns the header row of rows.csv.
-func RowsHeader() []string { return []string{"round", "source", "id", "row", "cost"} }
-
-// encodeRows returns the content of rows.csv: the rows that the first method drew, in drawing order, each with the id
-// that the data give it and its place in the data, counted from 0. Where rows have no place of their own in the data,
-// it is the place in the pool.
-func encodeRows(p *pipeline.Problem, epochs []pipeline.Epoch) ([]byte, error) {
-	rows := [][]string{RowsHeader()}
-	for i, e := range epochs {
-		if e.Method != epochs[0].Method {
-			break
-		}
-		prop, err := p.Propose(pipeline.State{Epochs: epochs[:i:i]})
-		if err != nil {
-			return nil, err
-		}
-		for m, name := range p.SourceNames() {
-			if n := len(prop.Sources[m]); n != e.Counts[m] {
-				return nil, fmt.Errorf("%s: round %d: source %s: expected the %d samples of the allocation, found %d", epochsFile, e.Epoch, name,
-					n, e.Counts[m])
-			}
-			pool := p.Set.Pools[p.Sources[m].Pool]
-			for _, r := range prop.Sources[m][prop.Before[m]:] {
-				id, row := "", int64(r)
-				if pool.Origin != nil {
-					if id, row, err = pool.Origin.Find(int(r)); err != nil {
-						return nil, err
-					}
-				}
-				rows = append(rows, []string{strconv.Itoa(e.Epoch), name, id, strconv.FormatInt(row, 10), text.Number(p.Costs[m])})
-			}
-		}
-	}
-	return EncodeCSV(rows)
 }

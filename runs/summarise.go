@@ -1,0 +1,120 @@
+package runs
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/amtrl/amtrl/pipeline"
+)
+
+// contradicted compares the last round of each method with that of the recommended one over the test rows, and returns
+// the comparison with the largest difference. It returns nil where no method is certainly better, or where the rows are
+// the samples that chose the recommended one.
+func contradicted(recommended string, last []*pipeline.Epoch) (most *pipeline.Comparison) {
+	i := slices.IndexFunc(last, func(e *pipeline.Epoch) bool { return e.Method == recommended })
+	if i < 0 || last[i].Score.LeaveOneOut {
+		return nil
+	}
+	for _, e := range last {
+		c := pipeline.CompareLosses(e, last[i])
+		if c != nil && c.Interval != nil && c.Interval[0] > 0 && (most == nil || c.Difference > most.Difference) {
+			most = c
+		}
+	}
+	return most
+}
+
+// summarise condenses the epochs of a finished problem. data is the name of the data, and in holds the target's
+// samples.
+func summarise(p *pipeline.Problem, data string, in pipeline.Labelled, epochs []pipeline.Epoch) Result {
+	res := Result{Data: data, Target: p.TargetName(), Seed: p.Config.Seed}
+	if p.Config.Schedule.Kind == pipeline.ScheduleBudget {
+		res.Budget = p.Config.Schedule.Budget
+	}
+	var first *pipeline.Epoch
+	var last []*pipeline.Epoch // the last epoch of each method
+	for i := range epochs {
+		e := &epochs[i]
+		m := res.Method(e.Method)
+		if m == nil {
+			res.Methods = append(res.Methods, MethodResult{Method: e.Method})
+			m = &res.Methods[len(res.Methods)-1]
+			last = append(last, e)
+		}
+		last[len(last)-1] = e
+		m.Samples, m.Cost, m.Epochs = e.Samples, e.Cost, e.Epoch
+		m.Iterations += e.Fit.Iterations
+		m.Objective, m.TargetLoss, m.Score, m.LeaveOneOut = e.Fit.Objective, e.TargetLoss, e.Score, e.LeaveOneOut
+		m.Trees = e.HeadTrees
+		if e.Method == epochs[0].Method {
+			first = e
+		}
+	}
+	of := samplesOf(p, in)
+	if of.groups > 0 {
+		res.Groups, res.CountAs = of.groups, of.effective
+	}
+	for i, e := range last {
+		res.Methods[i].WrongLabels, res.Methods[i].LogLoss = e.LikeliestNoise(of.evidence())
+	}
+	if p.Config.Head.Prior == pipeline.PriorResidual && len(res.Methods) > 1 {
+		res.recommend(p.TooFew(in), criterionOf(p), of, !p.Set.Binary && len(p.Target.Tasks) > 1)
+		res.Contradicted = contradicted(res.Recommended, last)
+		res.Doubt = res.doubt(last, of)
+		res.Dominant = res.dominant(p, in, last)
+	}
+	for i := range epochs {
+		e := &epochs[i]
+		m := res.Method(e.Method)
+		end := last[slices.IndexFunc(last, func(l *pipeline.Epoch) bool { return l.Method == e.Method })]
+		interval := ScoreInterval(e.Score, end.Losses, e == end)
+		if end.Losses == nil {
+			continue
+		}
+		if e == end {
+			m.Interval, m.Rows, m.Groups = interval, end.Losses.Count(), end.Losses.Groups
+		}
+		if m.Epochs > 1 {
+			m.Rounds = append(m.Rounds, RoundResult{e.Samples, e.Cost, e.Score.Value, interval})
+		}
+	}
+	if !p.Set.Binary && !res.TooFew {
+		res.Earlier = earlier(epochs, first, of)
+	}
+	for _, e := range last {
+		res.ConvAdvised = res.ConvAdvised || p.AdvisesConv(e.Samples)
+	}
+	for _, e := range last[1:] {
+		if c := pipeline.CompareLosses(first, e); c != nil {
+			res.Comparisons = append(res.Comparisons, *c)
+		}
+	}
+	shares, there := p.Config.Allocation.SharesAfter(first, p.Costs), p.Available()
+	by := p.Config.Allocation.DueTo(first, p.Costs)
+	for i, name := range p.SourceNames() {
+		s := SourceResult{Source: name, Nu: first.Nu[i], Share: shares[i], By: by[i], Samples: first.Counts[i],
+			AllDrawn: first.Counts[i] >= there[i]}
+		if u := first.Uncertainty; u != nil {
+			s.SourceIntervals = &SourceIntervals{u.NuLow[i], u.NuHigh[i], u.ShareLow[i], u.ShareHigh[i], u.TopFive[i]}
+		}
+		res.Sources = append(res.Sources, s)
+	}
+	slices.SortStableFunc(res.Sources, func(a, b SourceResult) int { return cmp.Compare(math.Abs(b.Nu), math.Abs(a.Nu)) })
+	return res
+}
+
+// earlier returns the likeliest round before the last one of a method. It returns nil where that round is not
+// e^enoughAlone times as likely as the last one: the least of several numbers is small by chance too.
+func earlier(epochs []pipeline.Epoch, last *pipeline.Epoch, of samples) *EarlierRound {
+	best := last
+	for i := range epochs {
+		if e := &epochs[i]; e.Method == last.Method && e.LeaveOneOut > 0 && e.LeaveOneOut < best.LeaveOneOut {
+			best = e
+		}
+	}
+	if best == last || !(of.effective/2*math.Log(last.LeaveOneOut/best.LeaveOneOut) >= enoughAlone) {
+		return nil
+	}
+	return &EarlierRound{best.Epoch, best.Samples, best.LeaveOneOut}
+}
