@@ -97,7 +97,7 @@ def with_sources(amtrl, train, test, others):
     half = {name: [of[:(len(of) + 1) // 2] for of in o] for name, o in others.items()}
     drawn, every = (tuple(np.concatenate(of) for of in zip(train, *o.values())) for o in (half, others))
     return {name: ours[name] for name in ("active", "no trees", "uniform", "pooled", "target", "trees", "saved")} | {
-        "ridge alone": rival(ridge(), train, test),
+        "ridge own": rival(ridge(), train, test),
         "ridge half": rival(ridge(), drawn, test), "boost half": rival(boosting(), drawn, test),
         "ridge all": rival(ridge(), every, test), "boost all": rival(boosting(), every, test)}
 

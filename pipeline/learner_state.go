@@ -25,7 +25,7 @@ func (l *Learner) checkTrees(st State) error {
 	set := l.problem.Set
 	if method := st.Epochs[len(st.Epochs)-1].Method; method != Trees {
 		switch {
-		case len(st.Trees) == 0:
+		case len(st.Trees) == 0 && st.Epochs[len(st.Epochs)-1].HeadTrees == nil:
 			return nil
 		case fitsRows(method) || !slices.Contains(l.problem.Config.Methods, Trees):
 			return fmt.Errorf("expected no trees after %s, found some", method)

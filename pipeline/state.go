@@ -41,9 +41,9 @@ type Epoch struct {
 	// Fit reports the empirical risk minimisation (eq. 1). With intercepts, its losses and TargetLoss are in units of
 	// the spread of the labels; Score is in the units of the data.
 	Fit Fit `json:"erm"`
-	// TargetLoss is the mean squared residual of the heads on the labels of the target samples, averaged over outputs;
-	// for classes, of the heads by squared loss. HeadRidge, HeadKappa and HeadRank say how the first output's head was
-	// fitted (eq. 2); they are 0 for pooled.
+	// TargetLoss is the mean squared residual on the labels of the target samples, averaged over outputs: for classes, of
+	// the heads by squared loss, and for numbers, of the predictions. HeadRidge, HeadKappa and HeadRank say how the first
+	// output's head was fitted (eq. 2); they are 0 for pooled.
 	TargetLoss float64 `json:"target_loss"`
 	HeadRidge  float64 `json:"head_ridge"`
 	HeadRank   int     `json:"head_rank"`
@@ -61,8 +61,9 @@ type Epoch struct {
 	HeadRelevant float64 `json:"head_relevant,omitempty"`
 	HeadAlone    float64 `json:"head_alone,omitempty"`
 	HeadSpread   float64 `json:"head_spread,omitempty"`
-	// HeadTrees is the weight of trees on the rows of the round in these predictions; the others add up to the rest.
-	HeadTrees float64 `json:"head_trees,omitempty"`
+	// HeadTrees holds the weight of trees on the rows of the round for each of the target's columns, nil where it is 0 for
+	// all. The rest of the predictions is what has the weights above.
+	HeadTrees []float64 `json:"head_trees,omitempty"`
 	// LeaveOneOut is the mean squared leave-one-out residual of the target samples in the units of the data, averaged
 	// over outputs, for several numbers by the geometric mean. It is there under prior residual and for the baselines.
 	LeaveOneOut float64 `json:"leave_one_out,omitempty"`
@@ -112,7 +113,7 @@ func (e Epoch) Help() string {
 			helps = append(helps, "one on "+help.rows)
 		}
 	}
-	if e.HeadTrees > 0 {
+	if e.HeadTrees != nil {
 		helps = append(helps, "trees")
 	}
 	last := len(helps) - 1
@@ -141,6 +142,7 @@ func (st State) checkFinite() error {
 		finite("the loss of the target's samples", []float64{e.TargetLoss, e.LeaveOneOut, e.LogLoss}),
 		finite("the loss of the target's samples with noise", e.NoisyLoss),
 		finite("a relevance", slices.Concat(e.Nu, e.Match, []float64{e.NuByChance, e.MatchByChance}, u.NuLow, u.NuHigh, u.ShareLow, u.ShareHigh)),
+		finite("the weight of trees", e.HeadTrees),
 		finite("the score", append([]float64{e.Score.Value}, losses.Sums...)),
 	)
 }

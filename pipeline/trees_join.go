@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
@@ -41,15 +43,10 @@ func (l *Learner) joinTrees(ctx context.Context, rec *Epoch, in Round, fit *head
 	p, out := l.problem, &joinedTrees{left: found.left, parts: make([][]float32, len(fit.left))}
 	parts := make([]float32, len(fit.left))
 	for _, group := range p.columnGroups() {
-		part := float32(l.treePart(in.Target, group, fit.left, found, -1))
-		if part < leastTreePart {
-			part = 0
-		}
-		ofFold := make([]float32, slices.Max(found.fold)+1)
+		part, ofFold := l.treePart(in.Target, group, fit.left, found, -1), make([]float32, slices.Max(found.fold)+1)
+		rec.HeadTrees = append(rec.HeadTrees, float64(part))
 		for f := range ofFold {
-			if part > 0 {
-				ofFold[f] = float32(l.treePart(in.Target, group, fit.left, found, f))
-			}
+			ofFold[f] = l.treePart(in.Target, group, fit.left, found, f)
 		}
 		for _, c := range group {
 			parts[c], out.parts[c] = part, make([]float32, len(found.fold))
@@ -58,10 +55,11 @@ func (l *Learner) joinTrees(ctx context.Context, rec *Epoch, in Round, fit *head
 			}
 		}
 	}
-	if slices.Max(parts) == 0 {
-		return nil
+	if slices.Max(parts) > 0 {
+		l.forest, l.treeParts = found.forest, parts
+	} else {
+		rec.HeadTrees = nil
 	}
-	l.forest, l.treeParts, rec.HeadTrees = found.forest, parts, float64(parts[0])
 	fit.left = out.joined(fit.left)
 	if fit.stated != nil {
 		fit.stated = out.joined(fit.stated)
@@ -89,10 +87,10 @@ func (t *joinedTrees) joined(said [][]float32) [][]float32 {
 
 // treePart returns the part of trees in the predictions of a column that the samples outside of a fold choose, of all samples
 // where fold is -1. left holds the leave-one-out predictions that trees are added to. The part is 0 where the samples cannot
-// tell.
-func (l *Learner) treePart(in Labelled, group []int, left [][]float32, found *fittedTrees, fold int) float64 {
+// tell, no tree has a split, or it would be less than leastTreePart.
+func (l *Learner) treePart(in Labelled, group []int, left [][]float32, found *fittedTrees, fold int) float32 {
 	p := l.problem
-	if !p.tells(in, group) {
+	if !p.tells(in, group) || !found.splits(group) {
 		return 0
 	}
 	y := in.of(group, len(p.Target.Tasks))
@@ -125,7 +123,17 @@ func (l *Learner) treePart(in Labelled, group []int, left [][]float32, found *fi
 	for range joinParts {
 		of.less = append(of.less, math.Log(float64(len(joinParts))))
 	}
-	return of.weights(stream(p.Config.Seed, "trees", p.TargetName()))[0]
+	part := of.weights(stream(p.Config.Seed, "trees", p.TargetName()))[0]
+	if part < leastTreePart {
+		return 0
+	}
+	return float32(part)
+}
+
+// splits reports whether the trees of some outputs have splits.
+func (t *fittedTrees) splits(outputs []int) bool {
+	d := len(t.forest.Gain) / len(t.forest.Start)
+	return slices.ContainsFunc(outputs, func(c int) bool { return floats.Max(t.forest.Gain[c*d:][:d]) > 0 })
 }
 
 // addTrees adds the part of trees to predictions for rows of the target's pool.

@@ -10,6 +10,7 @@ import (
 	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
+	"github.com/amtrl/amtrl/pipeline/internal/boost"
 )
 
 // plainAndJoined returns the learners and the last states of active without trees and of active averaged with them, and of
@@ -58,8 +59,8 @@ func TestTreesJoin(t *testing.T) {
 		l, st := plainAndJoined(t, set, cfg, 0)
 		last := func(of int) *Epoch { return &st[of].Epochs[len(st[of].Epochs)-1] }
 		plain, joined, parts := last(0), last(1), l[1].treeParts
-		must.Hold(t, parts != nil && joined.HeadTrees == float64(parts[0]) && slices.Max(parts) > leastTreePart,
-			"%+v: trees have the parts %v, in the record %g", c, parts, joined.HeadTrees)
+		must.Hold(t, parts != nil && joined.HeadTrees[0] == float64(parts[0]) && slices.Max(parts) > leastTreePart,
+			"%+v: trees have the parts %v, in the record %v", c, parts, joined.HeadTrees)
 		must.Hold(t, slices.Equal(st[0].Theta, st[1].Theta) && slices.Equal(st[0].Head, st[1].Head) && slices.Equal(plain.Nu, joined.Nu) &&
 			fmt.Sprint(st[0].Epochs[:len(st[0].Epochs)-1]) == fmt.Sprint(st[1].Epochs[:len(st[1].Epochs)-1]), "%+v: another fit", c)
 		if c.classes { // the classes of one column have one part
@@ -107,7 +108,8 @@ func TestTreePartLeavesFoldsOut(t *testing.T) {
 	l := must.Get(newLearner(openDevice(t, 1, asTable(shops(rng, 5, 150, 4, 1, false))), treesConfig(t), 0))(t)
 	defer l.Close()
 	in, n := l.problem.LookUp(Proposal{Sources: make([][]int32, 4), Target: upTo(40)}).Target, 40
-	found := &fittedTrees{left: [][]float32{narrow(normals(rng, n))}, fold: make([]int, n)}
+	found := &fittedTrees{left: [][]float32{narrow(normals(rng, n))}, fold: make([]int, n),
+		forest: &boost.Forest{Start: []float32{0}, Gain: []float64{0, 1, 0, 0}}}
 	left := [][]float32{narrow(normals(rng, n))}
 	for i := range found.fold {
 		found.fold[i] = i % treeFolds
@@ -123,7 +125,10 @@ func TestTreePartLeavesFoldsOut(t *testing.T) {
 		in.Y[i] = found.left[0][i]
 	}
 	must.Hold(t, l.treePart(in, group, left, found, 2) > 0.99, "trees that are right have the part %g", l.treePart(in, group, left, found, 2))
-	must.Hold(t, l.treePart(in, group, found.left, &fittedTrees{left: left, fold: found.fold}, -1) < 0.01, "trees that are wrong have a part")
+	wrong := &fittedTrees{left: left, fold: found.fold, forest: found.forest}
+	must.Equal(t, l.treePart(in, group, found.left, wrong, -1), 0, "the part of trees that are wrong")
+	found.forest.Gain[1] = 0
+	must.Equal(t, l.treePart(in, group, left, found, -1), 0, "the part of trees without splits")
 	must.Equal(t, l.treePart(in.some([]int{1}, 1), group, left, found, -1), 0, "the part that one sample chooses")
 }
 

@@ -57,10 +57,13 @@ func forestOf(tensors []Tensor, c, d int, classes bool) (f *boost.Forest, parts 
 	for _, t := range tensors {
 		named[t.Name] = t
 	}
+	parts = named[TreePart].Data
 	if _, there := named[TreeNodes]; !there {
+		if parts != nil {
+			return nil, nil, fmt.Errorf("expected %s beside %s, found none", TreeNodes, TreePart)
+		}
 		return nil, nil, nil
 	}
-	parts = named[TreePart].Data
 	if len(parts) != c || slices.ContainsFunc(parts, func(v float32) bool { return !(v >= 0 && v <= 1) }) {
 		return nil, nil, fmt.Errorf("%s: expected %d numbers from 0 to 1, found %v", TreePart, c, parts)
 	}
@@ -84,14 +87,14 @@ func readForest(named map[string]Tensor, c, d int, classes bool) (*boost.Forest,
 	}
 	for i, of := range named[treeOutput].Data {
 		t := boost.Tree{Output: int(of)}
-		if !(of >= 0 && int(of) < c) {
+		if !(of >= 0 && of < float32(c)) {
 			return nil, fmt.Errorf("%s: tree %d: expected an output from 0 to %d, found %g", treeOutput, i, c-1, of)
 		}
 		for k := range boost.MaxNodes {
 			v := nodes.Data[(i*boost.MaxNodes+k)*nodeFields:][:nodeFields]
 			n := boost.Node{Column: int(v[0]), Cut: v[1], Low: int(v[2]), High: int(v[3]), Value: v[4]}
 			after := func(v float32) bool { return v >= float32(k+1) && v < boost.MaxNodes }
-			if !(v[0] >= 0 && int(v[0]) < d) || !finite32(n.Cut) || !finite32(n.Value) || v[2] != 0 && (!after(v[2]) || !after(v[3])) {
+			if !(v[0] >= 0 && v[0] < float32(d)) || !finite32(n.Cut) || !finite32(n.Value) || v[2] != 0 && (!after(v[2]) || !after(v[3])) {
 				return nil, fmt.Errorf("%s: tree %d, node %d: expected one of %d columns, finite numbers and later nodes, found %v", TreeNodes, i,
 					k, d, v)
 			}

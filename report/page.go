@@ -201,11 +201,12 @@ func differenceUnit(metric string) string {
 
 // judge returns whether the first method of a comparison is better.
 func judge(metric string, c pipeline.Comparison) Verdict {
-	write, question := points(metric), say("Is ", methodWords(c.A), " better than ", methodWords(c.B), "?")
-	if c.B == pipeline.Trees { // these have the rows of A, which is averaged with them
-		question = say("Does a linear model help beside boosted trees on the same rows?")
+	write, first := points(metric), methodWords(c.A)
+	if c.B == pipeline.Trees { // these have the rows of A
+		first = "a linear model, averaged with trees where these help,"
 	}
-	v := Verdict{Question: question, Answer: CannotTell, Detail: say(number(c.Difference, write(c.Difference)), differenceUnit(metric))}
+	v := Verdict{Question: say("Is ", first, " better than ", methodWords(c.B), "?"), Answer: CannotTell,
+		Detail: say(number(c.Difference, write(c.Difference)), differenceUnit(metric))}
 	if c.Interval == nil {
 		v.Detail = append(v.Detail, say(", no interval", noInterval(c))...)
 		return v
@@ -234,7 +235,7 @@ func methodWords(m string) string {
 	case pipeline.Pooled:
 		return "one model over all sources' rows"
 	case pipeline.Trees:
-		return "boosted trees alone"
+		return "boosted trees on the same rows"
 	case pipeline.Known:
 		return "sampling by the known relevance"
 	case runs.Recommended:

@@ -31,7 +31,8 @@ func TestHeadlineWithoutChoice(t *testing.T) {
 		{pipeline.Uniform, next, tried, []string{pipeline.Known, pipeline.Uniform}},
 		{"", "Label next: fog_2", next, []string{pipeline.Known}},
 		{pipeline.Trees, "Label next: fog_2", next, []string{pipeline.Active, pipeline.Trees}},
-		{pipeline.Trees, "Does a linear model help beside boosted trees on the same rows?", next, []string{pipeline.Active, pipeline.Trees}},
+		{pipeline.Trees, "Is a linear model, averaged with trees where these help, better than boosted trees on the same rows?", next,
+			[]string{pipeline.Active, pipeline.Trees}},
 		{pipeline.Trees, "a sum of trees on the rows that uniform drew: trees follow jumps", did, []string{pipeline.Uniform, pipeline.Trees}},
 	} {
 		text := page(test.recommended, test.methods...).Markdown()
@@ -78,20 +79,21 @@ func TestPageSaysWhatDecided(t *testing.T) {
 func TestPageOfTrees(t *testing.T) {
 	for _, test := range []struct {
 		recommended string
-		part        float64
+		parts       []float64
 		says        string
 	}{
-		{pipeline.Trees, 0, "The model is a sum of trees on the rows that active drew: trees follow jumps"},
-		{pipeline.Active, 0.25, "Trees have a part of 25.0 % in its predictions: trees follow jumps"},
-		{pipeline.Active, 0, ""},
+		{pipeline.Trees, nil, "The model is a sum of trees on the rows that active drew: trees follow jumps"},
+		{pipeline.Active, []float64{0.25}, "Trees have a part of 25.0 % in its predictions: trees follow jumps"},
+		{pipeline.Active, []float64{0.5, 0}, "Trees have a part of 0.0 % to 50.0 %, by column, in its predictions: trees follow jumps"},
+		{pipeline.Active, nil, ""},
 	} {
 		f := &runs.Finished{Result: runs.Result{Recommended: test.recommended, Criterion: runs.ByLogLoss, Reason: "log-loss"}}
-		f.Result.Methods = []runs.MethodResult{{Method: pipeline.Active, LogLoss: 30, Trees: test.part}, {Method: pipeline.Trees, LogLoss: 26}}
+		f.Result.Methods = []runs.MethodResult{{Method: pipeline.Active, LogLoss: 30, Trees: test.parts}, {Method: pipeline.Trees, LogLoss: 26}}
 		for _, m := range f.Result.Methods {
 			f.Epochs = append(f.Epochs, pipeline.Epoch{Method: m.Method})
 		}
 		text := RunPage(f, Command{}).Markdown()
-		must.Hold(t, strings.Contains(text, test.says) && strings.Contains(text, "Does a linear model help beside boosted trees"),
+		must.Hold(t, strings.Contains(text, test.says) && strings.Contains(text, "better than boosted trees on the same rows?"),
 			"%q is not in %.3000s", test.says, text)
 		must.Equal(t, strings.Contains(text, "trees follow jumps"), test.says != "", "a line on trees")
 	}

@@ -119,8 +119,8 @@ func averaged(c *runs.Coefficients) Sentence {
 	for _, o := range c.Outputs {
 		low, high = math.Min(low, o.Part), math.Max(high, o.Part)
 	}
-	what := "The predictions are means of those of a linear model, which this part of the page is about, and those of trees, which the next " +
-		"part is about. The linear model counts "
+	what := "The predictions are means of those of a linear model, which this part of the page is about, and those of trees. The linear " +
+		"model counts "
 	if c.Gains {
 		what = "In the predictions, which are means, trees count "
 	}

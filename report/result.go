@@ -202,8 +202,12 @@ func treesIn(m *runs.MethodResult) string {
 	switch {
 	case m.Method == pipeline.Trees:
 		return what
-	case m.Trees > 0:
-		return fmt.Sprintf("trees have a part of %s in its predictions: %s", percent(m.Trees), what)
+	case m.Trees != nil:
+		part := percent(slices.Min(m.Trees))
+		if most := percent(slices.Max(m.Trees)); most != part {
+			part += " to " + most + ", by column,"
+		}
+		return fmt.Sprintf("trees have a part of %s in its predictions: %s", part, what)
 	}
 	return ""
 }

@@ -136,7 +136,7 @@ func (r *Result) recommend(few string, by Criterion, of samples, numbers bool) {
 	r.Reason = map[Criterion]string{ByLogLoss: "log-loss of all labels of the target's samples, each left out: ",
 		BySquares: squares + " of the target's samples, each left out of its head: "}[by] + strings.Join(each, ", ")
 	if r.Method(pipeline.Trees) != nil {
-		r.Reason += "; for trees a fifth of them at a time"
+		r.Reason += "; of trees, alone or averaged with others, a fifth of them at a time"
 	}
 	if of.groups > 0 {
 		r.Reason += fmt.Sprintf("; %s in %s, left out together, count as %.4g", text.Several(of.n, "sample"), text.Several(of.groups, "group"),

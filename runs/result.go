@@ -78,8 +78,9 @@ type MethodResult struct {
 	// fraction WrongLabels of labels is noise. See [pipeline.Epoch.LikeliestNoise].
 	LogLoss     float64 `json:"log_loss,omitempty"`
 	WrongLabels float64 `json:"wrong_labels,omitempty"`
-	// Trees is the part of trees in the predictions of the target's first column, 0 for the method trees.
-	Trees float64        `json:"trees,omitempty"`
+	// Trees holds the part of trees in the predictions of each of the target's columns. It is nil where it is 0 for all,
+	// and for the method trees.
+	Trees []float64      `json:"trees,omitempty"`
 	Score pipeline.Score `json:"score"`
 	// Interval is the 95 % interval of Score for other rows like the Rows that it was measured on. There is none, and
 	// Rows is 0, where the score is exact. See [ScoreInterval].

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/amtrl/amtrl/internal/amtrltest"
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/pipeline"
@@ -121,7 +123,7 @@ func TestOwnTableEffects(t *testing.T) {
 				if at == 0 && res.Recommended == pipeline.Trees {
 					trees += 1. / seeds
 				} else if at == 0 {
-					trees += res.Method(res.Recommended).Trees / seeds
+					trees += floats.Sum(res.Method(res.Recommended).Trees) / seeds
 				}
 			}
 		}
