@@ -93,7 +93,8 @@ class Study:
         of the table are right, so that they are no longer listed.
         """
         with tempfile.TemporaryDirectory() as folder:
-            told = json.loads(self._study("tell", _write(answers, Path(folder)), "--json", *_flags(dict(replace=replace, checked=checked))))
+            flags = _flags(dict(replace=replace, checked=checked))
+            told = json.loads(self._study("tell", _write(answers, Path(folder)), "--json", *flags, written=folder))
         if told.get("far"):
             warnings.warn("far from the other labels of their sources: " + ", ".join(told["far"]), stacklevel=2)
         if told.get("other_units"):
@@ -133,7 +134,7 @@ class Study:
                 numpy.save(Path(folder) / "vectors.npy", vectors)
                 vectors = Path(folder) / "vectors.npy"
             flags = _flags(dict(settings, vectors=vectors))
-            _run(self.program, "predict", self.folder, _write(rows, Path(folder)), "--out", out, "--quiet", *flags)
+            _run(self.program, "predict", self.folder, _write(rows, Path(folder)), "--out", out, "--quiet", *flags, written=folder)
             with open(out, encoding="utf-8") as file:
                 found = [json.loads(line, parse_int=float) for line in file]
         return _table([{name: float("nan") if v is None else v for name, v in row.items()} for row in found])
@@ -146,8 +147,8 @@ class Study:
         """Write all rows that have a label to a .csv, .jsonl or .parquet file."""
         self._study("export", "--out", path)
 
-    def _study(self, command: str, *args: Any) -> str:
-        return _run(self.program, "study", command, self.folder, *args, "--quiet")
+    def _study(self, command: str, *args: Any, written: str | None = None) -> str:
+        return _run(self.program, "study", command, self.folder, *args, "--quiet", written=written)
 
 
 def _flags(settings: Mapping[str, Any]) -> list[str]:
@@ -162,8 +163,9 @@ def _flags(settings: Mapping[str, Any]) -> list[str]:
     return out
 
 
-def _run(program: str, *args: Any) -> str:
-    """Run the program and return its standard output. Raises AmtrlError if it fails."""
+def _run(program: str, *args: Any, written: str | None = None) -> str:
+    """Run the program and return its standard output. Raises AmtrlError if it fails; it names no path of the folder written, which holds
+    what the caller gave as a table or an array."""
     try:
         done = subprocess.run([program, *map(str, args)], capture_output=True, encoding="utf-8", errors="replace", check=False)
     except OSError as err:
@@ -171,6 +173,8 @@ def _run(program: str, *args: Any) -> str:
     if done.returncode != 0:
         lines = [line for line in done.stderr.splitlines() if line.startswith("amtrl: ")]
         message = lines[-1][len("amtrl: "):] if lines else done.stderr.strip()
+        for name, given in (("rows.jsonl", "the table"), ("vectors.npy", "the vectors")) if written else ():
+            message = message.replace(str(Path(written) / name), given)
         raise {3: Stop, 4: Contradiction}.get(done.returncode, AmtrlError)(message, done.returncode)
     return done.stdout
 
