@@ -89,7 +89,7 @@ func (g *grower) grow(rows []int32, rate float64) grown {
 		if best.gain <= 0 {
 			break
 		}
-		low, high := g.split(best)
+		low, high := g.split(best, len(t.leaves)+1 == maxLeaves)
 		low.node, high.node = len(t.Nodes), len(t.Nodes)+1
 		t.Nodes[best.node] = Node{Column: best.column, Cut: g.columns.cuts[best.column][best.bin], Low: low.node, High: high.node}
 		t.bin[best.node], t.gain[best.node] = best.bin, best.gain/2
@@ -99,7 +99,9 @@ func (g *grower) grow(rows []int32, rate float64) grown {
 	}
 	for _, l := range t.leaves {
 		t.Nodes[l.node].Value = float32(-rate * l.all.gradient / (l.all.curvature + shrinkage))
-		g.free = append(g.free, l.bins)
+		if l.bins != nil {
+			g.free = append(g.free, l.bins)
+		}
 	}
 	return t
 }
@@ -120,13 +122,21 @@ func (g *grower) count(l *leaf) {
 	for _, i := range l.rows {
 		g.slopes = append(g.slopes, slope{g.gradient[i], g.curvature[i]})
 	}
-	for j, of := range g.columns.bins {
-		bins, slopes := &l.bins[j], g.slopes[:len(l.rows)]
+	for j := 0; j < len(l.bins); j += 2 { // two columns at a time, whose sums do not wait for each other
+		other := min(j+1, len(l.bins)-1)
+		of, and, bins, more, slopes := g.columns.bins[j], g.columns.bins[other], &l.bins[j], &l.bins[other], g.slopes[:len(l.rows)]
+		if other == j {
+			more = new([maxBins]sums)
+		}
 		for k, i := range l.rows {
-			s, at := &bins[of[i]%maxBins], &slopes[k]
+			at := &slopes[k]
+			s, t := &bins[of[i]%maxBins], &more[and[i]%maxBins]
 			s.gradient += at.gradient
 			s.curvature += at.curvature
 			s.rows++
+			t.gradient += at.gradient
+			t.curvature += at.curvature
+			t.rows++
 		}
 	}
 }
@@ -160,8 +170,9 @@ func (l *leaf) choose(c *Columns) {
 	}
 }
 
-// split divides a leaf. The smaller part is counted; the larger has what is left of the sums.
-func (g *grower) split(l *leaf) (low, high *leaf) {
+// split divides a leaf. The smaller part is counted, unless neither part will be split; the larger has what is left of the
+// sums.
+func (g *grower) split(l *leaf, last bool) (low, high *leaf) {
 	of, n := g.columns.bins[l.column], 0
 	g.spare = g.spare[:0]
 	for _, i := range l.rows {
@@ -178,14 +189,17 @@ func (g *grower) split(l *leaf) (low, high *leaf) {
 	if len(high.rows) < n {
 		small, large = high, low
 	}
-	small.bins, large.bins = g.newBins(), l.bins
-	g.count(small)
 	for _, i := range small.rows {
 		small.all.gradient += g.gradient[i]
 		small.all.curvature += g.curvature[i]
 	}
 	small.all.rows = len(small.rows)
-	large.all = l.all.less(small.all)
+	large.all, large.bins = l.all.less(small.all), l.bins
+	if last || len(large.rows) < 2*LeastRows {
+		return low, high
+	}
+	small.bins = g.newBins()
+	g.count(small)
 	for j := range large.bins {
 		for b := range large.bins[j] {
 			large.bins[j][b] = large.bins[j][b].less(small.bins[j][b])
