@@ -85,7 +85,7 @@ func (p *Predictor) predictHeads(rows *dataset.Pool, y []float32) error {
 // treeRowsAtOnce is the number of rows that one goroutine predicts by trees before it takes others.
 const treeRowsAtOnce = 512
 
-// addTrees replaces predictions y of the heads by (1 - a) y + a g, for g of the trees, on the CPU.
+// addTrees adds the part of trees to predictions y of the heads, on the CPU.
 func (p *Predictor) addTrees(rows *dataset.Pool, y []float32) {
 	var work errgroup.Group
 	work.SetLimit(runtime.GOMAXPROCS(0))
@@ -100,14 +100,11 @@ func (p *Predictor) addTrees(rows *dataset.Pool, y []float32) {
 				p.forest.Predict(x, said)
 				missing := slices.ContainsFunc(x, func(v float32) bool { return v != v })
 				for c, v := range said {
-					switch a, to := p.treeParts[c], &y[i*p.C+c]; {
-					case missing:
-						*to = float32(math.NaN())
-					case a == 1: // there are no heads where all parts are
-						*to = float32(v)
-					default:
-						*to = (1-a)*(*to) + a*float32(v)
+					if missing {
+						v = math.NaN()
 					}
+					to := &y[i*p.C+c]
+					*to = withTrees(*to, float32(v), p.treeParts[c])
 				}
 			}
 			return nil

@@ -139,9 +139,16 @@ func (t *fittedTrees) splits(outputs []int) bool {
 // addTrees adds the part of trees to predictions for rows of the target's pool.
 func (l *Learner) addTrees(said [][]float32, rows []int32) {
 	for c, of := range l.forestPredictions(rows) {
-		part := l.treeParts[c]
 		for i, v := range of {
-			said[c][i] = (1-part)*said[c][i] + part*v
+			said[c][i] = withTrees(said[c][i], v, l.treeParts[c])
 		}
 	}
+}
+
+// withTrees returns (1 - part) f + part g, and g where part is 1, since there need not be an f then.
+func withTrees(f, g, part float32) float32 {
+	if part == 1 {
+		return g
+	}
+	return (1-part)*f + part*g
 }

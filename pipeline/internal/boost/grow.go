@@ -65,6 +65,7 @@ type grower struct {
 	slopes              []slope   // of the rows of a leaf, in their order, which are read for each column
 	spare               []int32
 	free                [][][maxBins]sums // bins of leaves that no longer need them
+	unread              [maxBins]sums
 }
 
 // grow fits a tree to the gradients and curvatures of rows, whose order changes: leaf after leaf it takes the split with
@@ -125,8 +126,8 @@ func (g *grower) count(l *leaf) {
 	for j := 0; j < len(l.bins); j += 2 { // two columns at a time, whose sums do not wait for each other
 		other := min(j+1, len(l.bins)-1)
 		of, and, bins, more, slopes := g.columns.bins[j], g.columns.bins[other], &l.bins[j], &l.bins[other], g.slopes[:len(l.rows)]
-		if other == j {
-			more = new([maxBins]sums)
+		if other == j { // the last of an odd number
+			more = &g.unread
 		}
 		for k, i := range l.rows {
 			at := &slopes[k]
