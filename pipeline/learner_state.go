@@ -20,7 +20,7 @@ func (l *Learner) Check(st State) error {
 	return cmp.Or(l.checkTrees(st), l.checkStart(st))
 }
 
-// checkTrees returns an error unless the state has trees of this problem, or none where its last round was not of Trees.
+// checkTrees returns an error unless the state has trees of this problem, or none where they have no part in its predictions.
 func (l *Learner) checkTrees(st State) error {
 	set := l.problem.Set
 	if method := st.Epochs[len(st.Epochs)-1].Method; method != Trees {

@@ -82,8 +82,8 @@ type fittedTrees struct {
 	// of the data or as log-odds; those of other samples than [treeRows] has are NaN. fold holds the fold of each sample.
 	left [][]float32
 	fold []int
-	// stages is the number of trees for each output, summed over columns.
-	stages int
+	// trees is the number of trees for each output, summed over columns.
+	trees int
 }
 
 // fitTrees fits gradient-boosted trees for each column of the target's labels to the rows of sources with labels of the
@@ -126,7 +126,7 @@ func (l *Learner) fitTrees(ctx context.Context, in Round) (*fittedTrees, error) 
 			t.Output = group[t.Output]
 			forest.Trees = append(forest.Trees, t)
 		}
-		found.stages += len(of.Trees) / len(group)
+		found.trees += len(of.Trees) / len(group)
 	}
 	if len(l.trees) == len(p.Config.Methods) {
 		l.trees = l.trees[1:]
@@ -168,7 +168,7 @@ func (l *Learner) learnTrees(ctx context.Context, rec Epoch, in Round) (Epoch, e
 	all := squaredErrors(brier, counted, func(c int) float64 { return u.labelOf(columns[c]) }, groups)
 	fit.Loss, fit.LeaveOneOut = all.mean(), p.leaveOneOut(left, counted, groups)
 	rec.record(fit)
-	rec.Fit.Iterations, rec.Fit.Stop, rec.Nu = found.stages, "no representation", make([]float64, len(rec.Counts))
+	rec.Fit.Iterations, rec.Fit.Stop, rec.Nu = found.trees, "no representation", make([]float64, len(rec.Counts))
 	return rec, l.measure(&rec, in, fit)
 }
 

@@ -33,8 +33,8 @@ type joinedTrees struct {
 //
 // where g are those of trees on the rows of the round, whose labels are in the units of the data. a is the mean over 0 and
 // joinParts by the likelihood of the samples, each left out of f, and of g with its fold, where 0 is at first as likely as
-// joinParts together (see [Learner.treePart]). It sets
-// the trees of the learner and overwrites the leave-one-out and nested predictions of fit.
+// joinParts together (see [Learner.treePart]). It sets the trees of the learner and overwrites the leave-one-out and nested
+// predictions of fit.
 func (l *Learner) joinTrees(ctx context.Context, rec *Epoch, in Round, fit *headFit) error {
 	found, err := l.fitTrees(ctx, in)
 	if err != nil {

@@ -85,7 +85,7 @@ func TestPageOfTrees(t *testing.T) {
 		{pipeline.Trees, nil, "The model is a sum of trees on the rows that active drew: trees follow jumps"},
 		{pipeline.Active, []float64{0.25}, "Trees have a part of 25.0 % in its predictions: trees follow jumps"},
 		{pipeline.Active, []float64{0.5, 0}, "Trees have a part of 0.0 % to 50.0 %, by column, in its predictions: trees follow jumps"},
-		{pipeline.Active, nil, ""},
+		{pipeline.Active, nil, ""}, {pipeline.Active, []float64{}, ""},
 	} {
 		f := &runs.Finished{Result: runs.Result{Recommended: test.recommended, Criterion: runs.ByLogLoss, Reason: "log-loss"}}
 		f.Result.Methods = []runs.MethodResult{{Method: pipeline.Active, LogLoss: 30, Trees: test.parts}, {Method: pipeline.Trees, LogLoss: 26}}

@@ -202,7 +202,7 @@ func treesIn(m *runs.MethodResult) string {
 	switch {
 	case m.Method == pipeline.Trees:
 		return what
-	case m.Trees != nil:
+	case len(m.Trees) > 0:
 		part := percent(slices.Min(m.Trees))
 		if most := percent(slices.Max(m.Trees)); most != part {
 			part += " to " + most + ", by column,"
