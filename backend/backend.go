@@ -219,8 +219,8 @@ type Info struct {
 	Detail string `json:"detail,omitempty"`
 	// Precision describes the arithmetic of the operations.
 	Precision string `json:"precision"`
-	// Threads is the number of threads a call may use; results do not depend
-	// on it.
+	// Threads is the number of threads of the host that a call may use, and what is computed on the host beside the
+	// device; 0 stands for GOMAXPROCS. Results do not depend on it.
 	Threads int `json:"-"`
 	// MemoryBytes is the device memory, 0 where unknown.
 	MemoryBytes int64 `json:"-"`

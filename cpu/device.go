@@ -34,8 +34,9 @@ type owned interface{ Free() }
 
 var _ backend.Device = (*device)(nil)
 
-// Open returns a CPU device whose calls use at most threads threads each;
-// threads <= 0 stands for GOMAXPROCS. It always succeeds.
+// Open returns a CPU device whose calls use at most threads threads each, and so does what package pipeline computes
+// beside it, except for products of [BLAS], which has a number of its own. threads <= 0 stands for GOMAXPROCS. Open always
+// succeeds.
 func Open(threads int) (backend.Device, error) {
 	if threads <= 0 {
 		threads = runtime.GOMAXPROCS(0)

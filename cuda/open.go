@@ -101,7 +101,7 @@ func newDevice(lib *nv.Library, o Options) (*device, error) {
 	d.about, d.counted.n.Supported = about, driver.HasGraphs
 	d.info = backend.Info{
 		Backend: "cuda", Device: about.Name, Detail: detail(lib, about, o.TF32), Precision: precision(o.TF32),
-		Threads: 1, MemoryBytes: about.MemoryBytes,
+		Threads: o.Threads, MemoryBytes: about.MemoryBytes,
 	}
 	if err := d.kernels.prepare(lib, about); err != nil {
 		return nil, err

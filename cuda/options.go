@@ -14,6 +14,9 @@ type Options struct {
 	// gradient with respect to the weights, be rounded to TF32 (10 bits of fraction), for speed. By
 	// default these products are computed in float32.
 	TF32 bool
+	// Threads is the number of threads of the host that those who use the device may use beside it, 0 for GOMAXPROCS. The
+	// device passes it on in its Info; its own calls use one.
+	Threads int
 	// LibDir is the folder of NVIDIA's libraries. Where it is empty, AMTRL_CUDA_LIB_DIR names the
 	// folder; where that is empty too, the usual places are searched.
 	LibDir string

@@ -111,10 +111,24 @@ func (c *Config) DefaultEpochs() int {
 	return 4
 }
 
+// cloned returns a copy of what p points to, or nil.
+func cloned[T any](p *T) *T {
+	if p == nil {
+		return nil
+	}
+	v := *p
+	return &v
+}
+
 // Canonical returns the settings without the constants that nothing reads: those of kinds of schedule, representation
 // and relevance and of methods that are not chosen. Configurations that mean the same are then identical, byte for byte
-// as JSON.
+// as JSON. The result shares no memory with c.
 func (c Config) Canonical() Config {
+	c.Methods, c.Costs, c.Nu = slices.Clone(c.Methods), maps.Clone(c.Costs), maps.Clone(c.Nu)
+	c.Schedule.Theory, c.Conv = cloned(c.Schedule.Theory), cloned(c.Conv)
+	if c.Conv != nil {
+		c.Conv.Channels = slices.Clone(c.Conv.Channels)
+	}
 	if c.Schedule.Kind != ScheduleTheory {
 		c.Schedule.Theory = nil
 	}
@@ -126,9 +140,7 @@ func (c Config) Canonical() Config {
 	}
 	if c.Representation == ClassConv {
 		if c.ERM = (ERM{}); c.Conv != nil && c.Conv.Validation == 0 {
-			conv := *c.Conv
-			conv.Patience = DefaultConv(c.Preset).Patience
-			c.Conv = &conv
+			c.Conv.Patience = DefaultConv(c.Preset).Patience
 		}
 	} else {
 		c.Conv = nil

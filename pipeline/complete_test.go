@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"runtime"
 	"slices"
 	"testing"
@@ -81,6 +82,27 @@ func jsonOf(t *testing.T, v any) string {
 	return string(js)
 }
 
+// shared returns the path of the first memory that two values of one type share, "" for none.
+func shared(a, b reflect.Value) string {
+	switch a.Kind() {
+	case reflect.Struct:
+		for i := range a.NumField() {
+			if in := shared(a.Field(i), b.Field(i)); in != "" {
+				return a.Type().Field(i).Name + in
+			}
+		}
+	case reflect.Pointer, reflect.Map, reflect.Slice:
+		switch {
+		case a.IsNil() || b.IsNil():
+		case a.Pointer() == b.Pointer() && (a.Kind() != reflect.Slice || a.Len() > 0):
+			return " (" + a.Type().String() + ")"
+		case a.Kind() == reflect.Pointer:
+			return shared(a.Elem(), b.Elem())
+		}
+	}
+	return ""
+}
+
 // Complete and Canonical change nothing more where they are applied again, or in the other order first. Constants of kinds that are not
 // chosen leave no trace, and those of chosen kinds stay.
 func TestCompleteAndCanonical(t *testing.T) {
@@ -94,6 +116,9 @@ func TestCompleteAndCanonical(t *testing.T) {
 		want := full.Canonical()
 		if jsonOf(t, c) != before {
 			t.Fatalf("%s was changed", before)
+		}
+		if in := shared(reflect.ValueOf(want), reflect.ValueOf(c)); in != "" {
+			t.Fatalf("canonical settings share memory with those given: %s", in)
 		}
 		for what, again := range map[string]Config{
 			"completed twice":       full.Complete(set).Canonical(),

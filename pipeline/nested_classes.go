@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"context"
-	"runtime"
 	"slices"
 
 	"golang.org/x/sync/errgroup"
@@ -56,7 +55,7 @@ func (l *Learner) nested(ctx context.Context, in Labelled, fit headFit) ([][]flo
 		stated[c] = slices.Clone(left)
 	}
 	work, ctx := errgroup.WithContext(ctx)
-	work.SetLimit(runtime.GOMAXPROCS(0))
+	work.SetLimit(l.data.threads)
 	for _, out := range folds.out {
 		work.Go(func() error {
 			of, err := l.without(ctx, folds, out, u, fit.by)

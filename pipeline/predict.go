@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"runtime"
 	"slices"
 
 	"golang.org/x/sync/errgroup"
@@ -88,7 +87,7 @@ const treeRowsAtOnce = 512
 // addTrees adds the part of trees to predictions y of the heads, on the CPU.
 func (p *Predictor) addTrees(rows *dataset.Pool, y []float32) {
 	var work errgroup.Group
-	work.SetLimit(runtime.GOMAXPROCS(0))
+	work.SetLimit(p.threads)
 	for first := 0; first < rows.Rows; first += treeRowsAtOnce {
 		work.Go(func() error {
 			x, said := make([]float32, p.D), make([]float64, p.C)

@@ -19,8 +19,9 @@ type Predictor struct {
 	using  sync.Mutex
 	closed bool
 
-	queue backend.Queue
-	tmp   *backend.Scope
+	queue   backend.Queue
+	threads int // of the host
+	tmp     *backend.Scope
 	// centre and inverse convert features to the units of the model, (x - centre) inverse; unit and bias convert its
 	// outputs to the units of the labels, unit (output + bias).
 	centre  []float32
@@ -51,7 +52,7 @@ type Predictor struct {
 // zero, or as one where it is a scale. height and width are the size of the images of a convolutional representation,
 // else 0. The caller closes the predictor before the queue.
 func NewPredictor(q backend.Queue, tensors []Tensor, height, width int) (*Predictor, error) {
-	p := &Predictor{queue: q, tmp: backend.NewScope(q), inverse: []float32{1}}
+	p := &Predictor{queue: q, threads: hostThreads(q.Device()), tmp: backend.NewScope(q), inverse: []float32{1}}
 	named := map[string]Tensor{}
 	for _, t := range tensors {
 		named[t.Name] = t

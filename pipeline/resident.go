@@ -3,6 +3,7 @@ package pipeline
 import (
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"sync"
 
@@ -19,12 +20,22 @@ type Resident struct {
 	Set    *dataset.Set
 	pools  []backend.Pool
 	onHost int64 // bytes of the pools that stay in host memory for want of room
+	// threads is the number of threads that a learner may use on the host.
+	threads int
 	// moments returns the moments of each pool, which are computed once. It is empty where they would take much memory.
 	moments []func() poolMoments
 }
 
 // mostMoments bounds the features of all pools whose moments a Resident keeps, 16 bytes each.
 const mostMoments = 1 << 22
+
+// hostThreads returns the number of threads of the host that may compute beside a device.
+func hostThreads(device backend.Device) int {
+	if n := device.Info().Threads; n > 0 {
+		return n
+	}
+	return runtime.GOMAXPROCS(0)
+}
 
 // momentsOf returns the moments of a pool without some of its rows.
 func (r *Resident) momentsOf(pool int, without []int32) poolMoments {
@@ -53,7 +64,7 @@ func NewResident(device backend.Device, set *dataset.Set) (*Resident, error) {
 		return nil, err
 	}
 	defer queue.Close()
-	r := &Resident{Device: device, Set: set}
+	r := &Resident{Device: device, Set: set, threads: hostThreads(device)}
 	if len(set.Pools)*set.Pools[0].Cols <= mostMoments {
 		for _, p := range set.Pools {
 			r.moments = append(r.moments, sync.OnceValue(func() poolMoments { return momentsOf(p, nil) }))

@@ -10,7 +10,7 @@ type Step struct {
 	Method string
 	// Epoch of Epochs of the method; Done of Total rounds over all methods.
 	Epoch, Epochs, Done, Total int
-	// Record is the finished epoch, nil while it runs.
+	// Record is the finished epoch, nil while it runs. It is the state's: what a listener changes there, later rounds see.
 	Record *Epoch
 }
 

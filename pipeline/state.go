@@ -12,7 +12,8 @@ import (
 // later, as from a database, change no result of earlier rounds. (With CentringSource they move the centres of their
 // pools in the next round.) The settings, complete since the first round, the sources and the outputs must be the same.
 type State struct {
-	// Epochs are the records of the finished rounds, over all methods.
+	// Epochs are the records of the finished rounds, over all methods. States that follow from one another share the memory
+	// of these records.
 	Epochs []Epoch
 	// Theta holds the parameters of the representation and of the sources' heads after the last round, Optimiser the
 	// state of the optimiser that the next fit continues from.

@@ -110,7 +110,7 @@ func (l *Learner) fitTrees(ctx context.Context, in Round) (*fittedTrees, error) 
 		found.left[c] = slices.Repeat([]float32{float32(math.NaN())}, n)
 	}
 	for _, group := range p.columnGroups() {
-		of, err := p.treeRows(in, group).fit(ctx, found.fold, found.left)
+		of, err := p.treeRows(in, group).fit(ctx, l.data.threads, found.fold, found.left)
 		if err != nil {
 			return nil, err
 		}

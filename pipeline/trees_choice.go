@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"math"
-	"runtime"
 	"slices"
 
 	"golang.org/x/sync/errgroup"
@@ -30,8 +29,8 @@ var treeParts = []int{1, 2, 4, 8}
 // the rows of each part of the sources, with the samples of all folds but one, by which the part is chosen too; part and
 // number of trees are then those that make the samples the likeliest, for the forest those of all folds, and for the
 // predictions of a fold those of the others. A part must make them e times as likely as a part of twice the size.
-func (t *treeRows) fit(ctx context.Context, fold []int, left [][]float32) (*boost.Forest, error) {
-	alone, err := t.bySources(ctx)
+func (t *treeRows) fit(ctx context.Context, threads int, fold []int, left [][]float32) (*boost.Forest, error) {
+	alone, err := t.bySources(ctx, threads)
 	if err != nil {
 		return nil, err
 	}
@@ -45,7 +44,7 @@ func (t *treeRows) fit(ctx context.Context, fold []int, left [][]float32) (*boos
 	}
 	said := make([][][][]float64, len(folds)) // by fold, part and stage
 	work, within := errgroup.WithContext(ctx)
-	work.SetLimit(runtime.GOMAXPROCS(0))
+	work.SetLimit(threads)
 	for f, rows := range folds {
 		said[f] = make([][][]float64, len(parts))
 		for at, part := range parts {
@@ -119,7 +118,7 @@ type aloneTrees struct {
 	said [][]float64
 }
 
-func (t *treeRows) bySources(ctx context.Context) (*aloneTrees, error) {
+func (t *treeRows) bySources(ctx context.Context, threads int) (*aloneTrees, error) {
 	a := &aloneTrees{}
 	for m, rows := range t.sources {
 		if len(rows) < leastToSplit {
@@ -137,7 +136,7 @@ func (t *treeRows) bySources(ctx context.Context) (*aloneTrees, error) {
 		return a, nil // there is no choice
 	}
 	work, ctx := errgroup.WithContext(ctx)
-	work.SetLimit(runtime.GOMAXPROCS(0))
+	work.SetLimit(threads)
 	for i, m := range a.sources {
 		work.Go(func() error {
 			start, _ := t.start(t.sources[m])

@@ -1,9 +1,13 @@
 package pipeline
 
 import (
+	"bytes"
 	"context"
+	"reflect"
+	"runtime"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
@@ -52,7 +56,7 @@ func TestTreesLeaveFoldsOut(t *testing.T) {
 	in := u.problem.LookUp(Proposal{Sources: [][]int32{upTo(100), upTo(100), upTo(100), upTo(100)}, Target: upTo(20)})
 	predict := func(in Round) (out []float64) {
 		rows := u.problem.treeRows(in, []int{0})
-		alone := must.Get(rows.bySources(context.Background()))(t)
+		alone := must.Get(rows.bySources(context.Background(), 1))(t)
 		left := []int{rows.first + 2, rows.first + 7, rows.first + 12, rows.first + 17}
 		for _, part := range treeParts[:3] {
 			kept := rows.rows(alone, part, left)
@@ -68,4 +72,43 @@ func TestTreesLeaveFoldsOut(t *testing.T) {
 		in.Target.Y[i] += 1000
 	}
 	must.EqualSlices(t, predict(in), before, "predictions of a fold whose labels changed")
+}
+
+// mostFitting returns the largest number of goroutines that fit trees, seen again and again, until done is closed.
+func mostFitting(done chan struct{}) (most int) {
+	stacks := make([]byte, 1<<20)
+	for {
+		most = max(most, bytes.Count(stacks[:runtime.Stack(stacks, true)], []byte("/boost.LeftOut(")))
+		select {
+		case <-done:
+			return most
+		case <-time.After(time.Millisecond):
+		}
+	}
+}
+
+// Trees are fitted by no more goroutines than they may have, whose number does not change them.
+func TestTreesThreads(t *testing.T) {
+	set := asTable(shops(testrand.New(t), 5, 150, 4, 1, false))
+	u := must.Get(newLearner(openDevice(t, 1, set), treesConfig(t), 0))(t)
+	defer u.Close()
+	in := u.problem.LookUp(Proposal{Sources: [][]int32{upTo(100), upTo(100), upTo(100), upTo(100)}, Target: upTo(20)})
+	fold := make([]int, 20)
+	for i := range fold {
+		fold[i] = i % treeFolds
+	}
+	var want *boost.Forest
+	for _, threads := range []int{1, 3} {
+		done, most := make(chan struct{}), make(chan int)
+		go func() { most <- mostFitting(done) }()
+		rows := u.problem.treeRows(in, []int{0})
+		got := must.Get(rows.fit(context.Background(), threads, fold, [][]float32{make([]float32, 20)}))(t)
+		close(done)
+		n := <-most
+		must.Hold(t, n <= threads && n >= min(threads, 2), "%d goroutines, expected %d", n, threads)
+		if want != nil && !reflect.DeepEqual(got, want) {
+			t.Error("the number of threads changes trees")
+		}
+		want = got
+	}
 }

@@ -125,7 +125,7 @@ func (o *deviceOptions) addFlags(set *flags.Set) {
 	set.Text(&o.backend, "backend", "auto, cpu or cuda; auto takes CUDA where it works", "auto")
 	set.Int(&o.device, "device", "number of the CUDA device, from 0, of those that CUDA_VISIBLE_DEVICES leaves", 0)
 	set.Bool(&o.tf32, "tf32", "let CUDA round the factors of float32 matrix products and convolutions to TF32, 10 bits of fraction")
-	threads := "threads that one call of the CPU backend, or one product of the host, may use; results do not depend on it"
+	threads := "threads that the CPU backend, and what is computed on the host, may use; results do not depend on it"
 	set.Int(&o.threads, "threads", threads, 0).DefaultText = "all processors"
 }
 
@@ -141,13 +141,13 @@ func (o *deviceOptions) check() error {
 // second. It does nothing with --backend cpu. Errors are left for open to report.
 func (o *deviceOptions) openEarly() {
 	if o.backend.V != "cpu" {
-		o.opening = sync.OnceValues(o.openCUDA)
+		o.opening = sync.OnceValues(func() (backend.Device, error) { return o.openCUDA(o.threads.V) })
 		go o.opening()
 	}
 }
 
-func (o *deviceOptions) openCUDA() (backend.Device, error) {
-	return cuda.Open(cuda.Options{Device: o.device.V, TF32: o.tf32.V})
+func (o *deviceOptions) openCUDA(threads int) (backend.Device, error) {
+	return cuda.Open(cuda.Options{Device: o.device.V, TF32: o.tf32.V, Threads: threads})
 }
 
 // open opens the device that --backend asks for and notes which one it took. --device on the command line asks for CUDA.
@@ -156,7 +156,7 @@ func (o *deviceOptions) open(threads int, out *output) (backend.Choice, error) {
 	if name == "auto" && o.device.Given {
 		name = "cuda"
 	}
-	openCUDA := o.openCUDA
+	openCUDA := func() (backend.Device, error) { return o.openCUDA(threads) }
 	if o.opening != nil {
 		openCUDA = o.opening
 	}

@@ -89,7 +89,7 @@ func checkCUDA(o *deviceOptions, tell func(finding)) {
 		return
 	}
 	tell(finding{Check: "open"})
-	d, err := o.openCUDA()
+	d, err := o.openCUDA(o.threads.V)
 	if err != nil {
 		tell(failed("open", err, "amtrl devices lists the devices"))
 		skip(left[1:])

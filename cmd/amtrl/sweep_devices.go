@@ -58,7 +58,7 @@ func (o *sweepOptions) open(threads int) (*openDevices, error) {
 		return nil, err
 	}
 	for _, n := range numbers {
-		dev, err := cuda.Open(cuda.Options{Device: n, TF32: o.device.tf32.V})
+		dev, err := cuda.Open(cuda.Options{Device: n, TF32: o.device.tf32.V, Threads: threads})
 		if err != nil {
 			d.close()
 			return nil, err
