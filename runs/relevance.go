@@ -53,7 +53,7 @@ func Settings(dir string) (pipeline.Config, error) {
 
 // EstimateRelevance returns the estimate for the folder of a finished run by the relevance, the allocation and the costs of cfg, which must
 // be complete ([pipeline.Config.Complete]). If the relevance is that of the run, nu is the run's own. Otherwise it is estimated from the
-// heads of the model on a queue of the device that open opens and the caller closes: so a folder that holds only a model will do.
+// heads of the model on the device that open opens and EstimateRelevance closes: so a folder that holds only a model will do.
 // [pipeline.RelevanceAuto] is then ridge. The error for a folder without a model wraps [fs.ErrNotExist].
 func EstimateRelevance(dir string, cfg pipeline.Config, open func() (backend.Device, error)) (*Estimate, error) {
 	if cfg.Relevance.Kind == pipeline.RelevanceAuto {
@@ -115,6 +115,7 @@ func estimateBy(read func(dir string) (*pipeline.Model, error), dir string, cfg 
 	if err != nil {
 		return nil, err
 	}
+	defer device.Close()
 	q, err := device.NewQueue()
 	if err != nil {
 		return nil, err

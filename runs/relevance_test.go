@@ -17,7 +17,11 @@ import (
 // Settings are those of the run, or the default ones of a folder that has a model alone. Estimates take settings that are complete.
 func TestSettingsAndEstimates(t *testing.T) {
 	dev, id, dir, files := ran(t, smallSet(29, 4, 200, 5, false))
-	open := func() (backend.Device, error) { return dev.Device, nil }
+	var opened backend.Device
+	open := func() (device backend.Device, err error) {
+		opened, err = cpu.Open(1)
+		return opened, err
+	}
 	must.Hold(t, must.Get(Settings(dir))(t).K == id.Config.K, "the settings of a run are others")
 	alone := restored(t, map[string]string{"model.safetensors": files["model.safetensors"]})
 	cfg := must.Get(Settings(alone))(t)
@@ -27,7 +31,11 @@ func TestSettingsAndEstimates(t *testing.T) {
 	for _, folder := range []string{dir, alone} {
 		e := must.Get(EstimateRelevance(folder, complete, open))(t)
 		must.Equal(t, len(e.Sources), 3, "sources")
+		if opened != nil {
+			must.Is(t, must.Err(opened.NewQueue()), backend.ErrClosed, "a device after the estimate")
+		}
 	}
+	must.Hold(t, opened != nil, "no device was opened")
 	must.Hold(t, must.Err(EstimateRelevance(alone, complete, nil)) != nil, "nothing opens a device")
 }
 

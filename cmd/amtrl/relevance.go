@@ -64,15 +64,10 @@ func (o *relevanceOptions) run(context.Context) error {
 	if err := cfg.Validate(); err != nil {
 		return asUsageError(err)
 	}
-	var device backend.Device
 	e, err := runs.EstimateRelevance(o.dir, cfg, func() (backend.Device, error) {
 		choice, err := o.device.open(o.device.threads.V, &o.output)
-		device = choice.Device
-		return device, err
+		return choice.Device, err
 	})
-	if device != nil {
-		defer device.Close()
-	}
 	if errors.Is(err, runs.ErrTransfer) {
 		return flags.Misuse("--%s", err)
 	} else if err != nil {

@@ -20,6 +20,7 @@ import (
 
 type answer struct {
 	where      string
+	index      int // in the call of TellAnswers, -1 in a file
 	id, source string
 	skip       bool
 	values     []float32 // NaN for none
@@ -76,7 +77,10 @@ func (s *Study) readAnswers(path string, outputs []columnar.Output) (out []answe
 	if err == nil && len(words) > 1 {
 		bad = fmt.Errorf("%w; the words that are no classes: %s", bad, text.List(words, mostListed))
 	}
-	return out, unlabelled, cmp.Or(err, bad)
+	if err == nil && bad != nil {
+		err = &AnswerError{-1, bad}
+	}
+	return out, unlabelled, err
 }
 
 // answerPlaces holds the indices of columns among the scalars of a query, -1 for columns that the file lacks. also is a column called
@@ -143,7 +147,7 @@ func (s *Study) readAnswer(b *table.Batch, at answerPlaces, outputs []columnar.O
 		}
 		return strings.Clone(b.Scalars[place].Name(i))
 	}
-	a := &answer{where: b.Where(i), id: cell(at.id), source: text.Word(cell(at.source))}
+	a := &answer{where: b.Where(i), index: -1, id: cell(at.id), source: text.Word(cell(at.source))}
 	switch word := strings.TrimSpace(cell(at.status)); strings.ToLower(word) {
 	case "":
 	case statusSkip:

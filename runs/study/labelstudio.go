@@ -68,7 +68,7 @@ func (s *Study) readLabelStudio(path string, outputs []columnar.Output) (out []a
 		return nil, 0, fmt.Errorf("%s: expected a list of rows, or of tasks as Label Studio exports them: %w", path, err)
 	}
 	for n, t := range tasks {
-		a := answer{where: fmt.Sprintf("%s: task %d", path, n)}
+		a := answer{where: fmt.Sprintf("%s: task %d", path, n), index: -1}
 		switch id := t.Data["id"].(type) {
 		case string:
 			a.id = id
@@ -79,7 +79,7 @@ func (s *Study) readLabelStudio(path string, outputs []columnar.Output) (out []a
 			}
 		}
 		if a.id == "" {
-			return nil, 0, fmt.Errorf("%s, data.id: expected the id of a row, found %v", a.where, t.Data["id"])
+			return nil, 0, &AnswerError{-1, fmt.Errorf("%s, data.id: expected the id of a row, found %v", a.where, t.Data["id"])}
 		}
 		a.source, _ = t.Data["source"].(string)
 		a.values = slices.Repeat([]float32{float32(math.NaN())}, len(outputs))
@@ -91,7 +91,7 @@ func (s *Study) readLabelStudio(path string, outputs []columnar.Output) (out []a
 		if last >= 0 {
 			for _, r := range t.Annotations[last].Result {
 				if err := s.readResult(&a, outputs, r); err != nil {
-					return nil, 0, fmt.Errorf("%s, %s: %w", a.where, text.OneLine(r.From, 80), err)
+					return nil, 0, &AnswerError{-1, fmt.Errorf("%s, %s: %w", a.where, text.OneLine(r.From, 80), err)}
 				}
 			}
 		}

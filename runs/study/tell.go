@@ -64,23 +64,36 @@ type Answer struct {
 	Skip bool
 }
 
-// TellAnswers takes answers, all of them or none.
+// AnswerError is the error of an answer that cannot be taken, such as that of an unknown row, or with a word that is no
+// label. What contradicts another answer is a [Contradiction] instead.
+type AnswerError struct {
+	// Index is the index of the answer in a call of TellAnswers, -1 in a file, whose place Err names.
+	Index int
+	Err   error
+}
+
+func (e *AnswerError) Error() string { return e.Err.Error() }
+
+func (e *AnswerError) Unwrap() error { return e.Err }
+
+// TellAnswers takes answers, all of them or none. The error for an answer that cannot be taken is an [AnswerError] or a
+// [Contradiction].
 func (s *Study) TellAnswers(ctx context.Context, answers []Answer, how TellOptions) (Told, error) {
 	return s.tell(ctx, how, func(outputs []columnar.Output) ([]answer, int, error) {
 		var out []answer
 		for i := range answers {
 			a, err := s.takeAnswer(&answers[i], outputs)
 			if err != nil {
-				return nil, 0, fmt.Errorf("answer %d: %w", i, err)
+				return nil, 0, &AnswerError{i, fmt.Errorf("answer %d: %w", i, err)}
 			}
-			a.where = fmt.Sprintf("answer %d", i)
+			a.where, a.index = fmt.Sprintf("answer %d", i), i
 			out = append(out, *a)
 		}
 		return out, 0, nil
 	})
 }
 
-// Tell takes the answers of a file, all of them or none.
+// Tell takes the answers of a file, all of them or none. Its errors are those of TellAnswers, and those of reading the file.
 func (s *Study) Tell(ctx context.Context, path string, how TellOptions) (Told, error) {
 	return s.tell(ctx, how, func(outputs []columnar.Output) ([]answer, int, error) { return s.readAnswers(path, outputs) })
 }
@@ -173,8 +186,8 @@ func (s *Study) placed(st *state, answers []answer) ([]placed, error) {
 			return nil, s.unknownID(a, unknown(answers, places))
 		}
 		if name := s.data.Set.Pools[at.pool].Name; a.source != "" && a.source != name && strings.TrimSpace(a.source) != name {
-			return nil, fmt.Errorf("%s, column source: expected %s, which has the row %s, found %q", a.where, name, text.OneLine(a.id, 80),
-				text.OneLine(a.source, 80))
+			return nil, &AnswerError{a.index, fmt.Errorf("%s, column source: expected %s, which has the row %s, found %q", a.where, name,
+				text.OneLine(a.id, 80), text.OneLine(a.source, 80))}
 		}
 		switch first := before[at]; {
 		case a.empty:
@@ -201,7 +214,8 @@ func (s *Study) unknownID(a *answer, several int) error {
 	if padded != "" {
 		why = fmt.Sprintf(", where the data have %s: leading zeros were lost, as spreadsheets do%s", text.OneLine(padded, 80), why)
 	}
-	return fmt.Errorf("%s, column id: expected the id of a row of the data, found %q%s", a.where, text.OneLine(a.id, 80), why)
+	return &AnswerError{a.index, fmt.Errorf("%s, column id: expected the id of a row of the data, found %q%s", a.where,
+		text.OneLine(a.id, 80), why)}
 }
 
 // trimUnknown trims white space, as people type it, from ids that no row has, and reports whether there was any.

@@ -1,6 +1,7 @@
 package study
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -51,8 +52,18 @@ func TestTellAnswers(t *testing.T) {
 		"twice": {Answer{ID: right.ID, Skip: true}, "answer 1: row " + right.ID +
 			" is there twice with different answers, also at answer 0"},
 	} {
-		must.Fail(t, what, must.Err(other.TellAnswers(t.Context(), []Answer{right, c.is}, TellOptions{})), c.want)
+		err := must.Err(other.TellAnswers(t.Context(), []Answer{right, c.is}, TellOptions{}))
+		must.Fail(t, what, err, c.want)
+		of, is := errors.AsType[*AnswerError](err)
+		must.Hold(t, is == (what != "twice") && (!is || of.Index == 1), "%s: %T, expected the error of answer 1", what, err)
+		if what == "class" || what == "id" || what == "source" {
+			file := f.answers(t, what+".csv", "id,source,label", c.is.ID+","+c.is.Source+","+c.is.Labels["label"])
+			of, is := errors.AsType[*AnswerError](must.Err(other.Tell(t.Context(), file, TellOptions{})))
+			must.Hold(t, is && of.Index == -1, "%s in a file: %v, expected the error of an answer", what, of)
+		}
 	}
+	_, is := errors.AsType[*AnswerError](must.Err(other.Tell(t.Context(), "missing.csv", TellOptions{})))
+	must.Hold(t, !is, "a missing file is the error of an answer")
 	foldertest.Equal(t, "answers that were refused", foldertest.Read(t, other.Dir), before)
 
 	want := must.Get(f.Tell(t.Context(), f.answers(t, "all.csv", lines...), TellOptions{}))(t)
