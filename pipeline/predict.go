@@ -10,6 +10,7 @@ import (
 
 	"github.com/amtrl/amtrl/backend"
 	"github.com/amtrl/amtrl/dataset"
+	"github.com/amtrl/amtrl/internal/text"
 )
 
 // Predict writes the outputs of N rows, of D features each, to y, row after row; y has room for N by C numbers. Outputs
@@ -209,7 +210,7 @@ func lendRows[E backend.Element](q backend.Queue, t backend.DType, rows []E) (ba
 func (p *Predictor) check(rows *dataset.Pool, each, room int) error {
 	switch {
 	case p.closed:
-		return errors.New("the predictor is closed")
+		return text.Mark(errors.New("the predictor is closed"), backend.ErrClosed)
 	case rows == nil:
 		return errors.New("expected rows, found nil")
 	}

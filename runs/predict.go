@@ -257,12 +257,11 @@ func (r *predictor) query(path string, columns []table.Column) (q table.Query, e
 }
 
 func (r *predictor) batch(b *table.Batch) error {
-	v := &b.Features
-	if v.Len() != b.Rows*r.width() {
-		return fmt.Errorf("%s: expected %s, those of the run, found %d", b.Where(0), text.Several(r.width(), "feature"), v.Len()/b.Rows)
+	if err := r.checkWidth(b); err != nil {
+		return err
 	}
-	r.far.add(v)
-	r.scaled.add(v)
+	r.far.add(&b.Features)
+	r.scaled.add(&b.Features)
 	ids, err := r.ids(b)
 	if err != nil {
 		return err
@@ -271,6 +270,21 @@ func (r *predictor) batch(b *table.Batch) error {
 	if r.source >= 0 {
 		r.strangers.add(&b.Scalars[r.source], b.Rows)
 	}
+	if err := r.predict(&b.Features, b.Rows); err != nil {
+		return err
+	}
+	return r.put(b, ids.names)
+}
+
+func (r *predictor) checkWidth(b *table.Batch) error {
+	if n := b.Features.Len(); n != b.Rows*r.width() {
+		return fmt.Errorf("%s: expected %s, those of the run, found %d", b.Where(0), text.Several(r.width(), "feature"), n/b.Rows)
+	}
+	return nil
+}
+
+// predict sets r.y to the outputs of the model, or phi, for n rows of features, which it changes.
+func (r *predictor) predict(v *table.Vectors, n int) error {
 	if r.derived.Count() > 0 {
 		r.derived.Expand(&r.wide, v)
 		v = &r.wide
@@ -279,7 +293,7 @@ func (r *predictor) batch(b *table.Batch) error {
 	if len(r.centre) > 0 {
 		v.Centre(r.centre)
 	}
-	rows := &dataset.Pool{Rows: b.Rows, Cols: r.model.D, U8: v.U8, F16: v.F16, F32: v.F32, Scale: 1}
+	rows := &dataset.Pool{Rows: n, Cols: r.model.D, U8: v.U8, F16: v.F16, F32: v.F32, Scale: 1}
 	if v.U8 != nil {
 		rows.Scale = r.scale
 	}
@@ -287,11 +301,8 @@ func (r *predictor) batch(b *table.Batch) error {
 	if r.Embed {
 		predict, outputs = r.model.Embed, r.model.K
 	}
-	r.y = slices.Grow(r.y[:0], b.Rows*outputs)[:b.Rows*outputs]
-	if err := predict(rows, r.y); err != nil {
-		return err
-	}
-	return r.put(b, ids.names)
+	r.y = slices.Grow(r.y[:0], n*outputs)[:n*outputs]
+	return predict(rows, r.y)
 }
 
 // empty writes the columns alone.

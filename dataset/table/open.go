@@ -64,6 +64,16 @@ func Open(path, format string) (Table, error) {
 	return t, nil
 }
 
+// OpenContent is [Open] for the content of a file that is in memory and stays unchanged. name stands for the file in messages.
+func OpenContent(name string, content []byte, format string) (Table, error) {
+	return open(base{path: name, file: memory{bytes.NewReader(content)}, size: int64(len(content)), rows: -1}, format)
+}
+
+// memory is a file in memory.
+type memory struct{ *bytes.Reader }
+
+func (memory) Close() error { return nil }
+
 func open(b base, format string) (Table, error) {
 	if ending := spreadsheetEnding(b.file); ending != "" {
 		return nil, spreadsheetFault(b.path, ending)
