@@ -54,7 +54,7 @@ func (s *Set) Oddities() []Oddity {
 	for _, p := range s.Pools {
 		rows += p.Rows
 	}
-	sizes, w := make([]float64, len(s.Pools)), twins{copies: newCopies(rows)}
+	sizes, w := make([]float64, len(s.Pools)), twins{copies: newCopies(rows), few: s.fewValued()}
 	for i, p := range s.Pools {
 		if p.Target {
 			rows, _ := c.scan(i, p, s.labelHashes(i, c.seed))
@@ -83,7 +83,7 @@ func (s *Set) Oddities() []Oddity {
 			out = append(out, s.fewLabels(i)...)
 		}
 	}
-	out = append(append(out, w.oddity()...), s.alike()...)
+	out = append(append(append(out, w.oddity()...), w.elsewhere()...), s.alike()...)
 	if !s.Binary {
 		out = append(out, s.oddNumbers((*Pool).place)...)
 	}

@@ -54,7 +54,7 @@ func TestOddities(t *testing.T) {
 					p.F32[j] = float32(j / cols % 3 * (j%cols + 1)) // equal rows occur with both labels
 				}
 			}
-		}, "", "111 of 120 rows have the features of a row before; labels differ in "},
+		}, "", "111 of 120 rows have the features of a row before in their source; labels differ in "},
 		"one class": {func(s *Set) {
 			for i := range rows {
 				s.Tasks[2].Labels[i], s.Tasks[3].Labels[i] = 0, 1

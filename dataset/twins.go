@@ -7,6 +7,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/cespare/xxhash/v2"
+
 	"github.com/amtrl/amtrl/internal/text"
 )
 
@@ -21,6 +23,7 @@ type twins struct {
 	target []rowHash // the rows of targets, sorted by the hashes of their features
 	counts []twinCount
 	copies copies
+	few    bool // whether features have few values ([Set.fewValued])
 }
 
 // twinCount counts the rows of one source: all of them, those that repeat an earlier row's features, and those that repeat the features of
@@ -109,6 +112,9 @@ func (w *twins) all() (all alikeRows) {
 // either most sources have many such rows, or labels differ in more than one source and in most of the sources that have such rows. A
 // single source may instead have rows that lack their features.
 func (w *twins) alike() bool {
+	if !w.few {
+		return false
+	}
 	have, differ := 0, 0
 	for _, c := range w.counts {
 		if n := c.before.pairs + c.target.pairs; n > 0 {
@@ -124,12 +130,15 @@ func (w *twins) alike() bool {
 
 // oddities lists what is odd about the repeated rows of a pool.
 func (w *twins) oddities(s *Set, pool int) (out []Oddity) {
-	if w.alike() {
-		return nil
+	if s.Pools[pool].Target {
+		out = s.repeatOddity(pool, (*Pool).place)
+	}
+	if w.alike() || len(out) > 0 {
+		return out
 	}
 	if c := w.counts[pool].before; c.notCopies() {
-		odd := c.oddity(s, "a row before it in the source", "look at these rows: they may lack their features, as of a text that was not read",
-			(*Pool).place)
+		odd := c.oddity(s, "a row before it in the source", "look at these rows: they may lack their features, as of a text that was not read, "+
+			"or say twice what is the same", (*Pool).place)
 		odd.Found += fmt.Sprintf("; labels differ in %d of %d cases", c.differ, c.pairs)
 		return append([]Oddity{odd}, w.ofTarget(s, pool, (*Pool).place)...)
 	}
@@ -163,12 +172,37 @@ func (w *twins) repeated() float64 {
 
 // ofTarget returns the oddity of a pool that has rows of the target, or nil.
 func (w *twins) ofTarget(s *Set, pool int, place placeOf) []Oddity {
-	c := w.counts[pool].target
-	if c.n == 0 || c.notCopies() || w.alike() || w.repeated() > fewValues {
+	c, all := w.counts[pool].target, w.allOfTarget()
+	if c.n == 0 || c.notCopies() || all.notCopies() || w.alike() || w.few && w.repeated() > fewValues {
 		return nil
 	}
 	return []Oddity{c.oddity(s, "a row of the target", text.Form(c.n, "take it out: the error on the target is too good with it",
 		"take them out: the error on the target is too good with them"), place)}
+}
+
+// allOfTarget returns the total of the rows that repeat the features of a row of the target.
+func (w *twins) allOfTarget() (all alikeRows) {
+	for _, c := range w.counts {
+		all.n, all.pairs, all.differ = all.n+c.target.n, all.pairs+c.target.pairs, all.differ+c.target.differ
+	}
+	return all
+}
+
+// elsewhere returns the oddity of sources that have rows of the target with other labels, such as those of another question about the same
+// things, or nil.
+func (w *twins) elsewhere() []Oddity {
+	all, sources := w.allOfTarget(), 0
+	if !all.notCopies() || w.few {
+		return nil
+	}
+	for _, c := range w.counts {
+		if c.target.n > 0 {
+			sources++
+		}
+	}
+	return []Oddity{{"", fmt.Sprintf("%s of %s have the features of a row of the target, and labels differ in %d of %d cases",
+		text.Several(all.n, "row"), text.Several(sources, "source"), all.differ, all.pairs),
+		"if new rows of the target have no such rows, the error on it is too good: take them out to see it without"}}
 }
 
 // oddity returns the oddity of all the data where features have few values, or nil.
@@ -176,13 +210,39 @@ func (w *twins) oddity() []Oddity {
 	if !w.alike() {
 		return nil
 	}
-	rows, all := 0, w.all()
+	rows, before := 0, alikeRows{}
 	for _, c := range w.counts {
 		rows += c.rows
+		before.n, before.pairs, before.differ = before.n+c.before.n, before.pairs+c.before.pairs, before.differ+c.before.differ
 	}
-	return []Oddity{{"", fmt.Sprintf("%d of %d rows have the features of a row before; labels differ in %d of %d cases",
-		all.n, rows, all.differ, all.pairs), "take out copies alone: features of few values are often alike"}}
+	return []Oddity{{"", fmt.Sprintf("%d of %d rows have the features of a row before in their source; labels differ in %d of %d cases",
+		before.n, rows, before.differ, before.pairs), "take out copies alone: features of few values are often alike"}}
 }
+
+// fewValued reports whether the features of most pools have few values: a row is on average equal to another, different row in every other
+// feature.
+func (s *Set) fewValued() bool {
+	few, step := 0, max(1, len(s.Pools)/fewPools)
+	var seen int
+	for i := 0; i < len(s.Pools); i += step {
+		p, hashes := s.Pools[i], map[uint64]bool{}
+		var different []int32
+		var bits []byte
+		for r := range min(p.Rows, fewLooked) {
+			bits = p.appendBits(bits[:0], r)
+			if h := xxhash.Sum64(bits); !hashes[h] {
+				hashes[h], different = true, append(different, int32(r))
+			}
+		}
+		if seen++; s.halfAlike(p, different, nil)*float64(len(different)-1) >= 1 {
+			few++
+		}
+	}
+	return 2*few > seen
+}
+
+// fewPools and fewLooked bound the pools and the rows of each that [Set.fewValued] looks at.
+const fewPools, fewLooked = 20, 500
 
 // rowLabel is the label of a row for one output, with the bits of its value.
 type rowLabel struct {

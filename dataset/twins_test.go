@@ -69,6 +69,11 @@ func TestTargetCopies(t *testing.T) {
 				set.Tasks[i].Labels = nil
 			}
 		}, "b 1 of 60 rows has the features of a row of the target: row 0, like row 1"},
+		"with other labels": {func(set *Set) {
+			for i := range 2 {
+				copy(set.Pools[i].F32[30:], set.Pools[2].F32[:12])
+			}
+		}, " 8 rows of 2 sources have the features of a row of the target, and labels differ in 8 of 8 cases"},
 		"few values": {func(set *Set) {
 			fewOfAll(set)
 			for i := range set.Tasks {
@@ -88,6 +93,25 @@ func TestTargetCopies(t *testing.T) {
 		}
 		must.Equal(t, strings.Join(found, "; "), c.want, "%s", name)
 	}
+}
+
+// Where values of features are many, rows of several sources that repeat with other labels are named, and hide no copies of the target's.
+func TestRepeatedMeasurements(t *testing.T) {
+	set := measured(testrand.New(t))
+	for i := range 2 {
+		copy(set.Pools[i].F32[30:], set.Pools[i].F32[:15])
+	}
+	copy(set.Pools[2].F32[30:], set.Pools[2].F32[:9])
+	var found []string
+	for _, o := range set.Oddities() {
+		if strings.Contains(o.Found, "the features of a") {
+			found = append(found, o.Pool+" "+o.Found)
+		}
+	}
+	must.EqualSlices(t, found, []string{
+		"a 5 of 60 rows have the features of a row before it in the source, the first is row 10, like row 0; labels differ in 5 of 5 cases",
+		"b 5 of 60 rows have the features of a row before it in the source, the first is row 10, like row 0; labels differ in 5 of 5 cases",
+		"target 3 labelled rows have the features of a labelled row before, the first is row 10, like row 0"}, "rows that repeat")
 }
 
 // Where features have few values and only the target has labels, as when a study begins, one line says that rows are often alike.

@@ -21,11 +21,11 @@ const (
 type placeOf func(*Pool, int) string
 
 // Warnings lists the oddities of [Set.Oddities] that make results wrong, or errors look too small: features that tell a label alone or are
-// known with it alone, rows of sources that are also the target's, cells of a table that are far from the others of their column, which has
-// one scale for all rows, sources whose vectors are of another size, labels that are far from the others or in another unit, columns of
-// labels of which a few rows decide the squared error, and classes that differ only in how they are written. The set must be one that
-// [Set.Validate] accepts. Data that take long to read are not looked at. Where files is true, rows are named by file and line, and
-// otherwise by their number and id, which do not depend on where the files lie.
+// known with it alone, labelled rows of the target that are copies of others, rows of sources that are also the target's, cells of a table
+// that are far from the others of their column, which has one scale for all rows, sources whose vectors are of another size, labels that
+// are far from the others or in another unit, columns of labels of which a few rows decide the squared error, and classes that differ only
+// in how they are written. The set must be one that [Set.Validate] accepts. Data that take long to read are not looked at. Where files is
+// true, rows are named by file and line, and otherwise by their number and id, which do not depend on where the files lie.
 func (s *Set) Warnings(files bool) (out []Oddity) {
 	place, cells, labels := (*Pool).rowName, 0, 0
 	if files {
@@ -45,6 +45,11 @@ func (s *Set) Warnings(files bool) (out []Oddity) {
 		out = append(out, s.comesWithLabel()...)
 	}
 	if cells <= warningCells {
+		for i, p := range s.Pools {
+			if p.Target {
+				out = append(out, s.repeatOddity(i, place)...)
+			}
+		}
 		out = append(out, s.targetCopies(place)...)
 		out = append(out, s.farCells(place)...)
 		if !s.tabular() {
@@ -63,7 +68,7 @@ func (s *Set) targetCopies(place placeOf) (out []Oddity) {
 		return nil
 	}
 	seed, ofTarget := maphash.MakeSeed(), map[int][]rowHash{}
-	var w twins
+	w := twins{few: s.fewValued()}
 	for i, p := range s.Pools {
 		if p.Target {
 			ofTarget[i] = s.rowHashes(i, seed)
@@ -80,7 +85,7 @@ func (s *Set) targetCopies(place placeOf) (out []Oddity) {
 	for i := range s.Pools {
 		out = append(out, w.ofTarget(s, i, place)...)
 	}
-	return out
+	return append(out, w.elsewhere()...)
 }
 
 // rowHashes returns the hashes of each row of a pool.

@@ -29,8 +29,8 @@ func (p *Problem) checkDrawn(in Round) error {
 	if row := common(target, test); row >= 0 {
 		return fmt.Errorf("rows of the target %s: expected samples that are not held out, found row %d", p.TargetName(), row)
 	}
-	pool := p.Set.Pools[p.Target.Pool]
-	if alike := sameGroups(pool, test, target); len(alike) > 0 {
+	named := grouping(p.Set.Pools[p.Target.Pool].Groups)
+	if alike := named.same(test, target); len(alike) > 0 {
 		return fmt.Errorf("rows of the target %s: expected samples of other groups than what is held out, found row %d of one with a sample",
 			p.TargetName(), alike[0])
 	}
@@ -53,7 +53,7 @@ func (p *Problem) checkDrawn(in Round) error {
 			if !apart {
 				continue
 			}
-			if alike := sameGroups(pool, rows, of.rows); len(alike) > 0 {
+			if alike := named.same(rows, of.rows); len(alike) > 0 {
 				return fmt.Errorf("rows of %s: expected none of a group that has %s of the target %s, found row %d", s.Name, of.what,
 					p.TargetName(), alike[0])
 			}

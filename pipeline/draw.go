@@ -27,8 +27,9 @@ func stream(seed uint64, names ...string) *rand.Rand {
 // draws holds the order in which the rows of each source are drawn, without replacement. Each order is fixed by (seed,
 // target, source). The first n entries are a sample of size n, so drawing more keeps all drawn before.
 type draws struct {
-	pool   []int32 // the target's rows in drawing order, samples first
-	target []int32 // the target's samples
+	groups grouping // of the target's pool, with copies of a row in one ([dataset.Set.GroupsOf])
+	pool   []int32  // the target's rows in drawing order, samples first
+	target []int32  // the target's samples
 	source [][]int32
 	test   []int32 // the target's held-out rows
 }
@@ -51,24 +52,25 @@ func newDraws(set *dataset.Set, target Source, sources []Source, n int, seed uin
 		stream(seed, role, target.Name, s.Name).Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
 		return rows
 	}
-	rows, pool := gathered(set.Pools[target.Pool], shuffled("target", target), n), set.Pools[target.Pool]
+	groups := grouping(set.GroupsOf(target.Pool))
+	rows := groups.gathered(shuffled("target", target), n)
 	n = min(n, len(rows))
-	d := draws{pool: rows, target: rows[:n], source: make([][]int32, len(sources)), test: target.testRows(set)}
+	d := draws{groups: groups, pool: rows, target: rows[:n], source: make([][]int32, len(sources)), test: target.testRows(set)}
 	apart := target.keepsApart(set)
 	included := slices.ContainsFunc(sources, func(s Source) bool { return s.Name == target.Name })
-	if rest := otherGroups(pool, rows[n:], d.target); len(d.test) == 0 && 5*len(rest) >= len(rows) && !included {
+	if rest := groups.other(rows[n:], d.target); len(d.test) == 0 && 5*len(rest) >= len(rows) && !included {
 		if apart && slices.ContainsFunc(sources, func(s Source) bool { return s.Pool == target.Pool && s.shares(set, rest) > 0 }) {
 			rest = rest[:fifth(len(rows))]
 		}
 		d.test = slices.Sorted(slices.Values(rest))
 	}
 	if len(d.test) == 0 && set.Model == nil {
-		rows = ofTwoGroups(pool, rows, n)
+		rows = groups.ofTwo(rows, n)
 		d.pool, d.target = rows, rows[:n]
 	}
 	var measured []bool // rows that sources on the target's pool do not draw, nil for none
 	if apart {
-		measured = wholeGroups(pool, listed(pool.Rows, slices.Concat(d.target, d.test)))
+		measured = groups.whole(listed(set.Pools[target.Pool].Rows, slices.Concat(d.target, d.test)))
 	}
 	for i, s := range sources {
 		if d.source[i] = rows[n:]; s.Name != target.Name {

@@ -4,18 +4,18 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/internal/text"
 	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
-// gathered returns rows of a pool, of which the first n are to be samples, with the rows of each group one after the
-// other, in the order of the groups' first rows. Groups that do not fit into the first n as a whole come after these n.
-func gathered(pool *dataset.Pool, rows []int32, n int) []int32 {
-	if pool.Groups == nil {
-		return rows
-	}
-	groups := regress.GroupsOf(numbersOf(pool, rows))
+// grouping holds the number of the group of each row of a pool, as [dataset.Pool].Groups does. nil means that every row
+// is on its own.
+type grouping []int32
+
+// gathered returns rows of which the first n are to be samples with the rows of each group one after the other, in the
+// order of the groups' first rows. Groups that do not fit into the first n as a whole come after these n.
+func (g grouping) gathered(rows []int32, n int) []int32 {
+	groups := g.of(rows)
 	if groups.Group == nil {
 		return rows
 	}
@@ -35,14 +35,14 @@ func gathered(pool *dataset.Pool, rows []int32, n int) []int32 {
 	return slices.Concat(out[:n], last, out[n:])
 }
 
-// ofTwoGroups moves a row of another group to the end of the first n gathered rows, where these are at least two and
+// ofTwo moves a row of another group to the end of the first n gathered rows, where these are at least two and
 // all of one group, so that a group can be left out. Where there is no other group it returns the rows as they are.
-func ofTwoGroups(pool *dataset.Pool, rows []int32, n int) []int32 {
-	if pool.Groups == nil || n < 2 {
+func (g grouping) ofTwo(rows []int32, n int) []int32 {
+	if g == nil || n < 2 {
 		return rows
 	}
-	first := pool.Groups[rows[0]]
-	other := slices.IndexFunc(rows, func(r int32) bool { return pool.Groups[r] < 0 || pool.Groups[r] != first })
+	first := g[rows[0]]
+	other := slices.IndexFunc(rows, func(r int32) bool { return g[r] < 0 || g[r] != first })
 	if first < 0 || other < n {
 		return rows
 	}
@@ -50,43 +50,46 @@ func ofTwoGroups(pool *dataset.Pool, rows []int32, n int) []int32 {
 	return slices.Insert(slices.Delete(slices.Clone(rows), other, other+1), n-1, r)
 }
 
-// numbersOf returns the group numbers of rows of a pool that has groups.
-func numbersOf(pool *dataset.Pool, rows []int32) []int32 {
+// of returns the groups of rows.
+func (g grouping) of(rows []int32) regress.Groups {
+	if g == nil {
+		return regress.Ungrouped(len(rows))
+	}
 	numbers := make([]int32, len(rows))
 	for i, r := range rows {
-		numbers[i] = pool.Groups[r]
+		numbers[i] = g[r]
 	}
-	return numbers
+	return regress.GroupsOf(numbers)
 }
 
-// sameGroups returns those of rows, in their order, whose group has a row in others.
-func sameGroups(pool *dataset.Pool, rows, others []int32) []int32 {
-	if pool.Groups == nil {
+// same returns those of rows, in their order, whose group has a row in others.
+func (g grouping) same(rows, others []int32) []int32 {
+	if g == nil {
 		return nil
 	}
 	has := map[int32]bool{}
 	for _, r := range others {
-		has[pool.Groups[r]] = pool.Groups[r] >= 0
+		has[g[r]] = g[r] >= 0
 	}
-	return slices.DeleteFunc(slices.Clone(rows), func(r int32) bool { return !has[pool.Groups[r]] })
+	return slices.DeleteFunc(slices.Clone(rows), func(r int32) bool { return !has[g[r]] })
 }
 
-// otherGroups returns those of rows, in their order, whose group has no row in others.
-func otherGroups(pool *dataset.Pool, rows, others []int32) []int32 {
-	same := sameGroups(pool, rows, others)
+// other returns those of rows, in their order, whose group has no row in others.
+func (g grouping) other(rows, others []int32) []int32 {
+	same := g.same(rows, others)
 	if len(same) == 0 {
 		return rows
 	}
-	is := listed(pool.Rows, same)
+	is := listed(len(g), same)
 	return slices.DeleteFunc(slices.Clone(rows), func(r int32) bool { return is[r] })
 }
 
-// wholeGroups marks all rows of a pool whose group has a marked row, in marks, which it returns.
-func wholeGroups(pool *dataset.Pool, marks []bool) []bool {
-	if pool.Groups == nil {
+// whole marks all rows whose group has a marked row, in marks, which it returns.
+func (g grouping) whole(marks []bool) []bool {
+	if g == nil {
 		return marks
 	}
-	for _, r := range sameGroups(pool, upTo(pool.Rows), marked(marks)) {
+	for _, r := range g.same(upTo(len(g)), marked(marks)) {
 		marks[r] = true
 	}
 	return marks
@@ -103,7 +106,7 @@ func upTo(n int) []int32 {
 // Apart returns those of rows of the target's pool, in their order, whose group has no row in others, so that they
 // can be held out from these.
 func (p *Problem) Apart(rows, others []int32) []int32 {
-	return otherGroups(p.Set.Pools[p.Target.Pool], rows, others)
+	return p.draws.groups.other(rows, others)
 }
 
 // Groups returns the number of groups of rows of the target, 0 where each row is on its own, and the effective number
@@ -118,13 +121,11 @@ func (p *Problem) Groups(rows []int32) (groups int, effective float64) {
 }
 
 // checkGroups returns an error for a target that has a test row in the group of a training row, which could tell its
-// label, and for one without test rows whose samples are all of one group, so that none can be left out.
+// label, and for one without test rows whose samples are all of one group, so that none can be left out. Copies of a row
+// may be on both sides.
 func (p *Problem) checkGroups() error {
-	pool := p.Set.Pools[p.Target.Pool]
-	if pool.Groups == nil {
-		return nil
-	}
-	if held := sameGroups(pool, p.Target.testRows(p.Set), p.Target.trainRows(p.Set)); len(held) > 0 {
+	named := grouping(p.Set.Pools[p.Target.Pool].Groups)
+	if held := named.same(p.Target.testRows(p.Set), p.Target.trainRows(p.Set)); len(held) > 0 {
 		return fmt.Errorf("target %s: expected all rows of a group on one side of the split, found row %d for tests whose group has rows to "+
 			"draw from, and %s in all", p.TargetName(), held[0], text.Several(len(held), "such row"))
 	}
@@ -136,10 +137,4 @@ func (p *Problem) checkGroups() error {
 }
 
 // groupsOf returns the groups of rows of the target's pool.
-func (p *Problem) groupsOf(rows []int32) regress.Groups {
-	pool := p.Set.Pools[p.Target.Pool]
-	if pool.Groups == nil {
-		return regress.Ungrouped(len(rows))
-	}
-	return regress.GroupsOf(numbersOf(pool, rows))
-}
+func (p *Problem) groupsOf(rows []int32) regress.Groups { return p.draws.groups.of(rows) }

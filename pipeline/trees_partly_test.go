@@ -105,7 +105,7 @@ func TestTreesThreads(t *testing.T) {
 		got := must.Get(rows.fit(context.Background(), threads, fold, [][]float32{make([]float32, 20)}))(t)
 		close(done)
 		n := <-most
-		must.Hold(t, n <= threads && n >= min(threads, 2), "%d goroutines, expected %d", n, threads)
+		must.Hold(t, n <= threads && n > 0, "%d goroutines, expected up to %d", n, threads)
 		if want != nil && !reflect.DeepEqual(got, want) {
 			t.Error("the number of threads changes trees")
 		}

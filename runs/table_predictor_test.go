@@ -104,7 +104,8 @@ func TestTablePredictorOddRows(t *testing.T) {
 	}
 	none := must.Get(p.Predict("csv", []byte("x,y,k\n")))(t)
 	must.Equal(t, len(none[0].Numbers), 0, "predictions of no rows")
-	must.Fail(t, "a word", must.Err(p.Predict("csv", []byte("k,x,y\na,1,two\n"))), `rows.csv: line 2, column y: expected a number, found "two"`)
+	must.Fail(t, "a word", must.Err(p.Predict("csv", []byte("k,x,y\na,1,two\n"))),
+		`rows.csv: line 2, column y: expected a number, found "two"`)
 	must.Fail(t, "a column less", must.Err(p.Predict("csv", []byte("x,k\n1,a\n"))), "rows.csv: ", `"y"`)
 	must.Fail(t, "a format", must.Err(p.Predict("xml", []byte("<x/>"))), "rows.xml: expected a file in one of the formats")
 	must.Fail(t, "no folder", must.Err(OpenTablePredictor(q, t.TempDir(), "")), "expected the folder of a finished run")

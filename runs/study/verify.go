@@ -23,8 +23,8 @@ type Verified struct {
 
 // Verify replays the journal: it chooses the rows of each ask again, learns each round again, and compares both, and the files of the
 // study, with what the journal says. It changes nothing. open, which must not be nil, is called where there are rounds, with the name of
-// the backend that learned them, and returns a device, which Verify closes; a device of another backend is an error. progress is called with the number of each
-// round, and may be nil.
+// the backend that learned them, and returns a device, which Verify closes; a device of another backend is an error. progress is called
+// with the number of each round, and may be nil.
 func (s *Study) Verify(ctx context.Context, open func(name string) (backend.Device, error), progress func(int)) (v Verified, err error) {
 	if s.data == nil {
 		return v, ErrNotAttached

@@ -1,0 +1,160 @@
+package dataset
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/internal/testrand"
+)
+
+// labelledRows returns a set of one target, whose rows all have a label.
+func labelledRows(rows, cols int, cell func(i, j int) float32) *Set {
+	p := &Pool{Name: "t", Rows: rows, Cols: cols, Scale: 1, Target: true}
+	labels := make([]float32, rows)
+	for i := range rows {
+		labels[i] = float32(i)
+		for j := range cols {
+			p.F32 = append(p.F32, cell(i, j))
+		}
+	}
+	return &Set{Name: "s", Pools: []*Pool{p}, Tasks: []Task{{Name: "t", Labels: labels, Train: upTo(rows)}}}
+}
+
+// sameGroup reports for each two rows whether they are in one group.
+func sameGroup(groups []int32, a, b int) bool {
+	return a == b || groups != nil && groups[a] >= 0 && groups[a] == groups[b]
+}
+
+// Copies of rows are in one group, and join the groups that their rows are in; all else stays as it is.
+func TestGroupsOfCopies(t *testing.T) {
+	rng := testrand.New(t)
+	for range 50 {
+		n, cols, jitter := 30+rng.IntN(60), 2+rng.IntN(8), float32(0)
+		if cols >= nearLeast && rng.IntN(2) == 0 {
+			jitter = 1e-5
+		}
+		set := labelledRows(n, cols, func(int, int) float32 { return rng.Float32() })
+		p := set.Pools[0]
+		as := upTo(n)
+		for range rng.IntN(n / 2) {
+			to, from := rng.IntN(n), rng.IntN(n)
+			for j := range cols {
+				p.F32[to*cols+j] = p.F32[from*cols+j] + jitter*(2*rng.Float32()-1)
+			}
+		}
+		for i := range as {
+			as[i] = int32(slices.IndexFunc(upTo(n), func(r int32) bool {
+				return slices.EqualFunc(p.F32[int(r)*cols:][:cols], p.F32[i*cols:][:cols], func(a, b float32) bool {
+					return math.Abs(float64(a-b)) <= 1e-4
+				})
+			}))
+		}
+		if rng.IntN(2) == 0 {
+			for range n {
+				p.Groups = append(p.Groups, int32(rng.IntN(n)-n/2))
+			}
+		}
+		named := slices.Clone(p.Groups)
+		reached := make([][]bool, n) // by the slow way
+		for a := range n {
+			reached[a] = make([]bool, n)
+			for b := range n {
+				reached[a][b] = as[a] == as[b] || sameGroup(named, a, b)
+			}
+		}
+		for k := range n {
+			for a := range n {
+				for b := range n {
+					reached[a][b] = reached[a][b] || reached[a][k] && reached[k][b]
+				}
+			}
+		}
+		got := set.GroupsOf(0)
+		for a := range n {
+			for b := range n {
+				must.Hold(t, sameGroup(got, a, b) == reached[a][b], "rows %d and %d are in one group: %v", a, b, !reached[a][b])
+			}
+		}
+		must.EqualSlices(t, p.Groups, named, "the named groups")
+		copies := 0
+		for i, r := range as {
+			if int(r) != i {
+				copies++
+			}
+		}
+		said := ""
+		for _, o := range set.Warnings(false) {
+			if strings.Contains(o.Found, "labelled row before") {
+				said = o.Found
+			}
+		}
+		must.Hold(t, strings.HasPrefix(said, fmt.Sprint(copies, " labelled row")) == (copies > 0), "%d copies: %q", copies, said)
+	}
+}
+
+// Rows that are equal by chance are not copies, whatever the features that make them so: less than a hundredth of rows is, such as the one
+// pair that is equal among many columns.
+func TestGroupsOfFewValues(t *testing.T) {
+	rng := testrand.New(t)
+	for name, cells := range map[string]func(n, cols int) func(i, j int) float32{
+		"levels": func(_, cols int) func(i, j int) float32 {
+			levels := make([]int, cols)
+			for j := range levels {
+				levels[j] = 2 + rng.IntN(4)
+			}
+			return func(_, j int) float32 { return float32(rng.IntN(levels[j])) }
+		},
+		"words": func(n, cols int) func(i, j int) float32 {
+			word := make([]int, n)
+			for i := range word {
+				word[i] = rng.IntN(cols)
+			}
+			return func(i, j int) float32 { return map[bool]float32{true: 1}[word[i] == j] }
+		},
+		"rare events": func(int, int) func(i, j int) float32 {
+			return func(int, int) float32 { return map[bool]float32{true: 1}[rng.IntN(10) == 0] }
+		},
+		"a number and a constant": func(int, int) func(i, j int) float32 {
+			return func(_, j int) float32 { return []float32{float32(rng.IntN(40)), 7}[min(j, 1)] }
+		},
+		"a number and a word": func(int, int) func(i, j int) float32 {
+			return func(_, j int) float32 { return float32(rng.IntN([]int{30, 2}[j%2])) }
+		},
+	} {
+		rows, grouped := 0, 0
+		for range 40 {
+			n, cols := 20+rng.IntN(200), 2+rng.IntN(5)
+			rows += n
+			for _, g := range labelledRows(n, cols, cells(n, cols)).GroupsOf(0) {
+				if g >= 0 {
+					grouped++
+				}
+			}
+		}
+		must.Hold(t, 100*grouped <= rows, "%s: %d of %d rows are copies", name, grouped, rows)
+	}
+}
+
+// Only labelled rows are compared, of pixels too.
+func TestGroupsOfLabelledRows(t *testing.T) {
+	rng := testrand.New(t)
+	set := labelledRows(40, 9, func(int, int) float32 { return 0 })
+	p := set.Pools[0]
+	p.F32, p.U8 = nil, make([]uint8, 40*9)
+	for i := range p.U8 {
+		p.U8[i] = uint8(rng.IntN(256))
+	}
+	copy(p.U8[30*9:], p.U8[:10*9])
+	must.Hold(t, set.GroupsOf(0) != nil, "rows 30 to 39 are no copies")
+	set.Tasks[0].Train = upTo(30)
+	must.Hold(t, set.GroupsOf(0) == nil, "rows without labels are copies")
+	set.Tasks[0].Train, set.Tasks[0].Test = upTo(30)[5:], []int32{0, 1, 33}
+	must.Hold(t, set.GroupsOf(0) == nil, "row 33 is a copy of an unlabelled row")
+	set.Tasks[0].Test = []int32{0, 1, 36}
+	groups := set.GroupsOf(0)
+	must.Hold(t, groups != nil && groups[36] == groups[6] && groups[6] >= 0 && groups[0] < 0, "groups of rows 0, 6 and 36: %v", groups)
+}
