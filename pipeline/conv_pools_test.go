@@ -114,7 +114,7 @@ func TestConvPools(t *testing.T) {
 			for c := range pred {
 				closeVectors(t, fmt.Sprintf("%s: output %d", e.Method, c), wide(pred[c]), wide(byHost[c]), 1e-4, 0)
 			}
-			if s, _ := scorePredictions(classes, u.logOdds, groups, pred, in.Y, regress.Groups{}); !near(s.Value, e.Score.Value, 1e-4) {
+			if s, _ := scorePredictions(u.problem.metric(), u.logOdds, groups, pred, in.Y, regress.Groups{}); !near(s.Value, e.Score.Value, 1e-4) {
 				t.Errorf("classes %v, %s: the score is %+v, the tensors predict %+v", classes, e.Method, e.Score, s)
 			}
 			scores[e.Method] = e.Score.Value

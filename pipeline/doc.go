@@ -24,7 +24,7 @@
 //	               moves parameters between the device and a state
 //	solve.go       both halves in turn, with the labels of the data set
 //	state.go       what one round hands to the next, which check_epochs.go checks
-//	score.go       error, mean squared error or excess risk of the target; losses.go by groups of rows, over_outputs.go over outputs
+//	score.go       error, squared error or excess risk of the target; losses.go by groups of rows, over_outputs.go over outputs
 //	stats.go       paired comparison of two methods
 //	baseline.go    the rounds of the baselines target and constant; that of pooled is in pooled.go
 //

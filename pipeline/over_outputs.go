@@ -1,6 +1,8 @@
 package pipeline
 
 import (
+	"math"
+
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
@@ -62,8 +64,60 @@ func squaredErrors(pred [][]float32, labels []float32, unit func(output int) flo
 	return all
 }
 
-// leaveOneOut returns the mean squared leave-one-out residual in the units of the data. Over several numbers it is the geometric mean.
+// leaveOneOut returns the mean squared leave-one-out residual in the units of the data. In a set with several columns of numbers it is the
+// geometric mean over the target's columns of these residuals divided by the variance of the labels.
 func (p *Problem) leaveOneOut(left [][]float32, labels []float32, groups regress.Groups) float64 {
-	all := squaredErrors(left, labels, func(int) float64 { return 1 }, groups)
+	unit := func(int) float64 { return 1 }
+	if p.metric() == MetricRelative {
+		unit = func(c int) float64 { return math.Sqrt(varianceOf(labels, len(left), c)) }
+	}
+	all := squaredErrors(left, labels, unit, groups)
 	return all.comparable(!p.Set.Binary)
+}
+
+// metric returns the metric of predictions that are compared with labels.
+func (p *Problem) metric() string {
+	switch {
+	case p.Set.Binary:
+		return MetricError
+	case countOutputs(p.Set) > 1:
+		return MetricRelative
+	}
+	return MetricMSE
+}
+
+// lossWeights returns the weight of a squared residual of each output for [MetricRelative], which is then the mean over all labels. labels
+// are row after row, NaN where there is none.
+func lossWeights(labels []float32, outputs int) []float64 {
+	counts, enough := make([]int, outputs), false
+	for i, v := range labels {
+		if v == v {
+			counts[i%outputs]++
+		}
+	}
+	for _, n := range counts {
+		enough = enough || n >= dataset.FewestSamples
+	}
+	weights, columns, all := make([]float64, outputs), 0, 0
+	for c, n := range counts {
+		if n > 0 && (n >= dataset.FewestSamples || !enough) {
+			weights[c], columns, all = 1/(float64(n)*varianceOf(labels, outputs, c)), columns+1, all+n
+		}
+	}
+	floats.Scale(float64(all)/float64(columns), weights)
+	return weights
+}
+
+// varianceOf returns the variance of the labels of an output, 1 where they are all the same.
+func varianceOf(labels []float32, outputs, c int) float64 {
+	var of []float64
+	for i := c; i < len(labels); i += outputs {
+		if v := float64(labels[i]); v == v {
+			of = append(of, v)
+		}
+	}
+	if v := stat.PopVariance(of, nil); v > 0 {
+		return v
+	}
+	return 1
 }

@@ -245,7 +245,10 @@ func TestJoin(t *testing.T) {
 			}
 		}
 		if !classes {
-			square := math.Cbrt(squares[0] * squares[1] * squares[2])
+			square := 1.0
+			for c, sum := range squares {
+				square *= math.Cbrt(sum / varianceOf(fit.labels, 3, c))
+			}
 			isNear(t, fit.LeaveOneOut, square, 1e-4*square, "the mean squared residual")
 		}
 	}

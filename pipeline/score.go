@@ -14,7 +14,7 @@ import (
 
 // Score is how well the target's predictor does.
 type Score struct {
-	// Metric is MetricError, MetricMSE or MetricExcess; less is better.
+	// Metric is MetricError, MetricMSE, MetricRelative or MetricExcess; less is better.
 	Metric string  `json:"metric"`
 	Value  float64 `json:"value"`
 	// LeaveOneOut says that the target has no held-out rows: the score is over its samples, each predicted by a head
@@ -31,6 +31,10 @@ const (
 	MetricError = "error"
 	// MetricMSE is the mean squared residual on the labels of the test rows.
 	MetricMSE = "mse"
+	// MetricRelative takes the place of MetricMSE in a set with several columns of numbers: the mean over the target's
+	// columns of their mean squared residuals divided by the variance of the same labels, so that neither the units of a
+	// column nor its number of labels matter. Columns with fewer than dataset.FewestSamples labels count where no other does.
+	MetricRelative = "relative_mse"
 	// MetricExcess is the exact excess risk, ER = L(phi, w) - L(phi*, w*).
 	MetricExcess = "excess_risk"
 )
@@ -40,6 +44,8 @@ func MetricTitle(metric string) string {
 	switch metric {
 	case MetricMSE:
 		return "mean squared error"
+	case MetricRelative:
+		return "relative squared error"
 	case MetricExcess:
 		return "excess risk"
 	}
@@ -78,7 +84,7 @@ func (l *Learner) score(in Round, fit headFit) (Score, *Losses, error) {
 			said = fit.stated
 		}
 		l.measured = measured{said, fit.labels}
-		s, losses := scorePredictions(set.Binary, l.logOdds, groups, said, fit.labels, l.problem.groupsOf(in.Target.Rows))
+		s, losses := scorePredictions(l.problem.metric(), l.logOdds, groups, said, fit.labels, l.problem.groupsOf(in.Target.Rows))
 		s.LeaveOneOut = true
 		return s, losses, nil
 	}
@@ -91,7 +97,7 @@ func (l *Learner) score(in Round, fit headFit) (Score, *Losses, error) {
 		return Score{}, nil, err
 	}
 	l.measured = measured{pred, test.Y}
-	score, losses := scorePredictions(set.Binary, l.logOdds, groups, pred, test.Y, l.problem.groupsOf(test.Rows))
+	score, losses := scorePredictions(l.problem.metric(), l.logOdds, groups, pred, test.Y, l.problem.groupsOf(test.Rows))
 	return score, losses, nil
 }
 
@@ -254,19 +260,23 @@ func classGroups(set *dataset.Set, s Source) [][]int {
 
 // scorePredictions compares the predictions of each output with the labels, which are row after row, NaN where missing,
 // and returns the score with the losses of the rows. The class predicted for a group of outputs is [PredictedClass].
-func scorePredictions(binary, logOdds bool, groups [][]int, pred [][]float32, y []float32, of regress.Groups) (Score, *Losses) {
+func scorePredictions(metric string, logOdds bool, groups [][]int, pred [][]float32, y []float32, of regress.Groups) (Score, *Losses) {
 	outputs, sum := len(pred), 0.0
 	losses := newLosses(len(y)/outputs, of)
-	if !binary {
-		for c, p := range pred {
-			for i, v := range p {
-				if e := float64(v) - float64(y[i*outputs+c]); e == e {
-					sum += e * e
-					losses.add(i, e*e)
+	if metric != MetricError {
+		weights := slices.Repeat([]float64{1}, outputs)
+		if metric == MetricRelative {
+			weights = lossWeights(y, outputs)
+		}
+		for c, of := range pred {
+			for i, v := range of {
+				if e := float64(v) - float64(y[i*outputs+c]); e == e && weights[c] > 0 {
+					sum += weights[c] * e * e
+					losses.add(i, weights[c]*e*e)
 				}
 			}
 		}
-		return Score{Metric: MetricMSE, Value: sum / float64(losses.Rows)}, losses.of(len(y) / outputs)
+		return Score{Metric: metric, Value: sum / float64(losses.Rows)}, losses.of(len(y) / outputs)
 	}
 	for _, group := range groups {
 		heads := make([][]float32, len(group))
@@ -287,7 +297,7 @@ func scorePredictions(binary, logOdds bool, groups [][]int, pred [][]float32, y 
 			}
 		}
 	}
-	return Score{Metric: MetricError, Value: sum / float64(losses.Rows)}, losses.of(len(y) / outputs)
+	return Score{Metric: metric, Value: sum / float64(losses.Rows)}, losses.of(len(y) / outputs)
 }
 
 // ownPart returns z'delta for all samples, 0 for a head without delta.

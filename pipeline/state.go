@@ -65,8 +65,9 @@ type Epoch struct {
 	// HeadTrees holds the weight of trees on the rows of the round for each of the target's columns, nil where it is 0 for
 	// all. The rest of the predictions is what has the weights above.
 	HeadTrees []float64 `json:"head_trees,omitempty"`
-	// LeaveOneOut is the mean squared leave-one-out residual of the target samples in the units of the data, averaged
-	// over outputs, for several numbers by the geometric mean. It is there under prior residual and for the baselines.
+	// LeaveOneOut is the mean squared leave-one-out residual of the target samples in the units of the data, averaged over
+	// outputs, with several columns of numbers by the geometric mean, relative to the variance of the labels. It is there
+	// under prior residual and for the baselines.
 	LeaveOneOut float64 `json:"leave_one_out,omitempty"`
 	// LogLoss is the negative log-likelihood of the labels of the target samples, each left out, by the predictor's
 	// scores of the classes of each column, where [Problem.Classifies].

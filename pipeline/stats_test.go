@@ -225,7 +225,8 @@ func TestCompareLossesCovers(t *testing.T) {
 			}
 			var e [2]Epoch
 			for m := range e {
-				e[m].Score, e[m].Losses = scorePredictions(c.binary, false, [][]int{{0}}, [][]float32{pred[m]}, y, regress.Groups{})
+				e[m].Score, e[m].Losses = scorePredictions(map[bool]string{true: MetricError, false: MetricMSE}[c.binary], false, [][]int{{0}},
+					[][]float32{pred[m]}, y, regress.Groups{})
 			}
 			got := CompareLosses(&e[0], &e[1])
 			truth := (c.other - c.only) * (1 - 2*0.05)

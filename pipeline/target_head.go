@@ -110,8 +110,8 @@ func (l *Learner) fitParts(target Labelled, fit func(labelGroup) ([]headFit, err
 // fitParts fits the heads of the target's outputs by calls of fit, each for the outputs that have labels of the same
 // rows; fit returns how it fitted each of them. An output without a label has the head 0, and a class without a row
 // beside other classes the head of [Problem.fitUnseen], of length width. The means of the losses are over all other
-// outputs, for leave-one-out in the units of the data; the other numbers of the result are those of the first of these
-// outputs.
+// outputs, for leave-one-out as [Problem.leaveOneOut] has them; the other numbers of the result are those of the first
+// of these outputs.
 func (p *Problem) fitParts(target Labelled, u units, width int, fit func(labelGroup) ([]headFit, error)) (headFit, error) {
 	var out headFit
 	var leftOut overOutputs
@@ -142,7 +142,11 @@ func (p *Problem) fitParts(target Labelled, u units, width int, fit func(labelGr
 			}
 			label := u.labelOf(columns[in.outputs[i]])
 			out.Loss += f.Loss
-			leftOut.add(label*label*f.LeaveOneOut, p.groupsOf(in.Rows).Count())
+			square := label * label * f.LeaveOneOut
+			if p.metric() == MetricRelative { // target.Y is in the same units
+				square = f.LeaveOneOut / varianceOf(target.Y, len(columns), in.outputs[i])
+			}
+			leftOut.add(square, p.groupsOf(in.Rows).Count())
 			if f.residuals != nil {
 				out.leaveOut(target, in.outputs[i], len(columns), label, f)
 			}

@@ -26,7 +26,7 @@ func (r *runPage) choice(m *runs.MethodResult) Sentence {
 		return append(line, say("the log-loss of their labels, ", loss(m.LogLoss), m.IfWrong(), ", decided. That of the method which "+
 			"their mean squared error chooses "+fmt.Sprintf(above, nats(m))+".")...)
 	}
-	name := "mean squared error"
+	name := r.Result.Squares()
 	if by == runs.ByLogLoss {
 		name = "log-loss of the labels"
 	}

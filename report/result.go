@@ -220,8 +220,8 @@ func Earlier(r *runs.Result) string {
 	}
 	last := r.Methods[0]
 	return fmt.Sprintf("round %d of %s, of %s samples, made the target's samples much likelier than the last one, of %s "+
-		"(mean squared error, each left out, %s for %s): more samples may not have helped", e.Round, last.Method, Count(float64(e.Samples)),
-		Count(float64(last.Samples)), text.Digits(e.LeaveOneOut), text.Digits(last.LeaveOneOut))
+		"(%s, each left out, %s for %s): more samples may not have helped", e.Round, last.Method, Count(float64(e.Samples)),
+		Count(float64(last.Samples)), r.Squares(), text.Digits(e.LeaveOneOut), text.Digits(last.LeaveOneOut))
 }
 
 // Contradiction returns a sentence that a method is better than the recommended one on held-out rows.

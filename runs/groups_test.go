@@ -136,10 +136,10 @@ func TestRecommendByGroups(t *testing.T) {
 			return r
 		}
 		r := of(5)
-		r.recommend("", by, samples{100, 20, 20}, false)
+		r.recommend("", by, samples{100, 20, 20})
 		must.Equal(t, r.Recommended, "active", "by %s, of copies", by)
 		r = of(5)
-		r.recommend("", by, samples{100, 0, 100}, false)
+		r.recommend("", by, samples{100, 0, 100})
 		must.Equal(t, r.Recommended, "uniform", "by %s, of samples on their own", by)
 	}
 }

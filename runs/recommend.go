@@ -110,14 +110,21 @@ func (r *Result) handicap(m *MethodResult) float64 {
 	return float64(m.Handicap())
 }
 
+// Squares returns what [BySquares] compares, and [MethodResult] has as LeaveOneOut.
+func (r *Result) Squares() string {
+	if len(r.Methods) > 0 && r.Methods[0].Score.Metric == pipeline.MetricRelative {
+		return "geometric mean over the columns of the " + pipeline.MetricTitle(pipeline.MetricRelative)
+	}
+	return pipeline.MetricTitle(pipeline.MetricMSE)
+}
+
 // ByLeaveOneOut reports whether the target's samples, each left out, chose Recommended.
 func (r *Result) ByLeaveOneOut() bool { return r.Recommended != "" && !r.TooFew }
 
 // recommend sets the recommended method by samples of the target (see Recommended), with the criterion by. If few is
-// not empty, it says why the samples tell nothing, and the first method is recommended. numbers says that the labels
-// are several numbers. Pooled, which for classes fits no head to the samples by least squares, is then compared with
-// the chosen method by the log-loss.
-func (r *Result) recommend(few string, by Criterion, of samples, numbers bool) {
+// not empty, it says why the samples tell nothing, and the first method is recommended. Pooled, which for classes fits
+// no head to the samples by least squares, is then compared with the chosen method by the log-loss.
+func (r *Result) recommend(few string, by Criterion, of samples) {
 	if few != "" {
 		r.Recommended, r.Reason, r.TooFew = r.Methods[0].Method, few, true
 		return
@@ -129,12 +136,8 @@ func (r *Result) recommend(few string, by Criterion, of samples, numbers bool) {
 			each = append(each, m.Method+" "+text.Digits(by.Of(m))+by.IfWrong(m))
 		}
 	}
-	squares := "mean squared error"
-	if numbers {
-		squares = "geometric mean over the columns of the mean squared error"
-	}
 	r.Reason = map[Criterion]string{ByLogLoss: "log-loss of all labels of the target's samples, each left out: ",
-		BySquares: squares + " of the target's samples, each left out of its head: "}[by] + strings.Join(each, ", ")
+		BySquares: r.Squares() + " of the target's samples, each left out of its head: "}[by] + strings.Join(each, ", ")
 	if r.Method(pipeline.Trees) != nil {
 		r.Reason += "; of trees, alone or averaged with others, a fifth of them at a time"
 	}

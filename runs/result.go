@@ -72,7 +72,7 @@ type MethodResult struct {
 	Objective  float64 `json:"objective"`
 	TargetLoss float64 `json:"target_loss"`
 	// LeaveOneOut is the mean squared leave-one-out residual of the target's samples. Over several columns of numbers
-	// it is the geometric mean.
+	// it is the geometric mean of these residuals divided by the variance of the labels.
 	LeaveOneOut float64 `json:"leave_one_out,omitempty"`
 	// LogLoss is the negative log-probability of the classes of all of the target's samples, each left out, if a
 	// fraction WrongLabels of labels is noise. See [pipeline.Epoch.LikeliestNoise].

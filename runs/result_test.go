@@ -38,7 +38,7 @@ func TestByLeaveOneOut(t *testing.T) {
 		want bool
 	}{{"", true}, {"mean squared error of the target's samples, each left out of its head: of too few", false}} {
 		r := Result{Methods: []MethodResult{{Method: pipeline.Active}}}
-		r.recommend(test.few, BySquares, samples{20, 0, 20}, false)
+		r.recommend(test.few, BySquares, samples{20, 0, 20})
 		if test.want {
 			r.Reason = "some other words"
 		}
@@ -84,7 +84,7 @@ func TestRecommend(t *testing.T) {
 		{trees, ByLogLoss, []MethodResult{method(active, 0.1, 9), method(uniform, 0.2, 7.9), method(trees, 0.3, 5.8)}},
 	} {
 		r := Result{Methods: test.methods}
-		r.recommend("", test.by, samples{20, 0, 20}, false)
+		r.recommend("", test.by, samples{20, 0, 20})
 		must.Equal(t, r.Recommended, test.want, "%s", r.Reason)
 		otherRows := test.want != active && test.want != trees && r.Method(active) != nil
 		must.Hold(t, r.ByLeaveOneOut() && strings.HasSuffix(r.Reason, "did not help here") == otherRows,

@@ -38,7 +38,7 @@ type RoundScore struct {
 
 // After sets Earlier of the result from earlier rounds that left out the same number of the target's samples.
 func (r *RoundScore) After(rounds []RoundScore) {
-	if r.Losses == nil || r.Result.TooFew || len(r.Result.Methods) == 0 || r.Result.Methods[0].Score.Metric != pipeline.MetricMSE {
+	if r.Losses == nil || r.Result.TooFew || len(r.Result.Methods) == 0 || !squared(r.Result.Methods[0].Score.Metric) {
 		return
 	}
 	var epochs []pipeline.Epoch
@@ -55,6 +55,11 @@ func (r *RoundScore) After(rounds []RoundScore) {
 		of.groups, of.effective = r.Result.Groups, r.Result.CountAs
 	}
 	r.Result.Earlier = earlier(epochs, last, of)
+}
+
+// squared reports whether a metric is of squared residuals.
+func squared(metric string) bool {
+	return metric == pipeline.MetricMSE || metric == pipeline.MetricRelative
 }
 
 // LearnRound carries out the round of a study that is the last of problem p. It learns from the labelled rows in, which

@@ -59,7 +59,7 @@ func summarise(p *pipeline.Problem, data string, in pipeline.Labelled, epochs []
 		res.Methods[i].WrongLabels, res.Methods[i].LogLoss = e.LikeliestNoise(of.evidence())
 	}
 	if p.Config.Head.Prior == pipeline.PriorResidual && len(res.Methods) > 1 {
-		res.recommend(p.TooFew(in), criterionOf(p), of, !p.Set.Binary && len(p.Target.Tasks) > 1)
+		res.recommend(p.TooFew(in), criterionOf(p), of)
 		res.Contradicted = contradicted(res.Recommended, last)
 		res.Doubt = res.doubt(last, of)
 		res.Dominant = res.dominant(p, in, last)
