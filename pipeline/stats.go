@@ -20,8 +20,9 @@ type Comparison struct {
 	// Difference is the mean of score(B) - score(A), and Interval its 95 % interval: over other targets like these;
 	// with one target, over other seeds, which Seeds then counts, or over other test rows, which Rows then counts
 	// (target samples, each left out of its head, where there are no test rows), or over both, see
-	// [Comparison.OverRows]. Interval is nil for one target and one seed whose scores are not known by row, and where the
-	// differences of all targets, or seeds, are equal.
+	// [Comparison.OverRows]. Interval is nil for one target and one seed whose scores are not known by row, where the
+	// differences of all targets, or seeds, are equal, and where both Seeds and Rows are counted but not each seed has an
+	// interval over the rows.
 	Difference float64     `json:"difference"`
 	Interval   *[2]float64 `json:"interval,omitempty"`
 	Seeds      int         `json:"seeds,omitempty"`

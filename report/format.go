@@ -27,7 +27,10 @@ func difference(metric string, value float64) string {
 
 // noInterval says why a difference has no interval.
 func noInterval(c pipeline.Comparison) string {
-	if c.Targets > 1 || c.Seeds > 1 {
+	switch {
+	case c.Seeds > 1 && c.Rows > 0:
+		return ", not each run has one over its rows"
+	case c.Targets > 1 || c.Seeds > 1:
 		return ", all differences are equal"
 	}
 	return " from one run"

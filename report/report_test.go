@@ -172,11 +172,12 @@ func TestResultWithIntervals(t *testing.T) {
 		"share   90 % interval  samples", "75.0 %  70.0 to 81.4 %", "The intervals are for these numbers of samples.")
 	s := &runs.Summary{Metric: pipeline.MetricError}
 	seeds := pipeline.Comparison{A: "a", B: "c", Targets: 1, Seeds: 5, Interval: &[2]float64{0, 0.01}}
-	for _, c := range []pipeline.Comparison{{A: "a", B: "b", Targets: 1}, seeds} {
+	unknown := pipeline.Comparison{A: "a", B: "d", Targets: 1, Seeds: 5, Rows: 40}
+	for _, c := range []pipeline.Comparison{{A: "a", B: "b", Targets: 1}, seeds, unknown} {
 		s.Comparisons = append(s.Comparisons, runs.BudgetComparison{Comparison: c})
 	}
 	got = Summary(s, Text)
-	has(t, got, "none from one run", "+0.00 to +1.00 over 5 seeds")
+	has(t, got, "none from one run", "+0.00 to +1.00 over 5 seeds", "none, not each run has one over its rows")
 }
 
 // What contradicts the recommended method has a line, in the text and on the page.

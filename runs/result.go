@@ -52,8 +52,8 @@ type Result struct {
 	// [pipeline.Problem.Groups].
 	Groups  int     `json:"groups,omitempty"`
 	CountAs float64 `json:"count_as,omitempty"`
-	// Comparisons compare the first method with each other one over the test rows. There are none where the score is
-	// exact.
+	// Comparisons compare the first method with each other one over the test rows, and then Recommended with Target where
+	// these are two methods, the first not being Recommended. There are none where the score is exact.
 	Comparisons []pipeline.Comparison `json:"comparisons,omitempty"`
 	// Sources are the sources in descending order of |nu| of the first method.
 	Sources []SourceResult `json:"sources"`

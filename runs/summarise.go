@@ -8,16 +8,25 @@ import (
 	"github.com/amtrl/amtrl/pipeline"
 )
 
+// lastOf returns the last round of a method, or nil.
+func lastOf(last []*pipeline.Epoch, method string) *pipeline.Epoch {
+	i := slices.IndexFunc(last, func(e *pipeline.Epoch) bool { return e.Method == method })
+	if i < 0 {
+		return nil
+	}
+	return last[i]
+}
+
 // contradicted compares the last round of each method with that of the recommended one over the test rows, and returns
 // the comparison with the largest difference. It returns nil where no method is certainly better, or where the rows are
 // the samples that chose the recommended one.
 func contradicted(recommended string, last []*pipeline.Epoch) (most *pipeline.Comparison) {
-	i := slices.IndexFunc(last, func(e *pipeline.Epoch) bool { return e.Method == recommended })
-	if i < 0 || last[i].Score.LeaveOneOut {
+	best := lastOf(last, recommended)
+	if best == nil || best.Score.LeaveOneOut {
 		return nil
 	}
 	for _, e := range last {
-		c := pipeline.CompareLosses(e, last[i])
+		c := pipeline.CompareLosses(e, best)
 		if c != nil && c.Interval != nil && c.Interval[0] > 0 && (most == nil || c.Difference > most.Difference) {
 			most = c
 		}
@@ -67,7 +76,7 @@ func summarise(p *pipeline.Problem, data string, in pipeline.Labelled, epochs []
 	for i := range epochs {
 		e := &epochs[i]
 		m := res.Method(e.Method)
-		end := last[slices.IndexFunc(last, func(l *pipeline.Epoch) bool { return l.Method == e.Method })]
+		end := lastOf(last, e.Method)
 		interval := ScoreInterval(e.Score, end.Losses, e == end)
 		if end.Losses == nil {
 			continue
@@ -85,10 +94,17 @@ func summarise(p *pipeline.Problem, data string, in pipeline.Labelled, epochs []
 	for _, e := range last {
 		res.ConvAdvised = res.ConvAdvised || p.AdvisesConv(e.Samples)
 	}
-	for _, e := range last[1:] {
-		if c := pipeline.CompareLosses(first, e); c != nil {
+	compare := func(a, b *pipeline.Epoch) {
+		if c := pipeline.CompareLosses(a, b); c != nil {
 			res.Comparisons = append(res.Comparisons, *c)
 		}
+	}
+	for _, e := range last[1:] {
+		compare(first, e)
+	}
+	best, target := lastOf(last, res.Recommended), lastOf(last, pipeline.Target)
+	if best != nil && target != nil && best != first && best != target {
+		compare(best, target)
 	}
 	shares, there := p.Config.Allocation.SharesAfter(first, p.Costs), p.Available()
 	by := p.Config.Allocation.DueTo(first, p.Costs)

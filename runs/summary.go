@@ -30,6 +30,19 @@ func (s *Summary) OverSeeds() bool {
 	return slices.ContainsFunc(s.Comparisons, func(c BudgetComparison) bool { return c.Seeds > 0 })
 }
 
+// dropNarrow takes the interval from each comparison that lacks the rows of another one at its budget: earlier versions
+// left that of Recommended over seeds alone.
+func (s *Summary) dropNarrow() {
+	for i := range s.Comparisons {
+		c := &s.Comparisons[i]
+		for _, other := range s.Comparisons {
+			if c.Interval != nil && c.Seeds > 0 && c.Rows == 0 && other.Rows > 0 && other.Budget == c.Budget {
+				c.Interval, c.Rows, c.Groups = nil, other.Rows, other.Groups
+			}
+		}
+	}
+}
+
 // BudgetComparison is a comparison at one budget, 0 outside the budget schedule.
 type BudgetComparison struct {
 	Budget float64 `json:"budget,omitempty"`
@@ -50,7 +63,7 @@ func average(id Identity, results []Result) Summary {
 		for i := 1; i < len(methods); i++ {
 			c := pipeline.Compare(methods[0], methods[i], scores[0], scores[i])
 			if len(id.Targets) == 1 {
-				c = c.OverRows(comparisons(of[0], func(*Result) string { return c.A }, c.B))
+				c = overRows(c, of[0], func(*Result) string { return c.A })
 			}
 			s.Comparisons = append(s.Comparisons, BudgetComparison{budget, c})
 		}
@@ -60,7 +73,7 @@ func average(id Identity, results []Result) Summary {
 			if i := slices.Index(methods, pipeline.Target); i >= 0 {
 				c := pipeline.Compare(Recommended, methods[i], best, scores[i])
 				if len(id.Targets) == 1 {
-					c = c.OverRows(comparisons(of[0], func(r *Result) string { return r.Recommended }, c.B))
+					c = overRows(c, of[0], func(r *Result) string { return r.Recommended })
 				}
 				s.Comparisons = append(s.Comparisons, BudgetComparison{budget, c})
 			}
@@ -87,25 +100,32 @@ func byTarget(id Identity, results []Result) map[float64][][]*Result {
 	return out
 }
 
-// comparisons returns the comparisons over rows, in results of one target, of the method that chosen names with the
-// method second. A method differs from itself by 0. Several results with held-out rows give none: a difference over seeds
-// is for these rows.
-func comparisons(results []*Result, chosen func(*Result) string, second string) (out []pipeline.Comparison) {
+// overRows returns c, a comparison in results of one target of the method that chosen names for each, with an interval for
+// other rows too. Several results with held-out rows leave c as it is: a difference over seeds is for these rows. Where
+// the samples are left out and a result does not compare the two methods, as one of an earlier version may not, there is
+// no interval: one over seeds alone would be too narrow.
+func overRows(c pipeline.Comparison, results []*Result, chosen func(*Result) string) pipeline.Comparison {
+	m := &results[0].Methods[0]
+	if len(results) > 1 && !m.Score.LeaveOneOut {
+		return c
+	}
+	var runs []pipeline.Comparison
 	for _, r := range results {
-		if len(results) > 1 && !r.Methods[0].Score.LeaveOneOut {
-			continue
-		}
-		first, rows := chosen(r), 0
-		for _, c := range r.Comparisons {
-			if rows = c.Rows; c.A == first && c.B == second {
-				out = append(out, c)
+		first := chosen(r)
+		for _, known := range r.Comparisons {
+			if known.A == first && known.B == c.B {
+				runs = append(runs, known)
 			}
 		}
-		if first == second && rows > 0 {
-			out = append(out, pipeline.Comparison{A: first, B: second, Interval: new([2]float64), Rows: rows})
+		if first == c.B { // a method differs from itself by 0
+			runs = append(runs, pipeline.Comparison{Interval: new([2]float64), Rows: m.Rows, Groups: m.Groups})
 		}
 	}
-	return out
+	over := c.OverRows(runs)
+	if over.Rows == 0 && over.Interval != nil {
+		over.Interval, over.Rows, over.Groups = nil, m.Rows, m.Groups
+	}
+	return over
 }
 
 // Recommended is what a summary calls the method that each unit recommends.

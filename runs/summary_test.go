@@ -1,9 +1,11 @@
 package runs
 
 import (
+	"math"
 	"testing"
 
 	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/pipeline"
 )
 
 // A method that takes no samples at some budget, as the recommended one may, has no number of samples that it needs.
@@ -43,4 +45,67 @@ func TestSamplesNeeded(t *testing.T) {
 	if got[1].Bound != "at most" || got[1].Samples != 1000 || got[2].Bound != "more than" || got[2].Samples != 8000 {
 		t.Errorf("outside the budgets: %+v", got[1:3])
 	}
+}
+
+// The interval of the recommended method over the target alone is over rows too, whichever method each seed recommends. Results that do not
+// compare these two, as those of earlier versions, give no interval, and neither does a summary that such a version left.
+func TestRecommendedOverRows(t *testing.T) {
+	set := smallSet(31, 6, 400, 6, false)
+	set.Tasks[1].Train, set.Tasks[1].Test = set.Tasks[1].Train[:20], nil
+	dev, cfg := openDevice(t, 1, set), smallConfig()
+	cfg.Intercept, cfg.Head = true, pipeline.Head{Ridge: pipeline.RidgeAuto, Prior: pipeline.PriorResidual, Rcond: -1}
+	cfg.Methods, cfg.TargetSamples = []string{pipeline.Active, pipeline.Uniform, pipeline.Target}, 20
+	id := identityOf(dev, cfg, []string{set.Tasks[1].Name}, 3, 4, 5)
+	of := func(best ...string) (out []Result) {
+		for i, method := range best {
+			cfg.Seed = id.Seeds[i]
+			p := must.Get(pipeline.NewProblem(set, cfg, 1))(t)
+			l := must.Get(pipeline.NewLearner(dev, p))(t)
+			defer l.Close()
+			epochs := must.Get(l.Solve(t.Context(), pipeline.State{}, quiet, func(pipeline.State) error { return nil }))(t).Epochs
+			for i := range epochs {
+				if epochs[i].LeaveOneOut = 1; epochs[i].Method == method {
+					epochs[i].LeaveOneOut = 1e-9
+				}
+			}
+			out = append(out, summarise(p, set.Name, p.TargetSamples(), epochs))
+			must.Equal(t, out[i].Recommended, method, "the recommended method")
+		}
+		return out
+	}
+	last := func(s Summary) *BudgetComparison { return &s.Comparisons[len(s.Comparisons)-1] }
+	for _, best := range [][]string{
+		{pipeline.Uniform, pipeline.Uniform, pipeline.Uniform},
+		{pipeline.Target, pipeline.Uniform, pipeline.Active},
+	} {
+		results := of(best...)
+		s := average(id, results)
+		c, other := last(s), s.Comparisons[1]
+		must.Hold(t, other.B == pipeline.Target && other.Rows == 20, "%v: %+v", best, other)
+		if c.A != Recommended || c.B != pipeline.Target || c.Seeds != 3 || c.Rows != 20 || c.Interval == nil {
+			t.Fatalf("%v: %+v", best, c)
+		}
+		within := 0.0
+		for i, r := range results {
+			for _, over := range r.Comparisons {
+				if over.A == best[i] && over.B == pipeline.Target {
+					within += math.Pow(over.Difference-over.Interval[0], 2) / 3
+				}
+			}
+		}
+		must.Hold(t, c.Difference-c.Interval[0] >= math.Sqrt(within)*(1-1e-12), "%v: %v is narrower than over rows alone", best, *c.Interval)
+
+		for i := range results {
+			results[i].Comparisons = results[i].Comparisons[:2]
+		}
+		earlier := average(id, results)
+		c = last(earlier)
+		must.Hold(t, c.Interval == nil && c.Rows == 20, "%v, of an earlier version: %+v", best, c)
+		c.Interval, c.Rows = &[2]float64{1, 2}, 0
+		earlier.dropNarrow()
+		must.Hold(t, c.Interval == nil && c.Rows == 20 && earlier.Comparisons[1].Interval != nil, "%v, a summary of one: %+v", best, c)
+	}
+	id.Seeds = id.Seeds[:1]
+	results := of(pipeline.Uniform)
+	must.Equal(t, *last(average(id, results)).Interval, *results[0].Comparisons[2].Interval, "the interval of one seed")
 }
