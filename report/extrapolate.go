@@ -7,7 +7,38 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/amtrl/amtrl/runs"
+	"github.com/amtrl/amtrl/runs/study"
 )
+
+// extrapolated returns how the score of a method is expected to go on from its last round: in a study as its plan has it,
+// in a run as extrapolate does. It returns nil where nothing can be said.
+func (r *runPage) extrapolated(m runs.MethodResult, rounds []runs.RoundResult) []runs.RoundResult {
+	switch {
+	case r.helped(m) != "":
+		return nil
+	case r.learned == nil:
+		return extrapolate(rounds)
+	case m.Method != r.Result.Methods[0].Method:
+		return nil
+	}
+	return expected(rounds[len(rounds)-1], r.learned.Gains)
+}
+
+// expected lowers the score of the last round of a study by the gains that are expected of more labels. The intervals are
+// those of the gains alone. It returns nil for no gains.
+func expected(last runs.RoundResult, gains []study.Gain) []runs.RoundResult {
+	if len(gains) == 0 {
+		return nil
+	}
+	at := func(cost, gain, least, most float64) runs.RoundResult {
+		return runs.RoundResult{Cost: cost, Value: last.Value - gain, Interval: &[2]float64{last.Value - most, last.Value - least}}
+	}
+	out := []runs.RoundResult{at(last.Cost, 0, 0, 0)}
+	for _, g := range gains {
+		out = append(out, at(g.To, g.Mean, g.Low, g.High))
+	}
+	return out
+}
 
 // extrapolate continues the scores of rounds to twice the cost of the last round. It fits the least-squares line to the
 // logarithms of the scores against those of the costs. The interval combines the line's 95 % band by Student's t and

@@ -2,12 +2,14 @@ package report
 
 import (
 	"math"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/pipeline"
 	"github.com/amtrl/amtrl/runs"
+	"github.com/amtrl/amtrl/runs/study"
 )
 
 func TestExtrapolate(t *testing.T) {
@@ -65,4 +67,42 @@ func TestHelpedRound(t *testing.T) {
 		must.Equal(t, strings.Contains(text, "The last round of active alone has the help"), helped == 1, "%d rounds: %.2000s", helped, text)
 		must.Equal(t, strings.Contains(text, "active, extrapolated"), helped != 1, "%d rounds: %.2000s", helped, text)
 	}
+}
+
+// The page of a study lowers the last score by what its plan expects of twice the labels, with the interval of that, and in no other way.
+func TestStudyExtrapolatesAsPlanned(t *testing.T) {
+	dir := finishedStudy(t)
+	s := must.Get(study.Open(dir))(t)
+	must.Do(t, s.Attach(filepath.Join(filepath.Dir(dir), "data")))
+	double := must.Get(s.Plan(0))(t).Double
+	l := must.Get(study.ReadLearned(dir))(t)
+	rounds := l.Run.Result.Methods[0].Rounds
+	last := rounds[len(rounds)-1]
+	var found [][]float64
+	for _, row := range StudyPage(l, "amtrl study verify S").figure(t, "spend").Sheet.Rows {
+		if strings.HasSuffix(row.Cells[0].Text, "extrapolated") {
+			must.Equal(t, row.Cells[0].Text, pipeline.Active+", extrapolated", "the method")
+			found = append(found, nil)
+			for _, c := range row.Cells[2:] {
+				found[0] = append(found[0], c.Value)
+			}
+		}
+	}
+	want := []float64{double.To, last.Value - double.Mean, last.Value - double.High, last.Value - double.Low}
+	must.Hold(t, len(found) == 1 && double.Mean > 0, "%d lines go on, %+v is expected", len(found), double)
+	must.EqualSlices(t, found[0], want, "cost, score and interval")
+}
+
+// figure returns a figure of a page.
+func (p *Page) figure(t *testing.T, id string) *Figure {
+	t.Helper()
+	for _, part := range p.Parts {
+		for i := range part.Figures {
+			if part.Figures[i].ID == id {
+				return &part.Figures[i]
+			}
+		}
+	}
+	t.Fatalf("the page has no figure %s", id)
+	return nil
 }

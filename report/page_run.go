@@ -34,6 +34,7 @@ func RunPage(f *runs.Finished, command Command) *Page {
 // again.
 func StudyPage(l *study.Learned, command string) *Page {
 	r, last := newRunPage(l.Run), l.Rounds[len(l.Rounds)-1]
+	r.learned = l
 	p := r.page(runs.KindStudy, Command{Line: command})
 	line := say("This is a study: ", several(len(l.Rounds), "round"), ", ", several(last.Labelled, "labelled row"),
 		" of sources, which cost ", count(last.Cost), " with those that the data had, and ", whole(last.Target), " of the target.")
@@ -92,6 +93,8 @@ type runPage struct {
 	metric string
 	// rounds are the rounds of the first method.
 	rounds []pipeline.Epoch
+	// learned is what a study found, nil for a run.
+	learned *study.Learned
 }
 
 // chosen returns the result of the method whose model is saved.
@@ -131,7 +134,7 @@ func (r *runPage) spend() Figure {
 			add(m.Method, whole(i+1), q.Cost, l.Level, q.Value, q.Interval)
 		}
 		lines = append(lines, l)
-		if guess := extrapolate(rounds); guess != nil && r.helped(m) == "" {
+		if guess := r.extrapolated(m, rounds); guess != nil {
 			l := chart.Line{Name: m.Method + ", extrapolated", Color: methodColor(m.Method), Guess: true}
 			for i, q := range guess {
 				l.Points = append(l.Points, point(q.Cost, q.Value, q.Interval))
@@ -148,7 +151,13 @@ func (r *runPage) spend() Figure {
 		sheet.Note += fmt.Sprintf("%s lies far above the others and is not drawn. ", l.Name)
 	}
 	if slices.ContainsFunc(lines, func(l chart.Line) bool { return l.Guess }) {
-		sheet.Note += "The dashed line is no measurement: it continues the straight line through the rounds, in logarithms, to twice the spend."
+		sheet.Note += "The dashed line is no measurement: it "
+		if r.learned == nil {
+			sheet.Note += "continues the straight line through the rounds, in logarithms, to twice the spend."
+		} else {
+			sheet.Note += "lowers the score of the last round by what amtrl study plan expects of twice its labels, or of all rows that are left. " +
+				"Its interval (90 %) is that of the expected gain alone."
+		}
 	}
 	return Figure{ID: "spend", Sheet: sheet, Wide: false,
 		Chart: chart.Lines(upper(pipeline.MetricTitle(r.metric))+" against spend", desc, countAxis(axis), scoreAxis(r.metric, ""), lines)}

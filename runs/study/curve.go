@@ -111,14 +111,29 @@ func (c *curve) slope(e []float64) (b, variance float64) {
 }
 
 // gain returns what further samples of cost `more` are expected to bring on top of samples of cost `from`, which include those of the last
-// round. The expected value and the interval of b are those of a normal distribution about its slope, truncated to values above 0. The
-// variance of this distribution is that over bootstrap replicates of the target's samples, or of their groups, plus that from the residuals
-// of the curve.
-func (c *curve) gain(from, more float64) *Gain {
-	const replicates, tail = 1000, 0.05
+// round. b is distributed as likely returns, and a score cannot fall below 0.
+func (c *curve) gain(from, more float64) *Gain { return &c.gains(from, more)[0] }
+
+// gains returns the gain for each of several costs of further samples.
+func (c *curve) gains(from float64, more ...float64) []Gain {
+	const tail = 0.05
 	from = math.Max(from, c.x[len(c.x)-1])
-	to, groups := from+more, len(c.losses[0].Sums)
-	e := make([]float64, len(c.x))
+	b, last := c.likely(), c.losses[len(c.losses)-1]
+	out := make([]Gain, len(more))
+	for i, m := range more {
+		to := from + m
+		of := func(b float64) float64 { return math.Min((1/from-1/to)*b, floats.Sum(last.Sums)/float64(last.Rows)) }
+		out[i] = Gain{Metric: c.metric, From: from, To: to, Rounds: len(c.x), Mean: of(b.mean()), Low: of(b.quantile(tail)),
+			High: of(b.quantile(1 - tail))}
+	}
+	return out
+}
+
+// likely returns the distribution of b: a normal distribution about its slope, truncated to values above 0. Its variance is that over
+// bootstrap replicates of the target's samples, or of their groups, plus that from the residuals of the curve.
+func (c *curve) likely() positive {
+	const replicates = 1000
+	groups, e := len(c.losses[0].Sums), make([]float64, len(c.x))
 	at := func(draw func() int) (b, variance float64) {
 		clear(e)
 		rows := 0
@@ -148,11 +163,7 @@ func (c *curve) gain(from, more float64) *Gain {
 		first, last := 1/c.x[0], 1/c.x[len(c.x)-1]
 		b.spread = math.Max(b.spread, 1/float64(cmp.Or(c.losses[0].Groups, c.losses[0].Rows))/(first-last))
 	}
-	last := c.losses[len(c.losses)-1]
-	per, all := 1/from-1/to, floats.Sum(last.Sums)/float64(last.Rows)
-	of := func(b float64) float64 { return math.Min(per*b, all) } // a score cannot fall below 0
-	return &Gain{Metric: c.metric, From: from, To: to, Rounds: len(c.x), Mean: of(b.mean()), Low: of(b.quantile(tail)),
-		High: of(b.quantile(1 - tail))}
+	return b
 }
 
 // positive is a normal distribution truncated to values above 0.
@@ -194,4 +205,23 @@ func (st *state) gain(c *curve, prop *proposal, more float64) *Gain {
 	g := c.gain(prop.before, math.Min(more, prop.rest))
 	g.Pending = st.pending()
 	return g
+}
+
+// expect sets Gains. skips are the rows of each source that are given up.
+func (l *Learned) expect(skips map[string]map[int32]bool) {
+	const steps = 8
+	c, rest := newCurve(l.Rounds), 0.0
+	for _, r := range l.Run.Result.Sources {
+		left := max(0, l.Run.Available[r.Source]-r.Samples-len(skips[r.Source]))
+		rest += l.Run.Identity.Config.Cost(r.Source) * float64(left)
+	}
+	cost := l.Rounds[len(l.Rounds)-1].Cost
+	if c == nil || rest == 0 {
+		return
+	}
+	more := make([]float64, steps)
+	for i := range more {
+		more[i] = math.Min(cost, rest) * float64(i+1) / steps
+	}
+	l.Gains = c.gains(cost, more...)
 }

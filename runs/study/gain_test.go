@@ -53,6 +53,53 @@ func TestGainOfNextAsk(t *testing.T) {
 	check("nine rows answered, and not learned", 27, 0)
 }
 
+// What the rounds of a study say of twice the labels, without its data, is what its plan says, also where fewer rows are left. They say
+// nothing after one round.
+func TestLearnedGains(t *testing.T) {
+	// The rows of source a cost 2, and some of them are held out.
+	f := newFixtureIn(t, testrand.New(t), "}\nsources: {cost: {a: 2}", 9, func(source string, i int) (bool, bool) {
+		return source == "t" && i < 12, source == "a" && i >= 36
+	})
+	asked := map[string]bool{}
+	learn := func(budget float64) *Learned {
+		t.Helper()
+		a := must.Get(f.Ask(t.Context(), Request{Budget: budget}))(t)
+		for _, r := range a.Rows {
+			asked[r.ID] = true
+		}
+		must.Get(f.Tell(t.Context(), f.answerAll(t, fmt.Sprintf("%d.csv", a.Number), a), TellOptions{}))(t)
+		must.Get(f.Learn(t.Context(), openCPU))(t)
+		return must.Get(ReadLearned(f.Dir))(t)
+	}
+	check := func(what string, l *Learned) float64 {
+		t.Helper()
+		want, gains := must.Get(f.Plan(0))(t).Double, l.Gains
+		if len(gains) == 0 || gains[len(gains)-1] != *want {
+			t.Fatalf("%s: the rounds expect %+v, the plan %+v", what, gains, want)
+		}
+		for i, g := range gains {
+			to := g.From + (want.To-want.From)*float64(i+1)/float64(len(gains))
+			must.Hold(t, g.From == want.From && math.Abs(g.To-to) < 1e-9, "%s, step %d: %+v", what, i, g)
+		}
+		return want.To / want.From
+	}
+	must.Hold(t, learn(0).Gains == nil, "one round says what labels bring")
+	must.Equal(t, check("two rounds", learn(0)), 2, "times the labels")
+	times := check("fewer rows left", learn(90))
+	must.Hold(t, times < 2, "%g times the labels", times)
+	lines := []string{"id,status", "a39,skip"}
+	for id := range f.labels {
+		if !asked[id] && id[0] != 't' && id != "a39" {
+			lines = append(lines, id+",skip")
+		}
+	}
+	must.Get(f.Tell(t.Context(), f.answers(t, "some.csv", lines[:5]...), TellOptions{}))(t)
+	now := check("rows given up", must.Get(ReadLearned(f.Dir))(t))
+	must.Hold(t, now < times, "%g times the labels, before rows were given up %g", now, times)
+	must.Get(f.Tell(t.Context(), f.answers(t, "all.csv", lines...), TellOptions{}))(t)
+	must.Hold(t, must.Get(ReadLearned(f.Dir))(t).Gains == nil, "no rows are left, and bring something")
+}
+
 // No budget buys more than the rows that are left, and no error falls below 0.
 func TestGainHasAnEnd(t *testing.T) {
 	f := newFixture(t, testrand.New(t))

@@ -349,6 +349,10 @@ type Learned struct {
 	// that of a run.
 	Rounds []runs.RoundScore
 	Run    *runs.Finished
+	// Gains are what more labels are expected to bring: from those of the last round in equal steps to twice their cost, or to all rows that
+	// are left where these cost less. Where nothing was asked or told since, the last is the Double of a [Plan]. Gains is nil before two
+	// rounds can be compared, and where no row is left.
+	Gains []Gain
 }
 
 // ReadLearned reads what the rounds of the study in a folder found. It needs no data. Of the events after the last round it takes only
@@ -381,6 +385,7 @@ func ReadLearned(dir string) (*Learned, error) {
 		r := &l.Run.Result.Sources[i]
 		r.AllDrawn = r.AllDrawn || r.Samples+len(skips[r.Source]) >= l.Run.Available[r.Source]
 	}
+	l.expect(skips)
 	return l, err
 }
 
