@@ -147,7 +147,8 @@ type Set struct {
 	// Binary reports whether labels are 0 or 1, as for classes; a prediction is then wrong where it falls on the other side of 0.5. Without
 	// it labels are numbers.
 	Binary bool
-	// Columns describes the user's tables that the set was made from, or is nil.
+	// Columns describes the user's tables that the set was made from, or is nil. A program whose features are columns of a table sets it to
+	// a Columns with their names as Features, which [github.com/amtrl/amtrl/pipeline.Trees] needs; the rest may be empty.
 	Columns *Columns
 	// Model is the linear model that generated the labels, or nil.
 	Model *LinearModel

@@ -158,9 +158,12 @@ func finite[E float32 | float64](what string, of []E) error {
 	return nil
 }
 
-// RoundsOf returns the number of rounds of a method.
+// RoundsOf returns the number of rounds of a method, 0 where it is none of the configuration.
 func (p *Problem) RoundsOf(method string) int {
-	if method == Active {
+	switch {
+	case !slices.Contains(p.Config.Methods, method):
+		return 0
+	case method == Active:
 		return p.Config.Schedule.Epochs
 	}
 	return 1

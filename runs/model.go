@@ -119,8 +119,8 @@ func ReadMethodModel(dir, method string) (*pipeline.Model, error) {
 	}
 	if path == "" {
 		own := method + ".safetensors"
-		return nil, fmt.Errorf("%s: expected the model of method %s in %s or %s, found none", dir, method, filepath.Join(checkpointDir, own),
-			filepath.Join(modelsDir, own))
+		return nil, text.Mark(fmt.Errorf("%s: expected the model of method %s in %s or %s, found none", dir, method,
+			filepath.Join(checkpointDir, own), filepath.Join(modelsDir, own)), fs.ErrNotExist)
 	}
 	m, err := decodeModel(raw)
 	if err != nil {

@@ -3,6 +3,7 @@ package runs
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -83,6 +84,9 @@ type predictor struct {
 // them and returns an Evaluation for each column of labels. It holds a few thousand rows in memory. The file appears
 // whole or not at all. progress, which may be nil, is called with the number of bytes read so far and in total.
 func Predict(ctx context.Context, q backend.Queue, p Prediction, progress func(done, total int64)) ([]*Evaluation, error) {
+	if len(p.Files) == 0 {
+		return nil, errors.New("expected a file of rows at least, found none")
+	}
 	if len(p.Vectors) == 1 && p.Join == table.JoinID {
 		p.Vectors = slices.Repeat(p.Vectors, len(p.Files))
 	}

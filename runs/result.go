@@ -123,6 +123,7 @@ type SourceResult struct {
 	Samples int `json:"samples"`
 	// AllDrawn reports that these are all rows that the source can give, so that its share goes to others.
 	AllDrawn bool `json:"all_drawn,omitempty"`
+	// SourceIntervals is nil where the last round has no [pipeline.Uncertainty], as with preset paper.
 	*SourceIntervals
 }
 

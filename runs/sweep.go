@@ -41,7 +41,7 @@ type SweepStep struct {
 // begun ones go on from their last checkpoint. The files end in the same bytes (timing apart) whatever jobs is and
 // however often the sweep is interrupted. Once ctx is done, Sweep stops and returns the error of ctx. Where the folder
 // has finished units of other seeds or budgets, they are kept and the outcome is that of all. progress, which may be
-// nil, is called for one unit at a time; jobs below 1 are 1.
+// nil, is called for one unit at a time, on goroutines of Sweep, so that a panic of it ends the program; jobs below 1 are 1.
 func Sweep(ctx context.Context, data *pipeline.Resident, id Identity, dir string, jobs int, progress func(SweepStep)) (*Summary, error) {
 	return SweepAcross(ctx, []*pipeline.Resident{data}, id, dir, jobs, progress, nil)
 }
