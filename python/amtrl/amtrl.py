@@ -7,19 +7,24 @@
 
 The module runs the program amtrl, which must be on the PATH, named by the environment variable AMTRL_PROGRAM, or given
 as the argument program. Methods return tables as pandas data frames where pandas is installed, and as lists of dicts
-otherwise; they take either.
+otherwise; they take either, and a dict of columns or of one row.
 """
 
 from __future__ import annotations
 
 import csv
+import datetime
+import decimal
 import json
+import math
 import numbers
 import os
+import re
 import subprocess
 import tempfile
+import uuid
 import warnings
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any, Callable, Iterable, Mapping, Union
 
 try:
@@ -29,7 +34,7 @@ except ImportError:
 
 __all__ = ["AmtrlError", "Contradiction", "Stop", "Study"]
 
-Table = Union["pandas.DataFrame", Iterable[Mapping[str, Any]], str, Path]
+Table = Union["pandas.DataFrame", Iterable[Mapping[str, Any]], Mapping[str, Any], str, Path]
 
 
 class AmtrlError(Exception):
@@ -197,12 +202,69 @@ def _write(rows: Table, folder: Path) -> Path:
     """Return the path of rows if they are a file already, or else of a JSONL file in folder, to which they are written."""
     if isinstance(rows, (str, Path)):
         return Path(rows)
-    if pandas is not None and isinstance(rows, pandas.DataFrame):
-        rows = rows.astype(object).where(rows.notna(), None).to_dict("records")
-    rows = list(rows)
-    path = folder / "rows.jsonl"
+    path, encode = folder / "rows.jsonl", json.JSONEncoder(skipkeys=True, default=_plain).encode
     with open(path, "w", encoding="utf-8") as file:
-        for row in rows:
-            row = {name: None if isinstance(v, numbers.Real) and v != v else v for name, v in dict(row).items()}
-            file.write(json.dumps(row, default=lambda v: v.tolist()) + "\n")
+        for row in _rows(rows):
+            file.write(encode({str(name): _cell(v) for name, v in row.items()}) + "\n")
     return path
+
+
+def _rows(table: Any) -> list[dict[Any, Any]]:
+    """Return the rows of a table. A dict has the columns if all its values are lists or arrays, and is a row otherwise."""
+    if pandas is not None and isinstance(table, pandas.DataFrame):
+        return table.astype(object).where(table.notna(), None).to_dict("records")
+    expected = "expected a data frame, a file, a dict for each row, or one dict of a row or of columns of one length"
+    if hasattr(table, "keys"):
+        columns = dict(table)
+        if not all(isinstance(v, (list, tuple)) or getattr(v, "ndim", 0) > 0 for v in columns.values()):
+            return [columns]
+        if len({len(v) for v in columns.values()}) > 1:
+            raise TypeError(f"{expected}, found {', '.join(f'{len(v)} of {name}' for name, v in columns.items())}")
+        return [dict(zip(columns, values)) for values in zip(*columns.values())]
+    if not hasattr(table, "__iter__"):
+        raise TypeError(f"{expected}, found {type(table).__name__}")
+    rows = list(table)
+    for row in rows:
+        if not hasattr(row, "keys"):
+            raise TypeError(f"{expected}, found {type(row).__name__} in {type(table).__name__}")
+    return [dict(row) for row in rows]
+
+
+def _cell(value: Any) -> Any:
+    """Return a cell with a missing value in place of NaN. Infinity, which JSON lacks, is text: it is no number for amtrl either."""
+    if isinstance(value, numbers.Real) and not isinstance(value, numbers.Integral) and not -math.inf < value < math.inf:
+        return str(value) if value == value else None
+    return value
+
+
+def _plain(value: Any) -> Any:
+    """Return what stands for a value that JSON lacks: the text of days and times as amtrl writes them, of spans and of UUIDs; a missing
+    value for NaT and NA. Other objects become one that amtrl passes over in columns that it does not need, and names if it needs it."""
+    kind = type(value).__name__
+    if kind in ("NAType", "NaTType") or kind in ("datetime64", "timedelta64") and value != value:
+        return None
+    if isinstance(value, datetime.datetime) and value.utcoffset() is not None:
+        return _time(value.astimezone(datetime.timezone.utc).replace(tzinfo=None), "Z")
+    if isinstance(value, (datetime.date, datetime.time)) or kind == "datetime64":
+        return _time(value)
+    if isinstance(value, (datetime.timedelta, uuid.UUID, PurePath)) or kind in ("timedelta64", "Period", "Interval"):
+        return str(value)
+    if isinstance(value, decimal.Decimal):
+        if not value.is_finite():
+            return None if value.is_nan() else str(value)
+        return int(value) if abs(value) < 1e40 and value == int(value) else float(value)
+    if isinstance(value, numbers.Real):
+        return int(value) if isinstance(value, numbers.Integral) else float(value)
+    if isinstance(value, (bytes, bytearray)):
+        try:
+            return value.decode("utf-8")
+        except UnicodeDecodeError:
+            return {"type": kind}
+    return value.tolist() if hasattr(value, "tolist") else {"type": kind}
+
+
+def _time(value: Any, zone: str = "") -> str:
+    """Return a day or a time in the form of ISO 8601 that amtrl has for those of Parquet files: midnight is the day alone, and fractions of
+    seconds have no zeros at the end."""
+    text = re.sub(r"(\.\d*?)0+$", r"\1", value.isoformat() if hasattr(value, "isoformat") else str(value)).rstrip(".")
+    return text[:-len("T00:00:00")] if text.endswith("T00:00:00") else text + zone

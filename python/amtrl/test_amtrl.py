@@ -1,7 +1,11 @@
 """Tests of amtrl.py, with the program that AMTRL_PROGRAM names."""
 
 import csv
+import datetime
+import decimal
+import fractions
 import json
+import math
 import os
 import random
 import struct
@@ -9,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import uuid
 import warnings
 from pathlib import Path
 
@@ -93,6 +98,31 @@ class Campaign(InFolder):
         self.study.tell([dict(id=row["id"], label=self.labels[row["id"]]) for row in asked])
         self.assertEqual(self.study.status()["spent"], before)
 
+    def test_values(self):
+        asked = [row["id"] for row in records(self.study.ask())]
+        day, nothing = datetime.datetime(2024, 1, 2, 12, tzinfo=datetime.timezone.utc), object()
+        others = dict(day=day, date=day.date(), price=decimal.Decimal("1.50"), key=uuid.uuid4(), image=b"\xff", gap=math.inf, note=nothing)
+        answers = [dict(id=i, label=self.labels[i], **others) for i in asked[:6]]
+        self.assertEqual(self.study.tell(answers)["labels"], 6)
+        first = dict(id=asked[6], label=self.labels[asked[6]])
+        self.assertEqual(self.study.tell(dict(first, day=day))["labels"], 1)
+        self.assertEqual(self.study.tell(dict(id=asked[7:], label=[self.labels[i] for i in asked[7:]]))["labels"], len(asked) - 7)
+        self.study.fit()
+        rows = [dict(id=row["id"], x=row["x"], **others) for row in self.rows[:5]]
+        columns = {name: [row[name] for row in rows] for name in rows[0]}
+        self.assertEqual(records(self.study.predict(rows)), records(self.study.predict(columns)))
+        self.assertEqual(records(self.study.predict(dict(rows[0], id=day)))[0]["id"], "2024-01-02T12:00:00Z")
+        for answers, says in (
+                (dict(first, label=nothing), "^the table: column label: expected one value per row, found a type that is not read$"),
+                ([first, dict(first, label=nothing)], '^the table: line 2: column label: expected a single value, found {"type"'),
+                (dict(first, label=day.date()), "^the table: line 1, column label: expected one of the classes .*, found \"2024-01-02\"")):
+            with self.assertRaisesRegex(amtrl.AmtrlError, says):
+                self.study.tell(answers)
+        for answers, found in ((dict(id=asked[:2], label=["no"]), "2 of id, 1 of label"), (list(first.items()), "tuple in list"),
+                               (list(first), "str in list"), (3, "int"), (None, "NoneType")):
+            with self.assertRaisesRegex(TypeError, f"^expected a data frame, a file, a dict for each row, .*, found {found}$"):
+                self.study.tell(answers)
+
     def test_errors(self):
         asked = records(self.study.ask(budget=8))
         first = asked[0]["id"]
@@ -110,6 +140,62 @@ class Campaign(InFolder):
             amtrl.Study(self.folder / "S", program=str(self.folder / "nothing")).status()
         with self.assertRaisesRegex(amtrl.AmtrlError, "unknown flag --rounds"):
             amtrl.Study.create(self.folder / "T", self.folder / "data.yaml", rounds=3)
+
+
+class Cells(InFolder):
+    """Cells that JSON cannot hold, as they are written for the program."""
+
+    def written(self, rows):
+        path = amtrl._write(rows, self.folder)
+        return [json.loads(line, parse_constant=self.fail) for line in path.read_text(encoding="utf-8").splitlines()]
+
+    def check(self, cells):
+        for value, want in cells:
+            self.assertEqual(self.written([{"a": value}]), [{"a": want}], repr(value))
+
+    def test_cells(self):
+        berlin = datetime.timezone(datetime.timedelta(hours=1))
+        self.check([
+            (datetime.date(2024, 1, 2), "2024-01-02"), (datetime.datetime(2024, 1, 2), "2024-01-02"),
+            (datetime.datetime(2024, 1, 2, 3, 4, 5, 600000), "2024-01-02T03:04:05.6"),
+            (datetime.datetime(2024, 1, 2, 12, tzinfo=berlin), "2024-01-02T11:00:00Z"),
+            (datetime.datetime(2024, 1, 2, 1, tzinfo=berlin), "2024-01-02"), (datetime.time(10, 20, 30, 400), "10:20:30.0004"),
+            (datetime.time(10, tzinfo=berlin), "10:00:00+01:00"), (datetime.timedelta(days=1), "1 day, 0:00:00"),
+            (decimal.Decimal("1.50"), 1.5), (decimal.Decimal("12345678901234567890"), 12345678901234567890),
+            (decimal.Decimal("1E+2"), 100), (decimal.Decimal("NaN"), None), (decimal.Decimal("-Infinity"), "-Infinity"),
+            (uuid.UUID(int=5), "00000000-0000-0000-0000-000000000005"), (Path("a"), "a"), ("ä".encode(), "ä"),
+            (b"\xff", {"type": "bytes"}),
+            (math.nan, None), (math.inf, "inf"), (fractions.Fraction(1, 2), 0.5), (True, True), (None, None), ({1}, {"type": "set"}),
+            ([decimal.Decimal(2), datetime.date(2024, 1, 2)], [2, "2024-01-02"]), ({(1, 2): 3}, {}),
+        ])
+        self.assertEqual(self.written([{("m", 1): 2, 3: 4}]), [{"('m', 1)": 2, "3": 4}])
+
+    @unittest.skipUnless(amtrl.pandas, "pandas is not installed")
+    def test_pandas(self):
+        import numpy
+        pandas = amtrl.pandas
+        cells = [
+            (pandas.Timestamp("2024-01-02"), "2024-01-02"),
+            (pandas.Timestamp("2024-01-02 03:04:05.123456789"), "2024-01-02T03:04:05.123456789"),
+            (pandas.Timestamp("2024-07-02 12:00", tz="Europe/Berlin"), "2024-07-02T10:00:00Z"), (pandas.NaT, None), (pandas.NA, None),
+            (pandas.Timedelta("1h"), "0 days 01:00:00"), (pandas.Period("2024-01"), "2024-01"), (pandas.Interval(1, 2), "(1, 2]"),
+            (numpy.datetime64("2024-01-02T03:00:00.500"), "2024-01-02T03:00:00.5"), (numpy.datetime64("2024-01-02", "ns"), "2024-01-02"),
+            (numpy.datetime64("NaT"), None), (numpy.timedelta64("NaT"), None),
+            (numpy.float32(1.5), 1.5), (numpy.float32("nan"), None), (numpy.float32("inf"), "inf"), (numpy.int64(3), 3),
+            (numpy.bool_(True), True), (numpy.longdouble(1.5), 1.5), (numpy.array([1.5, 2]), [1.5, 2]), (1j, {"type": "complex"}),
+        ]
+        self.check(cells + [(numpy.timedelta64(3, "h"), "3 hours")])  # in a data frame it is a Timedelta
+        for value, want in cells:
+            frame = pandas.DataFrame({"a": pandas.Series([value, None], dtype=object), "b": pandas.Categorical(["x", None])})
+            self.assertEqual(self.written(frame), [{"a": want, "b": "x"}, {"a": None, "b": None}], repr(value))
+        days = pandas.to_datetime(["2024-01-02", None])
+        answers = pandas.DataFrame({"id": ["a", "b"], "day": days, "n": pandas.array([1, None], "Int64")})
+        want = [{"id": "a", "day": "2024-01-02", "n": 1}, {"id": "b", "day": None, "n": None}]
+        self.assertEqual(self.written(answers), want)
+        self.assertEqual(self.written({name: answers[name] for name in answers}), want)
+        self.assertEqual(self.written({name: answers[name].to_numpy() for name in answers}), want)
+        self.assertEqual(self.written(answers.iloc[0]), want[:1])
+        self.assertEqual(self.written(row for _, row in answers.iterrows()), want)
 
 
 class Names(InFolder):
