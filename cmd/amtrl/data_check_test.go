@@ -61,6 +61,33 @@ func TestRunNamesTellingFeature(t *testing.T) {
 	amtrl(t, dir, "run", "--data", "rows.yaml", "--out", out).Complains(t, 0, "already complete")
 }
 
+// Numbers some of which are given as "<4.5" are taken for classes. data init says so, with what to do, and so do data check and a run.
+func TestNumbersTakenForClasses(t *testing.T) {
+	dir := ownFolder(t)
+	var rows strings.Builder
+	rows.WriteString("source,activity,x\n")
+	for i := range 400 {
+		activity := fmt.Sprintf("%.1f", 4.5+float64(i*7%41)/10)
+		if i%4 == 3 {
+			activity = "<4.5"
+		}
+		fmt.Fprintf(&rows, "s%d,%s,%d.5\n", i/100, activity, i*i%211)
+	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, "rows.csv"), []byte(rows.String()), 0o644))
+	const do = "where it is a quantity, write the others as numbers, leave them empty or list them under missing, and say type: number"
+	amtrl(t, dir, "data", "init", "rows.csv", "--label", "activity", "--target", "s0", "--out", "rows.yaml").Prints(t, 0,
+		"a number?  activity: 300 of 400 labels are numbers; 100 are not, the first \"<4.5\": "+do)
+	const found = "300 of 400 labels of activity are numbers; 100 are not, the first \"<4.5\" in "
+	amtrl(t, dir, "data", "check", "rows.yaml").Prints(t, 0, found+"rows.csv: line 5", do)
+	succeed(t, dir, "run", "--data", "rows.yaml", "--out", "out").Complains(t, 0, "note: "+found+"rows.csv: line 5: "+do)
+	path := filepath.Join(dir, "rows.yaml")
+	text := string(must.Get(os.ReadFile(path))(t))
+	text = strings.Replace(strings.Replace(text, "type: classes", "type: number", 1), `missing: [""]`, `missing: ["", "<4.5"]`, 1)
+	must.Do(t, os.WriteFile(path, []byte(text), 0o644))
+	as := succeed(t, dir, "data", "check", "rows.yaml").Stdout
+	must.Hold(t, strings.Contains(as, "activity 4.5 to 8.5") && !strings.Contains(as, "quantity"), "as numbers:\n%s", as)
+}
+
 // A warning of a run names the file and the line. The result stores it in a form that does not depend on where the data
 // are; once finished, it does not change.
 func TestWarningsKept(t *testing.T) {

@@ -113,6 +113,9 @@ func (o *initOptions) run(ctx context.Context) error {
 		if words := wordsText(g.Classes[i], text.LooksMissing); words != "" {
 			list.Rows = append(list.Rows, []string{"a class?", fmt.Sprintf("%s: %s; where it means no label, add it to missing", l.Column, words)})
 		}
+		if among := g.AmongClasses(i); among != "" {
+			list.Rows = append(list.Rows, []string{"a number?", l.Column + ": " + among})
+		}
 	}
 	if len(g.Like) > 0 {
 		list.Rows = append(list.Rows, []string{"a label?",

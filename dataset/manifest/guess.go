@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/dataset/table"
 	"github.com/amtrl/amtrl/internal/text"
 )
@@ -24,6 +25,8 @@ type Guess struct {
 	Classes []map[string]int
 	// Missing holds, for each label, the words that stand for no label and the number of rows with each.
 	Missing []map[string]int
+	// Numbers counts, for each label, the values that are numbers, if they are written as text.
+	Numbers []dataset.NumbersAmong
 	// Others lists the columns that the manifest does not use, each with the reason.
 	Others []string
 	// Gaps lists the columns of features in which some cells are missing, each with the numbers of missing cells and of rows.
@@ -181,6 +184,7 @@ func Look(ctx context.Context, manifestPath string, files []string, known Known)
 			l.Type = Binary
 		}
 		out.Classes, out.Missing = append(out.Classes, c.labels[i].classes), append(out.Missing, c.labels[i].missing)
+		out.Numbers = append(out.Numbers, c.labels[i].among)
 	}
 	g.nameOthers(out, c, notCost)
 	g.guessCodes(out)

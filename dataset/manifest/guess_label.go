@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/internal/text"
 )
 
@@ -197,7 +198,7 @@ func (g *guesser) labelType(name string) string {
 // not integers. Classes are few, and each occurs several times; of counts many values are rare. Labels that are taken for numbers but could
 // be classes are added to g.counts.
 func (g *guesser) typeOf(name string, values map[string]int, fractions bool) string {
-	const most, few = 20, 10
+	const few = 10
 	once, all := 0, 0
 	for _, n := range values {
 		if all += n; n == 1 {
@@ -206,7 +207,7 @@ func (g *guesser) typeOf(name string, values map[string]int, fractions bool) str
 	}
 	switch n := len(values); {
 	case n <= 2:
-	case fractions || n > most:
+	case fractions || n > dataset.MostCodes:
 		return Number
 	case n > few && (2*n > all || 4*once >= n):
 		if !slices.Contains(g.counts, name) {
@@ -225,7 +226,7 @@ func (g *guesser) retype(m *Manifest, c *counts) (some bool) {
 		if l.Type != Classes || len(c.labels[i].classes) == 0 {
 			continue
 		}
-		numbers, fractions := true, false
+		numbers, fractions := c.labels[i].among.Words == 0, false // of many classes, the map lacks some
 		for word := range c.labels[i].classes {
 			x, is := number(word, c.labels[i].decimalComma)
 			numbers = numbers && is && !math.IsInf(x, 0) && x == x

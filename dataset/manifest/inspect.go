@@ -218,9 +218,11 @@ type counts struct {
 	nameless string // where the first row without a source is
 }
 
-// labelCounts holds the number of rows of each class of a label, and of each word that stands for no label.
+// labelCounts holds the number of rows of each class of a label, and of each word that stands for no label. among counts the numbers of a
+// column of text.
 type labelCounts struct {
 	classes, missing map[string]int
+	among            dataset.NumbersAmong
 	none             func(word string) bool // whether a word stands for no label
 	decimalComma     bool                   // whether numbers have a decimal comma
 }
@@ -393,6 +395,9 @@ func (l *labelCounts) add(v *table.Values, i int) bool {
 	}
 	if _, known := l.classes[name]; known || len(l.classes) <= countClasses {
 		l.classes[strings.Clone(name)]++
+	}
+	if v.Text != nil {
+		l.among.Add(name, 1)
 	}
 	return true
 }

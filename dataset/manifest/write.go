@@ -108,6 +108,9 @@ func (g *Guess) Text() string {
 			order = "; classes where its values are names"
 		}
 		line("    type: %s  # classes, binary or number%s", l.Type, order)
+		if among := g.AmongClasses(i); among != "" {
+			line("    # number? %s", among)
+		}
 		if l.Type != Number {
 			writeClasses(line, g.Classes[i], g.some())
 		}
@@ -159,6 +162,16 @@ func (g *Guess) Ordered(label int) bool {
 		}
 	}
 	return g.Labels[label].Type == Classes && len(g.Classes[label]) > 2
+}
+
+// AmongClasses says that most values of a label that was taken for classes are numbers, which the first that is none, and what to do, or
+// is empty where they are not.
+func (g *Guess) AmongClasses(label int) string {
+	if g.Labels[label].Type != Classes || label >= len(g.Numbers) || !g.Numbers[label].Odd() {
+		return ""
+	}
+	among := &g.Numbers[label]
+	return among.Found("", g.some()) + ": " + among.Advice()
 }
 
 // text returns the vectors as a manifest writes them.
