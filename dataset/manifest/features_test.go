@@ -124,8 +124,10 @@ func TestLookAtIDs(t *testing.T) {
 		id     string
 		reason string
 	}{
-		{"id", func(i int) string { return fmt.Sprint(max(i, 1) * 7) }, "", "repeated ids: 1 of 59 values more than once"},
-		{"rowid", func(i int) string { return fmt.Sprint(max(i, 1) * 7) }, "", "repeated ids: 1 of 59 values more than once"},
+		{"id", func(i int) string { return fmt.Sprint(max(i, 1) * 7) }, "",
+			`repeated ids: 1 of 59 values more than once, the first "7" in line 2 and line 3; if it is the id, mend them, then --id id`},
+		{"row id", func(i int) string { return fmt.Sprint(i % 50 * 7) }, "",
+			`repeated ids: 10 of 50 values more than once, the first "0" in line 2 and line 52; if it is the id, mend them, then --id 'row id'`},
 		{"person_id", func(i int) string { return fmt.Sprint(i / 5) }, "",
 			"repeated ids: 12 of 12 values more than once; where its rows belong together, --group person_id"},
 		{"person_id", func(i int) string { return fmt.Sprint(i * 7) }, "person_id", ""},

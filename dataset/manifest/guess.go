@@ -116,6 +116,9 @@ func Look(ctx context.Context, manifestPath string, files []string, known Known)
 	if err := g.dropRepeatedID(ctx, m, known, inputs); err != nil {
 		return nil, err
 	}
+	if err := g.findRepeats(ctx, m, known, inputs); err != nil {
+		return nil, err
+	}
 	if m.Vectors != nil {
 		if err := guessJoin(m, inputs[0]); err != nil {
 			return nil, err

@@ -47,10 +47,13 @@ var serialID = regexp.MustCompile(`^([^\s\d]+|[\pL\d_#./-]*[\pL_#./-])\d+$`)
 // digitRun matches the numbers in the beginning of a serialID.
 var digitRun = regexp.MustCompile(`\d+`)
 
-// serials reports whether each row has a serialID of its own and these begin in few ways apart from the numbers, such as with a letter for
-// each plant.
-func (c *column) serials() bool {
-	if !c.words() || c.missing > 0 || len(c.distinct) != c.rows || c.rows < enoughNumbered || c.commas > 0 || c.units > 0 {
+// serials reports whether each row has a serialID of its own, as serialWords says.
+func (c *column) serials() bool { return len(c.distinct) == c.rows && c.serialWords() }
+
+// serialWords reports whether each row has a serialID and these begin in few ways apart from the numbers, such as with a letter for each
+// plant.
+func (c *column) serialWords() bool {
+	if !c.words() || c.missing > 0 || c.rows < enoughNumbered || c.commas > 0 || c.units > 0 {
 		return false
 	}
 	beginnings := map[string]bool{}

@@ -39,6 +39,7 @@ type column struct {
 	drawnOnce     bool // whether all numbers are different, as those are that name something; see markCodes
 	perhapsDrawn  bool // whether all rows could show drawnOnce
 	late          lateness
+	again         *repeats // what keeps it from being the id
 	distinct      map[string]int
 	cells         cells
 	numbers, ints int // of the values that are there

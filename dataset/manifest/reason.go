@@ -72,6 +72,8 @@ func (m *Manifest) unused(c *column) string {
 		in = fmt.Sprintf(" in the %d rows looked at", c.rows)
 	}
 	switch {
+	case c.again != nil:
+		return c.again.String()
 	case c.Kind == table.Other:
 		return "of a type that is not read"
 	case c.list():
@@ -83,7 +85,7 @@ func (m *Manifest) unused(c *column) string {
 	case c.named(idNames) && once > twice && c.missing > 0 && !c.measured():
 		return "no id: " + missing
 	case (c.named(idNames) && once > twice || c.named(sureIDs)) && twice > 0 && !c.measured():
-		return fmt.Sprintf("repeated ids: %d of %d values more than once", twice, len(c.distinct))
+		return repeatedIDs(twice, len(c.distinct))
 	case c.copied:
 		return fmt.Sprintf("numbers of rows, though %d are there more than once%s, as where rows were copied", twice, in)
 	case len(c.distinct) == 1 && c.missing == 0:

@@ -21,7 +21,8 @@ func TestLookSaysWhyNot(t *testing.T) {
 		name, reason string
 		cell         func(int) string
 	}{
-		{"id", "repeated ids: 1 of 299 values more than once", func(i int) string { return fmt.Sprint("r", max(i, 1)) }},
+		{"id", `repeated ids: 1 of 299 values more than once, the first "r1" in line 2 and line 3; if it is the id, mend them, then --id id`,
+			func(i int) string { return fmt.Sprint("r", max(i, 1)) }},
 		{"uuid", "no id: 1 of 300 cells are missing", func(i int) string { return []string{fmt.Sprint("r", i), ""}[b2i(i == 7)] }},
 		{"site", "no source: 100 of 300 cells are missing", of("a", "b", "")},
 		{"day", dates, func(i int) string { return fmt.Sprintf("2025-02-%02d 12:00", 1+i%28) }},
