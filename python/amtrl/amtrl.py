@@ -163,7 +163,7 @@ def _flags(settings: Mapping[str, Any]) -> list[str]:
         if value is not None and value is not False:
             text = ",".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
             out.append("--" + name.replace("_", "-") + "=" + ("true" if value is True else text))
-        elif value is False and name != "replace":
+        elif value is False:
             out.append("--" + name.replace("_", "-") + "=false")
     return out
 

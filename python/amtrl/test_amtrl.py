@@ -131,6 +131,12 @@ class Campaign(InFolder):
         with self.assertRaisesRegex(amtrl.Contradiction, f"1 row has another answer already: {first}") as caught:
             self.study.tell([dict(id=first, label=other)])
         self.assertEqual(caught.exception.code, 4)
+        os.environ["AMTRL_REPLACE"] = "true"  # of the command, whose default is not Python's
+        try:
+            with self.assertRaises(amtrl.Contradiction):
+                self.study.tell([dict(id=first, label=other)])
+        finally:
+            del os.environ["AMTRL_REPLACE"]
         self.assertEqual(self.study.tell([dict(id=first, label=other)], replace=True)["replaced"], 1)
         with self.assertRaisesRegex(amtrl.AmtrlError, '^the table: line 1, column label: expected one of the classes no, yes, found'):
             self.study.tell([dict(id=first, label="maybe")])
