@@ -17,10 +17,11 @@ import (
 // Run carries out one target with one seed in the folder dir, which it creates: all methods of id.Config in turn. It
 // saves a checkpoint after each of the first 128 epochs, later once 1/128 of all epochs so far are new or ten seconds
 // have passed, and at the end writes the files that README lists. A folder that holds part of the same work is resumed
-// from its checkpoint and ends in the same bytes (timing apart). One that holds all of it is read: its files are
-// compared with the hashes in result.json, and a file with another hash is written anew where it follows from others.
-// One process at a time can use the folder ([ErrInUse]), and the folder of other work is refused ([ErrOtherSettings]).
-// data must be those of id: if their set is not the one that NewIdentity took, all of it is read for the hash.
+// from its checkpoint and ends in the same bytes (timing apart); a round that was interrupted begins anew, of which the
+// last one of a method takes the most time by far. One that holds all of it is read: its files are compared with the
+// hashes in result.json, and a file with another hash is written anew where it follows from others. One process at a
+// time can use the folder ([ErrInUse]), and the folder of other work is refused ([ErrOtherSettings]). data must be
+// those of id: if their set is not the one that NewIdentity took, all of it is read for the hash.
 func Run(ctx context.Context, data *pipeline.Resident, id Identity, dir string, progress func(pipeline.Step)) (*Result, error) {
 	if data == nil {
 		return nil, errNoData
