@@ -132,6 +132,29 @@ func TestTreePartLeavesFoldsOut(t *testing.T) {
 	must.Equal(t, l.treePart(in.some([]int{1}, 1), group, left, found, -1), 0, "the part that one sample chooses")
 }
 
+// As trees become better, the part of trees rises from 0 to 0.05 at once, and then by little.
+func TestLeastPartOfTrees(t *testing.T) {
+	rng := testrand.New(t)
+	l := must.Get(newLearner(openDevice(t, 1, asTable(shops(rng, 5, 150, 4, 1, false))), treesConfig(t), 0))(t)
+	defer l.Close()
+	in, n := l.problem.LookUp(Proposal{Sources: make([][]int32, 4), Target: upTo(40)}).Target, 40
+	left, g := narrow(normals(rng, n)), make([]float32, n)
+	found := &fittedTrees{left: [][]float32{g}, fold: make([]int, n), forest: &boost.Forest{Start: []float32{0}, Gain: []float64{0, 1, 0, 0}}}
+	least := math.Inf(1)
+	for better := -1.5; better <= 0; better += 1. / 256 {
+		for i, f := range left {
+			g[i] = f + float32(better)*(in.Y[i]-f)
+		}
+		part := float64(l.treePart(in, []int{0}, [][]float32{left}, found, -1))
+		must.Hold(t, part == 0 || part >= 0.05, "a part of %g", part)
+		must.Hold(t, better > -1.5 || part == 0, "the worst trees have the part %g", part)
+		if part > 0 {
+			least = math.Min(least, part)
+		}
+	}
+	must.Hold(t, least < 0.06, "the least part above 0 is %g", least)
+}
+
 // Where effects are lines, trees take no part that costs anything, and where they jump, they help.
 func TestTreesJoinByWhatHelps(t *testing.T) {
 	rng := testrand.New(t)

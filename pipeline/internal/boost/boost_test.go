@@ -308,3 +308,53 @@ func TestFewRows(t *testing.T) {
 	_, err := Fit(ctx, NewColumns([]float32{1}, 1), []float64{1}, []float64{0}, 1, Numbers, upTo(1), 1)
 	must.Hold(t, err == context.Canceled, "a cancelled fit: %v", err)
 }
+
+// A tree of one leaf adds the Newton step of its rows: -0.1 sum G / (sum H + 1) for the slope G = p - y and the curvature
+// H = p (1 - p) of the loss of a class, whatever is predicted so far.
+func TestClassesTakeNewtonSteps(t *testing.T) {
+	rng := testrand.New(t)
+	for range 50 {
+		for _, outputs := range []int{1, 3} {
+			n := 1 + rng.IntN(2*LeastRows-1)
+			x, y := table(rng, n, 2, outputs, Classes)
+			start := make([]float64, n*outputs)
+			for i := range start {
+				start[i] = 2 * rng.NormFloat64()
+			}
+			b := newBooster(NewColumns(x, 2), y, start, outputs, Classes, upTo(n), nil)
+			for k, tree := range b.step() {
+				g, h := 0.0, 1.0
+				for i := range n {
+					of, sum := start[i*outputs:][:outputs], 0.0
+					for _, v := range of {
+						sum += math.Exp(v)
+					}
+					if outputs == 1 {
+						sum++ // of the rest, whose logit is 0
+					}
+					p := math.Exp(of[k]) / sum
+					g, h = g+p-y[i*outputs+k], h+p*(1-p)
+				}
+				got, want := float64(tree.Nodes[0].Value), -0.1*g/h
+				must.Hold(t, math.Abs(got-want) < 1e-6*(1+math.Abs(want)), "class %d of %d, %d rows: a step of %g, expected %g", k, outputs, n,
+					got, want)
+			}
+		}
+	}
+}
+
+// A column and its negative have the same splits, whose sums are taken in opposite orders: rounding does not choose between
+// them, and trees split on the first alone.
+func TestFirstOfEqualColumns(t *testing.T) {
+	rng := testrand.New(t)
+	for range 5 {
+		const n = 500
+		x, y := table(rng, n, 1, 1, Numbers)
+		both := make([]float32, 0, 2*n)
+		for _, v := range x {
+			both = append(both, v, -v)
+		}
+		f := must.Get(Fit(context.Background(), NewColumns(both, 2), y, make([]float64, n), 1, Numbers, upTo(n), stages))(t)
+		must.Hold(t, f.Gain[0] > 0 && f.Gain[1] == 0, "of equal columns, the first has the gain %g and the second %g", f.Gain[0], f.Gain[1])
+	}
+}
