@@ -10,9 +10,9 @@ import (
 	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
-// chanceFactor is the multiple of the mean match by chance above which a match counts. A match by chance is above it once in fifty times or
-// less. Without it, where a few of many sources are like the target, the match by chance of all sources would be more than the match of
-// these few.
+// chanceFactor is the multiple of the mean match by chance above which a match counts. A match by chance is above it about once in forty
+// times or less. Without it, where a few of many sources are like the target, the match by chance of all sources would be more than the
+// match of these few.
 const chanceFactor = 10
 
 // mostProbes is the largest number of probes. Up to as many target samples, or groups of them, have a probe each; more have random ones.
