@@ -71,3 +71,31 @@ func indices(n int) []float64 {
 	}
 	return v
 }
+
+// A class without a row counts as half a row.
+func TestLogOddsOfOneClass(t *testing.T) {
+	rng := testrand.New(t)
+	for range 20 {
+		n := 1 + rng.IntN(1000)
+		want := math.Log((float64(n) + 0.5) / 0.5)
+		for p, want := range map[float64]float64{0: -want, 1: want} {
+			got := LogOdds(p, n)
+			must.Hold(t, math.Abs(got-want) < 1e-9, "a part %g of %d rows has the log-odds %g, expected %g", p, n, got, want)
+		}
+		p := (1 + float64(rng.IntN(n))) / float64(n+1)
+		must.Hold(t, math.Abs(Sigmoid(LogOdds(p, n))-p) < 1e-9, "a part %g of %d rows has the log-odds %g", p, n, LogOdds(p, n))
+	}
+}
+
+// Where a feature separates the classes, the less a fit is drawn to 0 the better, and the search ends at its least lambda.
+func TestLogisticSearchOfSeparateClasses(t *testing.T) {
+	rng := testrand.New(t)
+	const n = 40
+	x, y := mat.NewDense(n, 1, nil), make([]float64, n)
+	for i := range n {
+		y[i] = float64(i % 2)
+		x.Set(i, 0, 2*y[i]-1+0.1*rng.NormFloat64())
+	}
+	fit := (&Logistic{Kernel: KernelMatrix{Z: x}, Free: OnlyConstant(n), Y: y}).Search()
+	must.Hold(t, fit != nil && math.Abs(fit.Lambda/1e-4-1) < 1e-6, "the search ends at %+v", fit)
+}
