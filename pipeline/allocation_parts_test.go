@@ -4,7 +4,11 @@ import (
 	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/internal/testrand"
+	"github.com/amtrl/amtrl/pipeline/internal/linalg"
 )
 
 // DueTo names the cause of the largest part of each share, which with a fixed mix is nu for all sources.
@@ -25,5 +29,26 @@ func TestDueTo(t *testing.T) {
 		must.Hold(t, slices.Equal(got, c.want), "%+v: due to %q, expected %q", c.e, got, c.want)
 		got = Allocation{Rule: RuleSquared, Mix: 0.9}.DueTo(&c.e, costs)
 		must.Hold(t, slices.Equal(got, []string{"", "", ""}), "with a fixed mix due to %q", got)
+	}
+}
+
+// The cause of a share is the largest of its three parts.
+func TestDueToTheLargestPart(t *testing.T) {
+	rng := testrand.New(t)
+	for range 300 {
+		m := 2 + rng.IntN(6)
+		costs, nu, match := randomCosts(rng, m), normals(rng, m), make([]float64, m)
+		for i := range match {
+			match[i] = rng.ExpFloat64()
+		}
+		e := Epoch{Nu: nu, NuByChance: rng.Float64() * linalg.Dot(nu, nu), Match: match, Own: rng.Float64(), MatchByChance: rng.Float64()}
+		even, total := e.NuByChance/linalg.Dot(nu, nu), floats.Sum(match)
+		got := Allocation{Rule: RuleL1, Mix: MixAuto}.DueTo(&e, costs)
+		byNu := Allocation{Rule: RuleL1}.rates(nu, costs)
+		for i, due := range got {
+			parts := []float64{(1 - e.Own) * (1 - even) * byNu[i], e.Own * (1 - e.MatchByChance) * match[i] / total / costs[i],
+				((1-e.Own)*even + e.Own*e.MatchByChance) / floats.Sum(costs)}
+			must.Equal(t, due, []string{ByRelevance, ByExploration, ByEven}[floats.MaxIdx(parts)], "the cause of parts of %v", parts)
+		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/amtrl/amtrl/dataset"
+	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
@@ -223,5 +224,23 @@ func TestRaiseIsLineFourOfAlgorithmTwo(t *testing.T) {
 		if n[i] != want {
 			t.Errorf("source %d: %d samples, want %d", i, n[i], want)
 		}
+	}
+}
+
+// Rates of whole numbers of samples buy these numbers: rounding adds none.
+func TestRaiseToWholeNumbers(t *testing.T) {
+	rng := testrand.New(t)
+	for range 300 {
+		m, total := 2+rng.IntN(20), 0
+		want, rates := make([]int, m), make([]float64, m)
+		for i := range want {
+			want[i] = 1 + rng.IntN(1000)
+			total += want[i]
+		}
+		for i, n := range want {
+			rates[i] = float64(n) / float64(total)
+		}
+		got := raise(rates, float64(total), 0, make([]int, m), slices.Repeat([]int{1 << 30}, m))
+		must.EqualSlices(t, got, want, "samples of %d", total)
 	}
 }

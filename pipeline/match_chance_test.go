@@ -175,3 +175,18 @@ func TestMixAutoOfMatchByChance(t *testing.T) {
 	closeVectors(t, "match", sum.of, []float64{0.5, 0.0025}, 1e-12, 0)
 	must.Hold(t, math.Abs(sum.chance()-0.04/0.24) < 1e-12, "chance %g", sum.chance())
 }
+
+// The match of unrelated pairs is above the least that counts about once in forty times, or less.
+func TestChanceSeldomCounts(t *testing.T) {
+	rng := testrand.New(t)
+	const repeats = 30_000
+	for _, n := range []int{5, 12, 60, 300} {
+		c, above := chance{1 / float64(n-1), float64(n)}, 0
+		for range repeats {
+			x := normals(rng, n-1) // the part of n numbers that centring leaves
+			r := x[0] / norm(x)
+			above += b2i(math.Pow(math.Max(0, r*r-1/float64(n)), 2) > chanceFactor*c.beyond(0))
+		}
+		must.Hold(t, above < repeats/30, "%d pairs: %d of %d matches by chance count", n, above, repeats)
+	}
+}

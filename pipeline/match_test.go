@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"testing"
@@ -100,5 +101,46 @@ func TestCorrelationOfConstants(t *testing.T) {
 			r, _ := correlation(f, y, by)
 			must.Hold(t, math.Abs(r) <= 1+1e-9, "the correlation of %g with %v, so many times: %v, is %g", f[0], y, by, r)
 		}
+	}
+}
+
+// Sources of three rows or more have a match, by predictions of their rows as by sums, and sources of fewer have none.
+func TestMatchOfFewRows(t *testing.T) {
+	rng := testrand.New(t)
+	set := shops(rng, 8, 60, 4, 1, false)
+	l := must.Get(newLearner(openDevice(t, 1, set), defaultConfig(t), 0))(t)
+	defer l.Close()
+	p := l.problem
+	in := must.Get(p.Propose(State{}))(t)
+	for m := range in.Sources {
+		in.Sources[m] = p.draws.source[m][:1+m]
+	}
+	round := p.LookUp(in)
+	must.Get(l.Learn(t.Context(), State{}, round))(t)
+	s := must.Get(l.data.samples(l.queue, nil, p.Sources, round.Sources))(t)
+	defer s.Free()
+	pass := must.Get(newMatchPass(l.model.(*linearClass), s.on))(t)
+	defer pass.tmp.Close()
+	v, c := narrow(normals(rng, 4)), rng.NormFloat64()
+	got := must.Get(pass.correlations(v, c, l.counts))(t)
+	sum := matchSum{of: make([]float64, len(p.Sources)), chances: make([]*matchChance, 1)}
+	must.Do(t, l.matchOf(s.on, round.Sources, &sum))
+	pred, first := must.Get(l.predictionsOf(s.on, must.Get(l.model.units())(t)))(t), 0
+	for m, source := range round.Sources {
+		n := len(source.Rows)
+		var f []float64
+		for _, row := range source.Rows {
+			f = append(f, linalg.Dot(wide(v), features(set, p.Sources[m].Pool, int(row))))
+		}
+		square := func(f []float64) float64 {
+			if n < 3 {
+				return 0
+			}
+			return math.Pow(stat.Correlation(f, wide(source.Y), nil), 2)
+		}
+		isNear(t, got[m], square(f), 1e-3, fmt.Sprintf("the squared correlation of %d rows", n))
+		match := math.Pow(math.Max(0, square(wide(pred[0][first:][:n]))-1/float64(n)), 2)
+		isNear(t, sum.of[m], match, 1e-3, fmt.Sprintf("the match of %d rows", n))
+		first += n
 	}
 }

@@ -109,3 +109,33 @@ func sortedRows(rows []poolRow) []string {
 	slices.Sort(out)
 	return out
 }
+
+// What is left of n goes, one by one, to the group whose exact share is the most above what it has, of equal ones the first by
+// name.
+func TestInProportion(t *testing.T) {
+	rng := testrand.New(t)
+	for range 300 {
+		groups := 1 + rng.IntN(9)
+		sizes, names, total := make([]int, groups), make([]string, groups), 0
+		for i, name := range rng.Perm(groups) {
+			sizes[i], names[i] = 1+rng.IntN(12), fmt.Sprint("group", name)
+			total += sizes[i]
+		}
+		n, want := rng.IntN(total), make([]int, groups)
+		left := n
+		for i, size := range sizes {
+			want[i] = size * n / total
+			left -= want[i]
+		}
+		for range left {
+			best, above := -1, 0
+			for i, size := range sizes {
+				if v := size*n - want[i]*total; v > above || best >= 0 && v == above && names[i] < names[best] {
+					best, above = i, v
+				}
+			}
+			want[best]++
+		}
+		must.EqualSlices(t, inProportion(sizes, names, n), want, "%d of groups of %v named %v", n, sizes, names)
+	}
+}

@@ -241,3 +241,27 @@ func TestScalingAuto(t *testing.T) {
 		}
 	}
 }
+
+// Features differ in their units from where the root mean square of their ranges is 5 times the lower quartile.
+func TestScalingByRatioOfRanges(t *testing.T) {
+	rng := testrand.New(t)
+	for range 20 {
+		d, unit := 4+rng.IntN(40), math.Exp(5*rng.NormFloat64())
+		for _, ratio := range []float64{4.9, 5.1} {
+			// of a last feature, such that (d - 1) features of the range 1 and it have the ratio as root mean square
+			last := math.Sqrt(float64(d)*ratio*ratio - float64(d-1))
+			p := &dataset.Pool{Rows: 4, Cols: d, Scale: 1}
+			for i := range p.Rows {
+				for j := range d {
+					at := []float64{0, 1, rng.Float64(), rng.Float64()}[i] * unit
+					if j == d-1 {
+						at *= last
+					}
+					p.F32 = append(p.F32, float32(at))
+				}
+			}
+			got, why := (&Config{}).scalingFor(&dataset.Set{Pools: []*dataset.Pool{p}})
+			must.Equal(t, got == ScalingFeature, ratio > 5, "%d features of the ratio %g: %s: %s", d, ratio, got, why)
+		}
+	}
+}

@@ -2,11 +2,13 @@ package pipeline
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"slices"
 	"testing"
 
 	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/internal/testrand"
 )
 
 // Solve refuses a state of another problem: a checkpoint whose checksum is right may still be one.
@@ -87,4 +89,36 @@ func TestUnsampledSourcesHaveNoHead(t *testing.T) {
 	if !slices.Contains(st.Epochs[0].Counts, 0) {
 		t.Error("every source was sampled: the test tests nothing")
 	}
+}
+
+// A state with a number that is not finite is not saved.
+func TestStatesAreFinite(t *testing.T) {
+	rng := testrand.New(t)
+	ends := func() []float64 { return normals(rng, 3) }
+	e := Epoch{NoisyLoss: ends(), Nu: ends(), Match: ends(), HeadTrees: ends(), Losses: &Losses{Sums: ends()},
+		Uncertainty: &Uncertainty{NuLow: ends(), NuHigh: ends(), ShareLow: ends(), ShareHigh: ends()}}
+	st, u := State{Epochs: []Epoch{{}, e}, Theta: narrow(ends()), Head: narrow(ends())}, e.Uncertainty
+	must.Do(t, st.checkFinite())
+	last := &st.Epochs[1]
+	for i, of := range [][]float64{e.NoisyLoss, e.Nu, e.Match, e.HeadTrees, e.Losses.Sums, u.NuLow, u.NuHigh, u.ShareLow, u.ShareHigh} {
+		at, bad := rng.IntN(3), []float64{math.NaN(), math.Inf(1), math.Inf(-1)}[rng.IntN(3)]
+		was := of[at]
+		of[at] = bad
+		must.Fail(t, fmt.Sprintf("list %d", i), st.checkFinite(), "expected a finite number")
+		of[at] = was
+	}
+	for i, of := range []*float64{
+		&last.Fit.Objective, &last.Fit.Lambda, &last.Fit.Loss, &last.Fit.Validation, &last.HeadRidge, &last.HeadKappa, &last.HeadToMean,
+		&last.Own, &last.TargetLoss, &last.LeaveOneOut, &last.LogLoss, &last.NuByChance, &last.MatchByChance, &last.Score.Value,
+	} {
+		*of = math.Inf(1)
+		must.Fail(t, fmt.Sprintf("number %d", i), st.checkFinite(), "expected a finite number")
+		*of = 1
+	}
+	for i, of := range [][]float32{st.Theta, st.Head} {
+		of[i] = nan32
+		must.Fail(t, fmt.Sprintf("parameters %d", i), st.checkFinite(), "expected a finite number")
+		of[i] = 0
+	}
+	must.Do(t, st.checkFinite())
 }

@@ -247,3 +247,47 @@ func TestFewNumbers(t *testing.T) {
 		must.Hold(t, last.HeadPooled == part, "of %d samples a part of %g, want %g", samples, last.HeadPooled, part)
 	}
 }
+
+// As many samples as there are classes with one, or half a sample, may be expected in classes without any; the level takes
+// more to that number, and leaves fewer as they are. The samples of a group count as one.
+func TestLevelOfAbsentClasses(t *testing.T) {
+	rng := testrand.New(t)
+	const classes, rows = 8, 60
+	for range 20 {
+		set := shops(rng, 3, rows, 3, classes, true)
+		for i := range rows { // groups of up to three rows, on one side of the split
+			set.Pools[0].Groups = append(set.Pools[0].Groups, int32(i%5*rows+rng.IntN(4)*b2i(i%5 != 0)+i/15*4))
+		}
+		p := must.Get(NewProblem(set, defaultConfig(t), 0))(t)
+		var group []int
+		var in Labelled
+		groups := make([]map[int32]bool, classes) // that have a sample of the class
+		for c := range classes {
+			group, groups[c] = append(group, c), map[int32]bool{}
+		}
+		for i := range int32(rows) {
+			if of := int(rng.ExpFloat64() * 1.5); of < classes && i%5 != 0 {
+				in.Rows, in.Y = append(in.Rows, i), append(in.Y, make([]float32, classes)...)
+				in.Y[len(in.Y)-classes+of] = 1
+				groups[of][set.Pools[0].Groups[i]] = true
+			}
+		}
+		none, most := 0, 0.0
+		for _, of := range groups {
+			none, most = none+b2i(len(of) == 0), most+float64(b2i(len(of) == 1))
+		}
+		a := p.absentOf(in, group)
+		if must.Equal(t, a != nil, none > 0, "whether classes are absent, of %d without a sample", none); a == nil {
+			continue
+		}
+		most = max(most, 0.5)
+		z := make([][]float64, classes)
+		for j := range z {
+			z[j] = normals(rng, len(in.Rows))
+		}
+		says := func(j, row int) float64 { return z[j][row] }
+		before, level := a.share(0, says, true, 0), a.level(says, true, 0)
+		must.Hold(t, level <= 0 && (level < 0) == (before > most), "%g samples expected in absent classes change the level by %g", before, level)
+		isNear(t, a.share(level, says, true, 0), min(before, most), 1e-6, "the expected number of samples in absent classes")
+	}
+}
