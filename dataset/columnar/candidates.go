@@ -241,9 +241,9 @@ func (k Known) classes(outputs []Output) [][]bool {
 	return has
 }
 
-// Digest returns the SHA-256, in hexadecimal, of what a folder holds of its rows: features, labels, ids, sources and costs. It does not
-// depend on the files that they came from, nor on the name of the column of sources. Where classes are given, it is the digest of the same
-// rows in a folder whose outputs have these classes.
+// Digest returns the SHA-256, in hexadecimal, of what a folder holds of its rows: features, labels, sources, costs, which are held out, and
+// ids or, without a column of ids, their numbers in the data. It does not depend on the files that they came from, nor on the name of the
+// column of sources. Where classes are given, it is the digest of the same rows in a folder whose outputs have these classes.
 func Digest(dir string, classes ...[]string) (string, error) {
 	h, err := readHeader(dir)
 	if err != nil {
@@ -266,6 +266,8 @@ func Digest(dir string, classes ...[]string) (string, error) {
 	}
 	if h.ID != "" {
 		names = append(names, idsFile, idEndsFile)
+	} else {
+		names = append(names, rowsFile)
 	}
 	if h.Group != "" {
 		names = append(names, groupsFile)

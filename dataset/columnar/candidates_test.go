@@ -107,3 +107,27 @@ func TestDigestOfRenamedSources(t *testing.T) {
 	}
 	must.Equal(t, digests[1], digests[0], "the digest")
 }
+
+// The digest tells apart the rows that a study would take for others: other held-out rows, and, without a column of ids, other numbers of
+// the rows. With ids the order in which sources alternate does not matter.
+func TestDigestOfRows(t *testing.T) {
+	header := "id,source,split,y,x\n"
+	mixed := header + "1,a,train,1,1\n2,b,train,2,2\n3,a,test,3,3\n4,b,train,4,4\n"
+	sorted := header + "1,a,train,1,1\n3,a,test,3,3\n2,b,train,2,2\n4,b,train,4,4\n"
+	held := header + "1,a,test,1,1\n2,b,train,2,2\n3,a,train,3,3\n4,b,train,4,4\n"
+	digest := func(rows, columns string) string {
+		dir := t.TempDir()
+		must.Do(t, os.WriteFile(filepath.Join(dir, "rows.csv"), []byte(rows), 0o644))
+		m := parse(t, dir, "files: rows.csv\ncolumns: {source: source, split: split, features: x"+columns+
+			", scale: none}\nlabels: [{column: y, type: number}]\n")
+		out := filepath.Join(dir, "out")
+		must.Do(t, Import(t.Context(), m, out, nil))
+		return must.Get(Digest(out))(t)
+	}
+	for _, columns := range []string{"", ", id: id"} {
+		same := digest(mixed, columns)
+		must.Equal(t, digest(mixed, columns), same, "the digest of the same rows")
+		must.Equal(t, digest(sorted, columns) == same, columns != "", "sorted by source%s: the same digest", columns)
+		must.Hold(t, digest(held, columns) != same, "other held-out rows%s: the same digest", columns)
+	}
+}

@@ -1,19 +1,25 @@
 package study
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/amtrl/amtrl/dataset/columnar"
+	"github.com/amtrl/amtrl/dataset/manifest"
 	"github.com/amtrl/amtrl/internal/atomicfile"
 	"github.com/amtrl/amtrl/internal/foldertest"
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
+	"github.com/amtrl/amtrl/pipeline"
 )
 
 // Data that a study refuses, because they are of another study or cannot be read, leave it with the data that it had.
@@ -34,6 +40,38 @@ func TestAttachThatRefuses(t *testing.T) {
 	bare := must.Get(Open(other.Dir))(t)
 	must.Fail(t, "data of another study", bare.Attach(f.folder), "expected the data of the study")
 	must.Is(t, must.Err(bare.Status()), ErrNotAttached, "a study that has refused the first data")
+}
+
+// Without ids an answer names its row by the number in the data, so that the same rows in another order are other data.
+func TestAttachOfOtherOrder(t *testing.T) {
+	rng := testrand.New(t)
+	var rows []string
+	for i := range 90 {
+		label := []string{"no", "yes"}[rng.IntN(2)]
+		rows = append(rows, fmt.Sprintf("%s,%s,%g,%g", []string{"a", "t", "b"}[i%3], label, rng.NormFloat64(), rng.NormFloat64()))
+	}
+	dir := t.TempDir()
+	path := filepath.Join(dir, "rows.yaml")
+	must.Do(t, os.WriteFile(path, []byte("files: rows.csv\ncolumns: {source: source, features: x*, scale: none}\n"+
+		"labels: [{column: label, classes: [no, yes]}]\ntarget: {source: t}\n"), 0o644))
+	imported := func(name string) string {
+		table := "source,label,x0,x1\n" + strings.Join(rows, "\n") + "\n"
+		must.Do(t, os.WriteFile(filepath.Join(dir, "rows.csv"), []byte(table), 0o644))
+		folder := filepath.Join(dir, name)
+		must.Do(t, columnar.Import(t.Context(), must.Get(manifest.Read(path))(t), folder, func(int64, int64, string) {}))
+		return folder
+	}
+	first := imported("first")
+	data := must.Get(columnar.OpenCandidates(first, "", 0))(t)
+	cfg := must.Get(pipeline.NewConfig(pipeline.PresetDefault))(t)
+	cfg.K = 2
+	settings, _ := NewSettings("", path, data, 9, cfg, pipeline.SettingK)
+	must.Do(t, Create(filepath.Join(dir, "S"), settings, first, data))
+	s := must.Get(Open(filepath.Join(dir, "S")))(t)
+
+	slices.SortStableFunc(rows, func(a, b string) int { return cmp.Compare(a[0], b[0]) })
+	must.Fail(t, "rows sorted by source", s.Attach(imported("sorted")), "expected the data of the study, sha256 ")
+	must.Do(t, s.Attach(first))
 }
 
 // A study that was not opened is an error too, and leaves nothing behind.
