@@ -2,6 +2,7 @@ package study
 
 import (
 	"fmt"
+	"iter"
 	"math"
 	"slices"
 	"strconv"
@@ -82,78 +83,109 @@ func (s *Study) replay(events []Event) (*state, error) {
 func (st *state) apply(e *Event) error {
 	switch {
 	case e.Ask != nil:
-		if e.Ask.Number != len(st.asks)+1 {
-			return fmt.Errorf("expected ask %d, found %d", len(st.asks)+1, e.Ask.Number)
-		}
-		if e.Ask.TargetRows > 0 && (len(e.Ask.Rows) != 1 || e.Ask.Rows[0].Source != st.study.Settings.Target) {
-			return fmt.Errorf("ask %d: expected rows of %s alone", e.Ask.Number, st.study.Settings.Target)
-		}
-		st.asks, st.open[e.Ask.Number] = append(st.asks, e.Ask), true
-		for _, group := range e.Ask.Rows {
-			pool, err := st.pool(group.Source, group.Rows)
-			if err != nil {
-				return err
-			}
-			for _, i := range group.Rows {
-				if r := st.row(pool, i); r.status != free {
-					return fmt.Errorf("expected rows of %s that are neither asked nor answered, found %d", group.Source, i)
-				} else if st.label(pool, i) != nil {
-					return fmt.Errorf("expected rows of %s without a label, found %d", group.Source, i)
-				} else {
-					r.status, r.ask = pending, e.Ask.Number
-				}
-			}
-		}
+		return st.applyAsk(e.Ask)
 	case e.Tell != nil:
-		if len(e.Tell.Classes) > 0 {
-			st.classes = e.N
-		}
-		for _, group := range e.Tell.Rows {
-			if err := st.tell(e, group); err != nil {
-				return err
-			}
-		}
-		for _, group := range e.Tell.Skips {
-			pool, err := st.pool(group.Source, group.Rows)
-			if err != nil {
-				return err
-			}
-			for _, i := range group.Rows {
-				st.skip(e, pool, i)
-			}
-		}
-		for _, group := range e.Tell.Checked {
-			pool, err := st.pool(group.Source, group.Rows)
-			if err != nil {
-				return err
-			}
-			for _, i := range group.Rows {
-				if st.label(pool, i) == nil {
-					return fmt.Errorf("expected rows of %s with a label, found %d", group.Source, i)
-				}
-				st.row(pool, i).checked = true
-			}
-		}
+		return st.applyTell(e)
 	case e.Expire != nil:
-		for _, number := range e.Expire.Asks {
-			if number < 1 || number > len(st.asks) || !st.open[number] {
-				return fmt.Errorf("expected an open ask, found %d", number)
-			}
-			delete(st.open, number)
-			for _, group := range st.asks[number-1].Rows {
-				pool := st.study.places[group.Source]
-				for _, i := range group.Rows {
-					if r := st.rows[pool][i]; r.status == pending && r.ask == number {
-						r.status = free
-					}
-				}
-			}
-		}
+		return st.applyExpire(e.Expire)
 	case e.Fit != nil:
-		if e.Fit.Round != len(st.fits)+1 || e.Fit.Upto >= e.N || e.Fit.Upto < st.learnedUpTo() {
-			return fmt.Errorf("expected round %d of labels up to a line before, found round %d up to %d", len(st.fits)+1, e.Fit.Round, e.Fit.Upto)
+		return st.applyFit(e)
+	}
+	return nil
+}
+
+func (st *state) applyAsk(e *AskEvent) error {
+	if e.Number != len(st.asks)+1 {
+		return fmt.Errorf("expected ask %d, found %d", len(st.asks)+1, e.Number)
+	}
+	if e.TargetRows > 0 && (len(e.Rows) != 1 || e.Rows[0].Source != st.study.Settings.Target) {
+		return fmt.Errorf("ask %d: expected rows of %s alone", e.Number, st.study.Settings.Target)
+	}
+	st.asks, st.open[e.Number] = append(st.asks, e), true
+	for _, group := range e.Rows {
+		err := st.each(group.Source, group.Rows, func(pool int, i int32) error {
+			r := st.row(pool, i)
+			switch {
+			case r.status != free:
+				return fmt.Errorf("expected rows of %s that are neither asked nor answered, found %d", group.Source, i)
+			case st.label(pool, i) != nil:
+				return fmt.Errorf("expected rows of %s without a label, found %d", group.Source, i)
+			}
+			r.status, r.ask = pending, e.Number
+			return nil
+		})
+		if err != nil {
+			return err
 		}
-		st.fits = append(st.fits, e.Fit)
+	}
+	return nil
+}
+
+func (st *state) applyTell(e *Event) error {
+	if len(e.Tell.Classes) > 0 {
+		st.classes = e.N
+	}
+	for _, group := range e.Tell.Rows {
+		if err := st.tell(e, group); err != nil {
+			return err
+		}
+	}
+	for _, group := range e.Tell.Skips {
+		err := st.each(group.Source, group.Rows, func(pool int, i int32) error {
+			st.skip(e, pool, i)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	for _, group := range e.Tell.Checked {
+		err := st.each(group.Source, group.Rows, func(pool int, i int32) error {
+			if st.label(pool, i) == nil {
+				return fmt.Errorf("expected rows of %s with a label, found %d", group.Source, i)
+			}
+			st.row(pool, i).checked = true
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (st *state) applyExpire(e *ExpireEvent) error {
+	for _, number := range e.Asks {
+		if number < 1 || number > len(st.asks) || !st.open[number] {
+			return fmt.Errorf("expected an open ask, found %d", number)
+		}
+		delete(st.open, number)
+		for r := range st.waitingRows(number) {
+			r.status = free
+		}
+	}
+	return nil
+}
+
+func (st *state) applyFit(e *Event) error {
+	f := e.Fit
+	if f.Round != len(st.fits)+1 || f.Upto >= e.N || f.Upto < st.learnedUpTo() {
+		return fmt.Errorf("expected round %d of labels up to a line before, found round %d up to %d", len(st.fits)+1, f.Round, f.Upto)
+	}
+	st.fits = append(st.fits, f)
+	return nil
+}
+
+// each calls f with the pool and each of the rows of a source, all of which must be rows of its pool, until f returns an error.
+func (st *state) each(source string, rows []int32, f func(pool int, i int32) error) error {
+	pool, err := st.pool(source, rows)
+	if err != nil {
+		return err
+	}
+	for _, i := range rows {
+		if err := f(pool, i); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -275,14 +307,24 @@ func (st *state) pending() int {
 // waiting returns the number of rows for which an ask still waits.
 func (st *state) waiting(number int) int {
 	n := 0
-	for _, group := range st.asks[number-1].Rows {
-		for _, i := range group.Rows {
-			if r := st.rows[st.study.places[group.Source]][i]; r.status == pending && r.ask == number {
-				n++
+	for range st.waitingRows(number) {
+		n++
+	}
+	return n
+}
+
+// waitingRows yields the rows for which an ask still waits.
+func (st *state) waitingRows(number int) iter.Seq[*row] {
+	return func(yield func(*row) bool) {
+		for _, group := range st.asks[number-1].Rows {
+			pool := st.study.places[group.Source]
+			for _, i := range group.Rows {
+				if r := st.rows[pool][i]; r.status == pending && r.ask == number && !yield(r) {
+					return
+				}
 			}
 		}
 	}
-	return n
 }
 
 // late returns the open asks whose time is over, in their order.
