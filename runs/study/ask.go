@@ -155,7 +155,7 @@ func (s *Study) repeat(e *AskEvent, r Request) (*Asked, error) {
 
 // outdated reports whether the last round learned from labels that were replaced since, where each ask has a budget of its own.
 func (s *Study) outdated(st *state) bool {
-	return s.Settings.RoundBudget > 0 && len(st.fits) > 0 && st.replaced > st.learnedUpTo()
+	return s.Settings.RoundBudget > 0 && st.wrong()
 }
 
 // due reports whether an ask learns first. Once sources were asked for, it does if labels came since the last round. Before, it does only

@@ -137,9 +137,10 @@ func (s *Study) learn(ctx context.Context, device backend.Device, st *state, eve
 // drawnRows returns rows.csv of a round: the rows of sources that it learned from, each with the round that had it first.
 func (s *Study) drawnRows(st *state, p *pipeline.Problem, in pipeline.Round, round int) ([]byte, error) {
 	since := func(pool int, i int32) int {
-		if r := st.rows[pool][i]; r != nil && r.told > 0 && s.known(pool, i) == nil {
+		if r := st.rows[pool][i]; r != nil && r.values != nil && s.known(pool, i) == nil {
+			told := r.firstTold()
 			for k, f := range st.fits {
-				if r.told <= f.Upto {
+				if told <= f.Upto {
 					return k + 1
 				}
 			}

@@ -28,10 +28,10 @@ type row struct {
 	status status
 	// ask is the number of the last ask for it, 0 for none.
 	ask int
-	// told is the first line of the journal with a label of the row.
-	told int
-	// values are its labels, in the form of columnar.Known, or nil where none was told since it was last given up.
+	// values are its labels, in the form of columnar.Known, or nil where none was told since it was last given up. told is of the same length
+	// and has the first line of the journal with a label of each column, 0 where the label is in the data or there is none.
 	values []float32
+	told   []int
 	// checked says that its labels were looked at.
 	checked bool
 }
@@ -46,24 +46,58 @@ type state struct {
 	fits []*FitEvent
 	// labels is the last line of the journal with labels, 0 for none.
 	labels int
-	// classes is the last line that added classes, and replaced the last one that replaced labels that a round had learned from, 0 for none.
-	classes, replaced int
+	// classes is the last line that added classes, 0 for none.
+	classes int
+	// replaced are the lines that replaced or withdrew labels.
+	replaced []replacement
 }
 
-// learned reports whether a round has learned from the labels of a row, if it has some.
-func (st *state) learned(r *row) bool {
-	return len(st.fits) > 0 && r.told <= st.learnedUpTo() // 0 where the label is in the data
+// replacement says that a line of the journal replaced or withdrew labels, of which the first was told in line told, 0 for one in the data.
+type replacement struct{ line, told int }
+
+func (st *state) replace(line, told int) {
+	if n := len(st.replaced); n > 0 && st.replaced[n-1].line == line {
+		st.replaced[n-1].told = min(told, st.replaced[n-1].told)
+	} else {
+		st.replaced = append(st.replaced, replacement{line, told})
+	}
+}
+
+// wrong reports whether the last round learned from labels that were replaced or withdrawn since, be it while it was learned.
+func (st *state) wrong() bool {
+	upto := st.learnedUpTo()
+	return len(st.fits) > 0 && slices.ContainsFunc(st.replaced, func(r replacement) bool { return r.told <= upto && upto < r.line })
+}
+
+// toldIn returns the first line of the journal with a label of a column, 0 for none.
+func (r *row) toldIn(column int) int {
+	if r.told == nil {
+		return 0
+	}
+	return r.told[column]
+}
+
+// firstTold returns the first line of the journal with a label of any column, 0 for none.
+func (r *row) firstTold() int {
+	first := 0
+	for _, line := range r.told {
+		if line > 0 && (first == 0 || line < first) {
+			first = line
+		}
+	}
+	return first
 }
 
 // skip gives up a row, whose labels no longer count.
 func (st *state) skip(e *Event, pool int, i int32) {
 	r := st.row(pool, i)
-	if st.label(pool, i) != nil {
-		if st.labels = e.N; st.learned(r) {
-			st.replaced = e.N
+	for c, v := range st.label(pool, i) {
+		if v == v {
+			st.labels = e.N
+			st.replace(e.N, r.toldIn(c))
 		}
 	}
-	r.status, r.values, r.told, r.checked = skipped, nil, 0, false
+	r.status, r.values, r.told, r.checked = skipped, nil, nil, false
 }
 
 // replay returns the state after these events.
@@ -216,13 +250,13 @@ func (st *state) tell(e *Event, group TellRows) error {
 				if r.values = slices.Clone(st.label(pool, group.Rows[i])); r.values == nil {
 					r.values = slices.Repeat([]float32{float32(math.NaN())}, len(outputs))
 				}
+				r.told = make([]int, len(outputs))
 			}
-			learned := st.learned(r)
-			if r.told == 0 {
-				r.told = e.N
-			}
-			if was := r.values[c]; learned && was == was && was != v {
-				st.replaced = e.N
+			switch was := r.values[c]; {
+			case was != was:
+				r.told[c] = e.N
+			case was != v:
+				st.replace(e.N, r.told[c])
 			}
 			r.values[c], r.status, r.checked = v, answered, false
 		}
