@@ -16,6 +16,7 @@ import (
 	"github.com/amtrl/amtrl/dataset/columnar"
 	"github.com/amtrl/amtrl/dataset/manifest"
 	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/internal/testrand"
 	"github.com/amtrl/amtrl/pipeline"
 )
 
@@ -72,6 +73,36 @@ func newFixtureIn(t *testing.T, rng *rand.Rand, columns string, roundBudget floa
 	cfg.Schedule = pipeline.Schedule{Kind: pipeline.ScheduleBudget, Epochs: 2, Floor: 2, Budget: 60} // used where roundBudget is 0
 	f.create(t, rows, ", split: split"+columns, "classes: [no, yes]", roundBudget, cfg,
 		pipeline.SettingTargetSamples, pipeline.SettingK, pipeline.SettingFloor)
+	return f
+}
+
+// newColumns returns a fixture with labels in two columns, label and second. The data have both of the first twelve rows of each source,
+// but of a0 the second alone. The last five rows of b are held out.
+func newColumns(t *testing.T) *fixture {
+	rng := testrand.New(t)
+	f := &fixture{folder: filepath.Join(t.TempDir(), "data")}
+	rows := [][]string{{"id", "source", "label", "second", "split", "x0", "x1"}}
+	for _, source := range []string{"a", "b", "t"} {
+		for i := range 30 {
+			row := []string{fmt.Sprint(source, i), source, "", "", "train", fmt.Sprint(rng.NormFloat64()), fmt.Sprint(rng.NormFloat64())}
+			if i < 12 {
+				row[2], row[3] = []string{"no", "yes"}[i%2], "no"
+				if i%3 == 0 {
+					row[3] = "yes"
+				}
+			}
+			if row[0] == "a0" {
+				row[2] = ""
+			}
+			if source == "b" && i >= 25 {
+				row[4] = "test"
+			}
+			rows = append(rows, row)
+		}
+	}
+	cfg := must.Get(pipeline.NewConfig(pipeline.PresetDefault))(t)
+	cfg.K = 2
+	f.create(t, rows, ", split: split", "classes: [no, yes]}, {column: second, classes: [no, yes]", 9, cfg, pipeline.SettingK)
 	return f
 }
 

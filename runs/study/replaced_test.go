@@ -2,7 +2,6 @@ package study
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,7 +10,6 @@ import (
 	"github.com/amtrl/amtrl/backend"
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
-	"github.com/amtrl/amtrl/pipeline"
 )
 
 // Where each ask has a budget of its own, an ask learns first once labels were replaced, even if rows are pending; otherwise it waits for
@@ -45,30 +43,9 @@ func TestAskLearnsFromReplacedLabels(t *testing.T) {
 	}
 }
 
-// Whether a round has learned from a label that is replaced is decided for each column. The row a0 has a label of the second column in the
-// data and none of the first.
+// Whether a round has learned from a label that is replaced is decided for each column.
 func TestReplacedInOneColumn(t *testing.T) {
-	rng := testrand.New(t)
-	f := &fixture{folder: filepath.Join(t.TempDir(), "data")}
-	rows := [][]string{{"id", "source", "label", "second", "x0", "x1"}}
-	for _, source := range []string{"a", "b", "t"} {
-		for i := range 30 {
-			row := []string{fmt.Sprint(source, i), source, "", "", fmt.Sprint(rng.NormFloat64()), fmt.Sprint(rng.NormFloat64())}
-			if i < 12 {
-				row[2], row[3] = []string{"no", "yes"}[i%2], "no"
-				if i%3 == 0 {
-					row[3] = "yes"
-				}
-			}
-			if row[0] == "a0" {
-				row[2] = ""
-			}
-			rows = append(rows, row)
-		}
-	}
-	cfg := must.Get(pipeline.NewConfig(pipeline.PresetDefault))(t)
-	cfg.K = 2
-	f.create(t, rows, "", "classes: [no, yes]}, {column: second, classes: [no, yes]", 9, cfg, pipeline.SettingK)
+	f := newColumns(t)
 	must.Get(f.Learn(t.Context(), openCPU))(t)
 	const first, second, skip = "a0,yes,,", "a0,,no,", "a0,,,skip"
 	for what, c := range map[string]struct {

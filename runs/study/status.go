@@ -15,7 +15,8 @@ type Status struct {
 	Events   int `json:"events"`
 	Asks     int `json:"asks"`
 	OpenAsks int `json:"open_asks"`
-	// Spent is the cost of answered and pending rows of sources. Labels that were in the data cost nothing.
+	// Spent is the cost of answered and pending rows of sources. Labels that were in the data cost nothing. Held-out rows, which are never
+	// asked for, are not counted, here and below.
 	Spent    float64 `json:"spent"`
 	Answered int     `json:"answered"`
 	Pending  int     `json:"pending"`
@@ -42,7 +43,7 @@ type Status struct {
 	Next *Gain            `json:"next,omitempty"`
 }
 
-// SourceStatus is where a source stands. Rows and Known do not count held-out rows.
+// SourceStatus is where a source stands. Held-out rows are not counted.
 type SourceStatus struct {
 	Source string `json:"source"`
 	Target bool   `json:"target,omitempty"`
@@ -58,7 +59,7 @@ type SourceStatus struct {
 	Columns []ColumnStatus `json:"columns,omitempty"`
 }
 
-// ColumnStatus is where one of several columns of labels stands. Of the rows with labels in the data, held-out ones are not counted.
+// ColumnStatus is where one of several columns of labels stands. Held-out rows are not counted.
 type ColumnStatus struct {
 	Column string `json:"column"`
 	// Known counts the rows with a label of the column in the data, Answered the rows whose label was told and is not in the data, and
@@ -89,8 +90,8 @@ func (st *state) columns(pool int) []ColumnStatus {
 		}
 	}
 	for _, i := range st.labelledRows(pool) {
-		if known := s.known(pool, i); known == nil || !held[i] {
-			add(known, st.label(pool, i))
+		if !held[i] {
+			add(s.known(pool, i), st.label(pool, i))
 		}
 	}
 	for c, o := range outputs {
@@ -122,10 +123,11 @@ func (s *Study) Status() (*Status, error) {
 		}
 		for row, r := range st.rows[i] {
 			switch {
+			case held[row]:
 			case r.status == pending:
 				line.Pending++
 			case r.status == skipped:
-				if line.Skipped++; s.known(i, row) != nil && !held[row] {
+				if line.Skipped++; s.known(i, row) != nil {
 					line.Known--
 				}
 			case r.status == answered && s.known(i, row) == nil:

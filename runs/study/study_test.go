@@ -198,15 +198,39 @@ func TestStopBelowNeedsScores(t *testing.T) {
 	must.Equal(t, len(j.events), 3, "events")
 }
 
-// Held-out rows are not counted among the rows to draw from.
+// Held-out rows are not counted: not among the rows to draw from, nor as answered or spent, as they are not for an ask.
 func TestStatusWithoutHeldOut(t *testing.T) {
 	f := newFixtureOf(t, testrand.New(t), 9, func(source string, i int) (bool, bool) {
 		return source == "t" && i < 24 || source == "b" && i < 10, i%4 == 0 && source != "a" && (source != "t" || i < 24)
 	})
 	want := map[string][2]int{"a": {40, 0}, "b": {30, 7}, "c": {30, 0}, "t": {34, 18}}
-	for _, s := range must.Get(f.Status())(t).Sources {
-		must.Equal(t, [2]int{s.Rows, s.Known}, want[s.Source], "rows and known of %s", s.Source)
+	check := func(answered int) {
+		t.Helper()
+		st := must.Get(f.Status())(t)
+		for _, s := range st.Sources {
+			must.Equal(t, [2]int{s.Rows, s.Known}, want[s.Source], "rows and known of %s", s.Source)
+		}
+		must.Hold(t, st.Answered == answered && st.Spent == float64(answered) && st.Skipped == 0, "%+v, expected %d answered", st, answered)
+		_, _, now, err := f.load()
+		must.Do(t, err)
+		must.Equal(t, must.Get(f.propose(now, 0))(t).spent, st.Spent, "what is spent for an ask")
 	}
+	check(0)
+	held := f.answers(t, "held.csv", "id,label,status", "c0,no,", "c4,no,", "c8,,skip", "b0,,skip", "b4,yes,", "t0,,skip", "t4,yes,")
+	must.Get(f.Tell(t.Context(), held, TellOptions{Replace: true}))(t)
+	check(0)
+	must.Get(f.Tell(t.Context(), f.answers(t, "drawn.csv", "id,label", "a0,no", "c1,yes"), TellOptions{}))(t)
+	check(2)
+}
+
+// Nor are held-out rows counted by column.
+func TestColumnsWithoutHeldOut(t *testing.T) {
+	f := newColumns(t)
+	lines := []string{"b25,yes,", "b26,yes,no", "b20,yes,"}
+	must.Get(f.Tell(t.Context(), f.answers(t, "1.csv", append([]string{"id,label,second"}, lines...)...), TellOptions{}))(t)
+	st := must.Get(f.Status())(t)
+	must.EqualSlices(t, st.Columns, []ColumnStatus{{"label", 35, 1, 1}, {"second", 36, 0, 1}}, "columns")
+	must.Hold(t, st.Answered == 1 && st.Spent == 1, "%+v", st)
 }
 
 // Held-out rows were never available: to give one up takes nothing from what a source can give.
