@@ -171,3 +171,20 @@ func TestKeysOfJSONLines(t *testing.T) {
 	must.EqualSlices(t, names, []string{"v", "a", "b", "c"}, "keys")
 	must.EqualSlices(t, kinds, []Kind{Vector, Text, Other, Vector}, "what they hold")
 }
+
+// All lists of a column have the length of the first.
+func TestListsOfOtherLengths(t *testing.T) {
+	for _, second := range []string{"[3]", "[3, 4, 5]", "[]"} {
+		for name, rows := range map[string]string{
+			"rows.csv":   "id,list\n1,\"[1, 2]\"\n2,\"" + second + "\"\n",
+			"rows.jsonl": `{"id": 1, "list": [1, 2]}` + "\n" + `{"id": 2, "list": ` + second + "}\n",
+		} {
+			path := filepath.Join(t.TempDir(), name)
+			must.Do(t, os.WriteFile(path, []byte(rows), 0o644))
+			tab := must.Get(Open(path, FormatOf(name)))(t)
+			defer tab.Close()
+			err := tab.Scan(Query{Features: []string{"list"}}, func(*Batch) error { return nil })
+			must.Fail(t, name+" with "+second, err, name, "column list", "expected 2 elements, found ")
+		}
+	}
+}
