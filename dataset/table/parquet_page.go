@@ -34,7 +34,6 @@ const plainDictionary format.Encoding = 2
 type pageReader struct {
 	leaf *parquet.Column
 	kind parquet.Kind
-	meta *format.ColumnMetaData
 	file io.ReaderAt
 	in   *bufio.Reader
 	end  int64 // byte of the file at which the chunk ends
@@ -71,7 +70,7 @@ func newPageReader(file io.ReaderAt, size int64, leaf *parquet.Column, meta *for
 		return nil, fmt.Errorf("a column at byte %d of %d bytes in a file of %d", start, meta.TotalCompressedSize, size)
 	}
 	p := &pageReader{
-		leaf: leaf, kind: leaf.Type().Kind(), meta: meta, left: meta.TotalCompressedSize, file: file, end: start + meta.TotalCompressedSize,
+		leaf: leaf, kind: leaf.Type().Kind(), left: meta.TotalCompressedSize, file: file, end: start + meta.TotalCompressedSize,
 		mayBecome: datafile.MayBecome(meta.TotalCompressedSize), mayHold: max(maxPageValues, maxValues*meta.TotalCompressedSize),
 		in: bufio.NewReaderSize(io.NewSectionReader(file, start, meta.TotalCompressedSize), 1<<16),
 	}
