@@ -37,6 +37,16 @@ func TestParseTasks(t *testing.T) {
 	}
 }
 
+// Only the form that String writes is read from files: each index once, in ascending order.
+func TestParseRanges(t *testing.T) {
+	if got, err := ParseRanges("0-3,5,7", 8); err != nil || !slices.Equal(got, Tasks{0, 1, 2, 3, 5, 7}) {
+		t.Errorf("%v, %v", got, err)
+	}
+	for _, bad := range []string{"0-3,3", "0-3,2-5", "3,3", "5,4", "0-3,8"} {
+		must.Fail(t, bad, must.Err(ParseRanges(bad, 8)), "expected ")
+	}
+}
+
 // Index and Task are inverse to each other, for both ways of numbering.
 func TestPartNumbering(t *testing.T) {
 	for _, p := range []Part{
