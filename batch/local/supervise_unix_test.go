@@ -16,10 +16,12 @@ import (
 	"github.com/amtrl/amtrl/internal/must"
 )
 
-// Processes share the processors of the machine, unless the submission sets the threads or CPUs of each.
+// Processes share the processors of the machine, unless the submission sets the threads or CPUs of each. No more run at a time than have
+// GPUs of their own.
 func TestProcessesShareProcessors(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(12))
 	t.Setenv("GOMAXPROCS", "")
+	t.Setenv("CUDA_VISIBLE_DEVICES", "5")
 	for _, c := range []struct {
 		res   batch.Resources
 		tasks batch.Tasks
@@ -29,6 +31,7 @@ func TestProcessesShareProcessors(t *testing.T) {
 		{batch.Resources{}, batch.Tasks{7}, "12"},
 		{batch.Resources{Parallel: 3}, batch.Tasks{0, 1, 2, 3, 4}, "4"},
 		{batch.Resources{Parallel: 100}, batch.Tasks{0, 1}, "6"},
+		{batch.Resources{Parallel: 4, GPUs: 1}, batch.Tasks{0, 1, 2, 3, 4}, "12"},
 		{batch.Resources{CPUs: 3}, batch.Tasks{0}, ""},
 		{batch.Resources{Threads: 5}, batch.Tasks{0}, ""},
 	} {
