@@ -98,6 +98,27 @@ func TestOddAnswersAreNamed(t *testing.T) {
 	}
 }
 
+// A checked number is named again once another replaces it, which nobody has looked at.
+func TestCheckedUntilReplaced(t *testing.T) {
+	f := newNumbers(t)
+	asked := must.Get(f.Ask(t.Context(), Request{}))(t)
+	var answers []Answer
+	for _, r := range asked.Rows {
+		answers = append(answers, Answer{ID: r.ID, Labels: map[string]string{"label": f.labels[r.ID]}})
+	}
+	far := func(how TellOptions) int {
+		t.Helper()
+		must.Get(f.TellAnswers(t.Context(), answers, how))(t)
+		return len(must.Get(f.Status())(t).Far)
+	}
+	answers[0].Labels["label"] = "20000"
+	must.Equal(t, far(TellOptions{}), 1, "far numbers")
+	must.Equal(t, far(TellOptions{Checked: true}), 0, "far numbers that were checked")
+	must.Equal(t, far(TellOptions{}), 0, "far numbers that were told again as they are")
+	answers[0].Labels["label"] = "30000"
+	must.Equal(t, far(TellOptions{Replace: true}), 1, "far numbers that were replaced")
+}
+
 // A contradiction has the rows, with the earlier and the later label.
 func TestContradictedRows(t *testing.T) {
 	f := newFixture(t, testrand.New(t))

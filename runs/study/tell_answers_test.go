@@ -75,3 +75,20 @@ func TestTellAnswers(t *testing.T) {
 	must.Hold(t, got.Known == 1 && got.Unlabelled == 2, "a label and two answers that say nothing: %+v", got)
 	foldertest.Equal(t, "answers from memory", foldertest.Read(t, other.Dir), foldertest.Read(t, f.Dir))
 }
+
+// Unasked counts the rows that something new is told of and nobody asked for, whatever was told of them before.
+func TestUnasked(t *testing.T) {
+	f := newFixture(t, testrand.New(t))
+	asked := must.Get(f.Ask(t.Context(), Request{}))(t).Rows[0].ID
+	for _, c := range []struct {
+		line    string
+		unasked int
+	}{
+		{asked + ",yes,", 0}, {asked + ",no,", 0}, {asked + ",,skip", 0},
+		{"t30,yes,", 1}, {"t30,no,", 1}, {"t30,no,", 0}, {"t30,,skip", 1}, {"t30,,skip", 0}, {"t30,yes,", 1},
+		{"t0,no,", 0}, {"t0,yes,", 1}, // has the label no in the data
+	} {
+		told := must.Get(f.Tell(t.Context(), f.answers(t, "1.csv", "id,label,status", c.line), TellOptions{Replace: true}))(t)
+		must.Equal(t, told.Unasked, c.unasked, "%s: rows that nobody asked for", c.line)
+	}
+}

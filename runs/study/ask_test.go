@@ -1,0 +1,64 @@
+package study
+
+import (
+	"math"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/internal/testrand"
+)
+
+// A budget that does not pay for the floor of two rows of each source is kept, and divided among all sources.
+func TestFloorThatIsPaidFor(t *testing.T) {
+	f := newFixture(t, testrand.New(t))
+	for budget := 3.0; budget < 6; budget++ {
+		for _, what := range []string{"of the study", "of an ask"} {
+			s, r := f.Settings, Request{Budget: budget}
+			if what == "of the study" {
+				s.RoundBudget, s.Config.Schedule.Budget, r.Budget = budget, budget, 0
+			}
+			dir := filepath.Join(t.TempDir(), "S")
+			must.Do(t, Create(dir, s, f.folder, f.data))
+			rows := must.Get(f.open(t, dir).Ask(t.Context(), r))(t).Rows
+			of := map[string]int{}
+			for _, r := range rows {
+				of[r.Source]++
+			}
+			must.Hold(t, len(rows) == int(budget) && len(of) == 3, "budget %g %s: rows %v", budget, what, of)
+		}
+	}
+}
+
+// In every prefix of an ask each source has its share of the rows, up to half a row and to what the halves of the others add up to, and the
+// rows of a source stay in their order.
+func TestPriorityKeepsShares(t *testing.T) {
+	rng := testrand.New(t)
+	f := newFixture(t, rng)
+	for range 50 {
+		e, all := &AskEvent{Number: 1}, 0
+		for _, source := range []string{"a", "b", "c", "t"}[:2+rng.IntN(3)] {
+			group := AskRows{Source: source, Rows: make([]int32, 1+rng.IntN([]int{2, 40}[rng.IntN(2)]))}
+			for i, at := range rng.Perm(40)[:len(group.Rows)] {
+				group.Rows[i] = int32(at)
+			}
+			e.Rows, all = append(e.Rows, group), all+len(group.Rows)
+		}
+		rows := must.Get(f.asked(e))(t).Rows
+		must.Equal(t, len(rows), all, "rows")
+		seen := make([]int, len(e.Rows))
+		for n, r := range rows {
+			g := slices.IndexFunc(e.Rows, func(group AskRows) bool { return group.Source == r.Source })
+			id := must.Get(f.idOf(f.places[r.Source], e.Rows[g].Rows[seen[g]]))(t)
+			must.Hold(t, r.ID == id && r.Priority == n+1, "row %d is %+v, expected %s", n, r, id)
+			seen[g]++
+			for g, group := range e.Rows {
+				share := float64(len(group.Rows)) / float64(all)
+				off := math.Abs(float64(seen[g]) - share*float64(n+1))
+				must.Hold(t, off <= 0.5+share*float64(len(e.Rows)-2)/2+1e-9, "%d of the first %d rows are of %s, which has %d of %d", seen[g],
+					n+1, group.Source, len(group.Rows), all)
+			}
+		}
+	}
+}
