@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"hash/maphash"
-	"math"
 	"slices"
 
 	"github.com/cespare/xxhash/v2"
@@ -15,23 +14,27 @@ import (
 const (
 	// repeatCells is the largest number of features of the labelled rows of a pool that are looked at for repeated rows.
 	repeatCells = 1 << 26
-	// repeatTimes is how many times as many pairs of equal rows there must be as chance can give for rows to be copies.
-	repeatTimes = 4
-	// halfLeast and halfRows are the least and the largest number of rows that [Set.halfAlike] compares, and leastDifferent is
-	// the least part of the rows that differ from those before where rows are copies: more equal rows have few values.
+	// ownValues is the number of features of which nearly each of some rows has a value of its own that shows that rows are
+	// not equal by chance, and ownRows the largest number of rows that are looked at for that.
+	ownValues, ownRows = 4, 500
+	// repeatTimes is how many times as many pairs of equal rows there must be as chance can give for rows to be copies, where
+	// features have fewer values. halfLeast and halfRows are the least and the largest number of rows that [Set.halfAlike]
+	// compares, and leastDifferent is the least part of the rows that differ from those before.
+	repeatTimes         = 4
 	halfLeast, halfRows = 10, 2000
 	leastDifferent      = 0.25
-	// nearPart is the part of a feature's standard deviation by which copies may differ, nearRows the largest number of rows
-	// that such copies are looked for among, and nearLeast the least number of features of which most rows have a value of
-	// their own.
-	nearPart, nearRows, nearLeast = 1e-3, 20_000, 4
+	// manyEqual is the number of equal rows from which on their labels are looked at: where these vary at least unlikeLabels
+	// times as much as those of all rows, the rows have nothing in common, and may lack their features. Where they are more
+	// than aloneTimes as many as any other equal rows, it is aloneLabels times.
+	manyEqual, unlikeLabels = 5, 0.5
+	aloneTimes, aloneLabels = 3, 0.1
 )
 
 // GroupsOf returns the groups of the rows of a pool with labelled rows that are copies of each other in one group: its
 // Groups, joined where rows of two are copies, or nil where each row is on its own. Rows are copies where their features
-// are equal, or no two of them further apart than a thousandth of the feature's standard deviation, as in vectors of a text
-// that were computed twice, and where this is too frequent for chance, by the part of the pairs of different rows that are
-// equal in every other feature. Where there are no copies, the result is Groups itself.
+// are equal or, in vectors that are not part of a table, differ by rounding alone; where this is too frequent for chance;
+// and where, of five equal rows or more, the labels are alike. Where there are no copies, or all labelled rows would be
+// one group, the result is Groups itself.
 func (s *Set) GroupsOf(pool int) []int32 {
 	p, rows := s.Pools[pool], s.copiesOf(pool)
 	if len(rows) == 0 {
@@ -59,7 +62,20 @@ func (s *Set) GroupsOf(pool int) []int32 {
 			members[to] = append(members[to], members[from]...)
 		}
 	}
+	labelled := s.labelledRowsOf(pool)
+	first := groups[labelled[0]]
+	if !slices.ContainsFunc(labelled, func(r int32) bool { return groups[r] < 0 || groups[r] != first }) {
+		return p.Groups
+	}
 	return groups
+}
+
+// labelledRowsOf returns the rows of a pool that are in Train or Test of any task, ascending.
+func (s *Set) labelledRowsOf(pool int) []int32 {
+	train, test := s.LabelledRows(pool)
+	rows := slices.Concat(train, test)
+	slices.Sort(rows)
+	return slices.Compact(rows)
 }
 
 // copied is a row with the features of an earlier one.
@@ -67,155 +83,126 @@ type copied struct{ row, as int32 }
 
 // copiesOf returns the labelled rows of a pool that are copies of an earlier row, as GroupsOf says, with such a row.
 func (s *Set) copiesOf(pool int) (rows []copied) {
-	p := s.Pools[pool]
-	train, test := s.LabelledRows(pool)
-	labelled := slices.Concat(train, test)
-	slices.Sort(labelled)
-	if labelled = slices.Compact(labelled); len(labelled)*p.Cols > repeatCells {
+	p, labelled := s.Pools[pool], s.labelledRowsOf(pool)
+	if len(labelled)*p.Cols > repeatCells {
 		return nil
 	}
-	type rowsAlike struct {
-		first int32
-		n     float64
-	}
-	alike := make(map[uint64]*rowsAlike, len(labelled)) // by the hash of their features
+	equal := make(map[uint64][]int32, len(labelled)) // by the hash of their features
 	var different []int32
 	var bits []byte
-	pairs := 0.
 	for _, r := range labelled {
 		bits = p.appendBits(bits[:0], int(r))
-		if of := alike[xxhash.Sum64(bits)]; of != nil {
-			rows, pairs = append(rows, copied{r, of.first}), pairs+of.n
-			of.n++
+		h := xxhash.Sum64(bits)
+		if equal[h] == nil {
+			different = append(different, r)
+		}
+		equal[h] = append(equal[h], r)
+	}
+	own, pairs := s.ownValues(p, different) >= ownValues, 0.
+	vary := s.labelsVary(pool, labelled)
+	var sizes []int
+	for _, same := range equal {
+		sizes = append(sizes, len(same))
+	}
+	slices.Sort(sizes)
+	for _, same := range equal {
+		n, least := float64(len(same)), unlikeLabels
+		pairs += n * (n - 1) / 2
+		if k := len(sizes); k > 1 && len(same) > aloneTimes*sizes[k-2] {
+			least = aloneLabels
+		}
+		if len(same) >= manyEqual && vary(same) >= least {
 			continue
 		}
-		alike[xxhash.Sum64(bits)], different = &rowsAlike{r, 1}, append(different, r)
+		for _, r := range same[1:] {
+			rows = append(rows, copied{r, same[0]})
+		}
 	}
-	// byChance reports whether chance gives so many pairs, of rows that are equal or no further apart than most.
-	byChance := func(pairs float64, different []int32, most []float64) bool {
-		n := float64(len(labelled))
-		return float64(len(different)) < leastDifferent*n || pairs <= repeatTimes*s.halfAlike(p, different, most)*n*(n-1)/2
-	}
-	if len(rows) > 0 && byChance(pairs, different, nil) {
+	if n := float64(len(labelled)); !own && len(rows) > 0 && (float64(len(different)) < leastDifferent*n ||
+		pairs <= repeatTimes*s.halfAlike(p, different)*n*(n-1)/2) {
 		return nil
 	}
-	if len(different) > nearRows || p.continuous(different) < nearLeast { // rows may be near by chance
-		return rows
+	if own && !s.featuresNamed() {
+		rows = append(rows, p.near(different)...)
 	}
-	most := p.nearest(different)
-	near, again := p.near(different, most), map[int32]bool{}
-	for _, c := range near {
-		again[c.row] = true
-	}
-	different = slices.DeleteFunc(different, func(r int32) bool { return again[r] })
-	if len(near) > 0 && !byChance(float64(len(near)), different, most) {
-		rows = append(rows, near...)
-	}
+	slices.SortFunc(rows, func(a, b copied) int { return cmp.Or(cmp.Compare(a.row, b.row), cmp.Compare(a.as, b.as)) })
 	return rows
 }
 
-// continuous returns the number of features, up to nearLeast, of which more than half of some rows have a value of their own. Pixels
-// have none.
-func (p *Pool) continuous(rows []int32) (n int) {
+// labelsVary returns a function that says how much the labels of some of the given rows of a pool vary: their variance
+// divided by that of the labels of all of them, a mean over tasks, 0 where these do not vary.
+func (s *Set) labelsVary(pool int, all []int32) func(rows []int32) float64 {
+	var tasks []*Task
+	var variances []float64
+	for i := range s.Tasks {
+		if t := &s.Tasks[i]; t.Pool == pool && len(t.Labels) > 0 {
+			if v, n := t.variance(all); n > 0 && v > 0 {
+				tasks, variances = append(tasks, t), append(variances, v)
+			}
+		}
+	}
+	return func(rows []int32) float64 {
+		within, whole := 0., 0.
+		for k, t := range tasks {
+			if v, n := t.variance(rows); n > 1 {
+				within, whole = within+v/variances[k]*float64(n)/float64(n-1), whole+1
+			}
+		}
+		return within / max(1, whole)
+	}
+}
+
+// variance returns the variance of the labels that some rows have, and their number.
+func (t *Task) variance(rows []int32) (variance float64, n int) {
+	mean, square := 0., 0.
+	for _, r := range rows {
+		if v := float64(t.Labels[r]); v == v {
+			n++
+			delta := v - mean
+			mean += delta / float64(n)
+			square += delta * (v - mean)
+		}
+	}
+	return square / float64(max(1, n)), n
+}
+
+// base returns the number of the first features that are not computed from others.
+func (s *Set) base(p *Pool) int {
+	if s.featuresNamed() {
+		return s.Columns.read()
+	}
+	return p.Cols
+}
+
+// ownValues returns the number of features, up to ownValues, of which nine tenths of some rows that differ have a value of
+// their own.
+func (s *Set) ownValues(p *Pool, rows []int32) (n int) {
+	rows = rows[:min(len(rows), ownRows)]
+	if len(rows) < 3 {
+		return 0
+	}
 	values := make([]float32, len(rows))
-	for j := 0; j < p.Cols && n < nearLeast && len(p.U8) == 0; j++ {
+	for j := 0; j < s.base(p) && n < ownValues; j++ {
 		for i, r := range rows {
 			values[i] = p.feature(int(r)*p.Cols + j)
 		}
 		slices.Sort(values)
-		if different := slices.Compact(values); 2*len(different) > len(rows) {
+		if different := slices.Compact(values); 10*len(different) >= 9*len(rows) {
 			n++
 		}
 	}
 	return n
 }
 
-// nearest returns nearPart of the standard deviation of each feature of some rows.
-func (p *Pool) nearest(rows []int32) []float64 {
-	most := make([]float64, p.Cols)
-	for j := range most {
-		mean, square := 0., 0.
-		for i, r := range rows {
-			v := float64(p.feature(int(r)*p.Cols + j))
-			delta := v - mean
-			mean += delta / float64(i+1)
-			square += delta * (v - mean)
-		}
-		most[j] = nearPart * math.Sqrt(square/float64(len(rows)))
-	}
-	return most
-}
-
-// near returns the pairs among the given rows whose features are no further apart than most, the later row first.
-func (p *Pool) near(rows []int32, most []float64) (pairs []copied) {
-	sums, apart := make([]float64, len(rows)), 0. // sums of near rows are no further apart than this
-	for j, m := range most {
-		if m == 0 {
-			continue
-		}
-		weight := 1 + math.Mod(float64(j+1)*math.Phi, 1)
-		apart += weight
-		for i, r := range rows {
-			sums[i] += weight * float64(p.feature(int(r)*p.Cols+j)) / m
-		}
-	}
-	order := make([]int, len(rows))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(sums[a], sums[b]) })
-	for at, a := range order {
-		for _, b := range order[at+1:] {
-			if sums[b]-sums[a] > apart {
-				break
-			}
-			if p.within(int(rows[a]), int(rows[b]), most) {
-				pairs = append(pairs, copied{max(rows[a], rows[b]), min(rows[a], rows[b])})
-			}
-		}
-	}
-	slices.SortFunc(pairs, func(a, b copied) int { return cmp.Or(cmp.Compare(a.row, b.row), cmp.Compare(a.as, b.as)) })
-	return pairs
-}
-
-// within reports whether the features of two rows are no further apart than most.
-func (p *Pool) within(a, b int, most []float64) bool {
-	for j, m := range most {
-		if !(math.Abs(float64(p.feature(a*p.Cols+j))-float64(p.feature(b*p.Cols+j))) <= m) {
-			return false
-		}
-	}
-	return true
-}
-
-// repeatOddity says how many labelled rows of a target are copies of others.
-func (s *Set) repeatOddity(pool int, place placeOf) []Oddity {
-	rows := s.copiesOf(pool)
-	if len(rows) == 0 {
-		return nil
-	}
-	p, first, again := s.Pools[pool], rows[0], map[int32]bool{}
-	for _, c := range rows {
-		again[c.row] = true
-	}
-	return []Oddity{{p.Name, fmt.Sprintf("%s the features of a labelled row before, the first is %s, like %s",
-		text.Several(len(again), "labelled row")+text.Form(len(again), " has", " have"), place(p, int(first.row)), place(p, int(first.as))),
-		"they are left out together, as a group, since copies would make the error look too small; take them out if they are copies"}}
-}
-
 // halfAlike returns the part of the pairs of the given rows, which differ from each other, that are equal in the even or in
 // the odd features, whichever is less: of the features that vary and, in a table, are no others' knots and products.
-// Independent rows are equal in all features no more often. It is 1 where there are too few features or rows to tell. Where
-// most is not nil, features are equal that lie in one interval of this width.
-func (s *Set) halfAlike(p *Pool, rows []int32, most []float64) float64 {
-	width, features := p.Cols, []int(nil)
-	if s.featuresNamed() {
-		width = s.Columns.read()
-	}
+// Independent rows are equal in all features no more often. It is 1 where there are too few features or rows to tell.
+func (s *Set) halfAlike(p *Pool, rows []int32) float64 {
+	var features []int
 	if rows = rows[:min(len(rows), halfRows)]; len(rows) < halfLeast {
 		return 1
 	}
-	for j := range width {
+	for j := range s.base(p) {
 		first := p.feature(int(rows[0])*p.Cols + j)
 		if slices.ContainsFunc(rows[1:], func(r int32) bool { return p.feature(int(r)*p.Cols+j) != first }) {
 			features = append(features, j)
@@ -232,11 +219,7 @@ func (s *Set) halfAlike(p *Pool, rows []int32, most []float64) float64 {
 		for _, r := range rows {
 			h.Reset()
 			for k := first; k < len(features); k += 2 {
-				v := float64(p.feature(int(r)*p.Cols + features[k]))
-				if most != nil && most[features[k]] > 0 {
-					v = math.Floor(v / most[features[k]])
-				}
-				maphash.WriteComparable(&h, v)
+				maphash.WriteComparable(&h, p.feature(int(r)*p.Cols+features[k]))
 			}
 			key := h.Sum64()
 			pairs += seen[key]
@@ -254,4 +237,27 @@ func (p *Pool) appendBits(raw []byte, r int) []byte {
 		return append(raw, p.U8[r*p.Cols:(r+1)*p.Cols]...)
 	}
 	return p.appendRow(raw, r)
+}
+
+// repeatOddity says how many labelled rows of a target are copies of others that Groups does not have in one group with
+// them.
+func (s *Set) repeatOddity(pool int, place placeOf) []Oddity {
+	p, again := s.Pools[pool], map[int32]bool{}
+	var first copied
+	for _, c := range s.copiesOf(pool) {
+		if p.Groups != nil && p.Groups[c.row] >= 0 && p.Groups[c.row] == p.Groups[c.as] {
+			continue
+		}
+		if len(again) == 0 {
+			first = c
+		}
+		again[c.row] = true
+	}
+	if len(again) == 0 {
+		return nil
+	}
+	return []Oddity{{p.Name, fmt.Sprintf("%s the features of a labelled row before, the first is %s, like %s",
+		text.Several(len(again), "labelled row")+text.Form(len(again), " has", " have"), place(p, int(first.row)), place(p, int(first.as))),
+		"samples among them are left out together, as a group, since copies would make the error look too small; take them out if they " +
+			"are copies"}}
 }

@@ -234,7 +234,7 @@ func (s *Set) fewValued() bool {
 				hashes[h], different = true, append(different, int32(r))
 			}
 		}
-		if seen++; s.halfAlike(p, different, nil)*float64(len(different)-1) >= 1 {
+		if seen++; s.halfAlike(p, different)*float64(len(different)-1) >= 1 {
 			few++
 		}
 	}

@@ -27,10 +27,19 @@ func (s *Set) Validation() (*Set, error) {
 	out.Name += " (validation rows)"
 	out.Tasks = slices.Clone(s.Tasks)
 	splits, targets := map[splitOf]split{}, s.Targets()
+	named := map[int][]int32{} // groups by pool, those of targets with copies
+	groupsOf := func(pool int) []int32 {
+		if _, is := named[pool]; !is {
+			if named[pool] = s.Pools[pool].Groups; s.Pools[pool].Target {
+				named[pool] = s.GroupsOf(pool)
+			}
+		}
+		return named[pool]
+	}
 	first := make([]map[int32]int32, len(s.Pools)) // by pool and group: the first row
-	for i, p := range s.Pools {
+	for i := range s.Pools {
 		first[i] = map[int32]int32{}
-		for r, g := range p.Groups {
+		for r, g := range groupsOf(i) {
 			if _, known := first[i][g]; !known && g >= 0 {
 				first[i][g] = int32(r)
 			}
@@ -38,7 +47,7 @@ func (s *Set) Validation() (*Set, error) {
 	}
 	for i := range out.Tasks {
 		t := &out.Tasks[i]
-		key, groups := splitOf{span[int32]{&t.Train[0], len(t.Train)}, -1}, s.Pools[t.Pool].Groups
+		key, groups := splitOf{span[int32]{&t.Train[0], len(t.Train)}, -1}, groupsOf(t.Pool)
 		if groups != nil {
 			key.pool = t.Pool
 		}

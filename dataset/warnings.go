@@ -45,12 +45,12 @@ func (s *Set) Warnings(files bool) (out []Oddity) {
 		out, _ = s.telling(false)
 		out = append(out, s.comesWithLabel()...)
 	}
-	if cells <= warningCells {
-		for i, p := range s.Pools {
-			if p.Target {
-				out = append(out, s.repeatOddity(i, place)...)
-			}
+	for i, p := range s.Pools {
+		if p.Target {
+			out = append(out, s.repeatOddity(i, place)...)
 		}
+	}
+	if cells <= warningCells {
 		out = append(out, s.targetCopies(place)...)
 		out = append(out, s.farCells(place)...)
 		if !s.tabular() {

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
@@ -46,10 +47,13 @@ func (o *overOutputs) comparable(numbers bool) float64 {
 	return o.mean()
 }
 
-// squaredErrors returns the mean squared residual of the predictions of each output, with residuals in units of unit(output). labels are
-// row after row; a missing label does not count.
+// squaredErrors returns the mean squared residual of the predictions of each output, with residuals in units of
+// unit(output), of which those of 0 do not count. labels are row after row; a missing label does not count.
 func squaredErrors(pred [][]float32, labels []float32, unit func(output int) float64, groups regress.Groups) (all overOutputs) {
 	for c, of := range pred {
+		if unit(c) == 0 {
+			continue
+		}
 		square := 0.0
 		var labelled []int
 		for i, v := range of {
@@ -69,7 +73,8 @@ func squaredErrors(pred [][]float32, labels []float32, unit func(output int) flo
 func (p *Problem) leaveOneOut(left [][]float32, labels []float32, groups regress.Groups) float64 {
 	unit := func(int) float64 { return 1 }
 	if p.metric() == MetricRelative {
-		unit = func(c int) float64 { return math.Sqrt(varianceOf(labels, len(left), c)) }
+		variances := variancesOf(labels, len(left))
+		unit = func(c int) float64 { return math.Sqrt(variances[c]) }
 	}
 	all := squaredErrors(left, labels, unit, groups)
 	return all.comparable(!p.Set.Binary)
@@ -95,29 +100,38 @@ func lossWeights(labels []float32, outputs int) []float64 {
 			counts[i%outputs]++
 		}
 	}
-	for _, n := range counts {
-		enough = enough || n >= dataset.FewestSamples
+	for c, v := range variancesOf(labels, outputs) {
+		enough = enough || v > 0 && counts[c] >= dataset.FewestSamples
 	}
-	weights, columns, all := make([]float64, outputs), 0, 0
+	weights, columns, all, variances := make([]float64, outputs), 0, 0, variancesOf(labels, outputs)
 	for c, n := range counts {
-		if n > 0 && (n >= dataset.FewestSamples || !enough) {
-			weights[c], columns, all = 1/(float64(n)*varianceOf(labels, outputs, c)), columns+1, all+n
+		if variances[c] > 0 && (n >= dataset.FewestSamples || !enough) {
+			weights[c], columns, all = 1/(float64(n)*variances[c]), columns+1, all+n
 		}
 	}
 	floats.Scale(float64(all)/float64(columns), weights)
 	return weights
 }
 
-// varianceOf returns the variance of the labels of an output, 1 where they are all the same.
-func varianceOf(labels []float32, outputs, c int) float64 {
-	var of []float64
-	for i := c; i < len(labels); i += outputs {
-		if v := float64(labels[i]); v == v {
-			of = append(of, v)
+// variancesOf returns the variance of the labels of each output, 0 where it has none or they are all the same: then it
+// does not count. Where that is so for all outputs, it is 1 for those with labels.
+func variancesOf(labels []float32, outputs int) []float64 {
+	each := make([][]float64, outputs)
+	for i, v := range labels {
+		if v == v {
+			each[i%outputs] = append(each[i%outputs], float64(v))
 		}
 	}
-	if v := stat.PopVariance(of, nil); v > 0 {
-		return v
+	variances := make([]float64, outputs)
+	for c, of := range each {
+		if len(of) > 0 && slices.Min(of) < slices.Max(of) {
+			variances[c] = stat.PopVariance(of, nil)
+		}
 	}
-	return 1
+	if floats.Max(variances) == 0 {
+		for c, of := range each {
+			variances[c] = float64(min(1, len(of)))
+		}
+	}
+	return variances
 }

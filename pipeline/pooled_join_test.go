@@ -247,7 +247,7 @@ func TestJoin(t *testing.T) {
 		if !classes {
 			square := 1.0
 			for c, sum := range squares {
-				square *= math.Cbrt(sum / varianceOf(fit.labels, 3, c))
+				square *= math.Cbrt(sum / variancesOf(fit.labels, 3)[c])
 			}
 			isNear(t, fit.LeaveOneOut, square, 1e-4*square, "the mean squared residual")
 		}

@@ -33,7 +33,8 @@ const (
 	MetricMSE = "mse"
 	// MetricRelative takes the place of MetricMSE in a set with several columns of numbers: the mean over the target's
 	// columns of their mean squared residuals divided by the variance of the same labels, so that neither the units of a
-	// column nor its number of labels matter. Columns with fewer than dataset.FewestSamples labels count where no other does.
+	// column nor its number of labels matter. Columns with fewer than dataset.FewestSamples labels, or whose labels are all the
+	// same, count where no other does.
 	MetricRelative = "relative_mse"
 	// MetricExcess is the exact excess risk, ER = L(phi, w) - L(phi*, w*).
 	MetricExcess = "excess_risk"

@@ -80,4 +80,6 @@ func TestRelativeScore(t *testing.T) {
 	}
 	got, _ := scorePredictions(MetricRelative, false, nil, [][]float32{{1, 2}}, []float32{3, 3}, regress.Ungrouped(2))
 	must.Equal(t, got.Value, 2.5, "the error where labels are all the same")
+	got, _ = scorePredictions(MetricRelative, false, nil, [][]float32{{1, 2}, {7, 9}}, []float32{1, 3, 3, 3}, regress.Ungrouped(2))
+	must.Equal(t, got.Value, 0.5, "the error beside a column whose labels are all the same")
 }

@@ -115,7 +115,10 @@ func (l *Learner) fitParts(target Labelled, fit func(labelGroup) ([]headFit, err
 func (p *Problem) fitParts(target Labelled, u units, width int, fit func(labelGroup) ([]headFit, error)) (headFit, error) {
 	var out headFit
 	var leftOut overOutputs
-	fitted, columns := 0, p.targetColumns()
+	fitted, columns, variances := 0, p.targetColumns(), []float64(nil)
+	if p.metric() == MetricRelative {
+		variances = variancesOf(target.Y, len(columns))
+	}
 	for _, in := range target.parts(len(columns)) {
 		if len(in.Rows) == 0 {
 			continue
@@ -143,10 +146,12 @@ func (p *Problem) fitParts(target Labelled, u units, width int, fit func(labelGr
 			label := u.labelOf(columns[in.outputs[i]])
 			out.Loss += f.Loss
 			square := label * label * f.LeaveOneOut
-			if p.metric() == MetricRelative { // target.Y is in the same units
-				square = f.LeaveOneOut / varianceOf(target.Y, len(columns), in.outputs[i])
+			if variances != nil { // of target.Y, which is in the same units
+				square = f.LeaveOneOut / variances[in.outputs[i]]
 			}
-			leftOut.add(square, p.groupsOf(in.Rows).Count())
+			if variances == nil || variances[in.outputs[i]] > 0 {
+				leftOut.add(square, p.groupsOf(in.Rows).Count())
+			}
 			if f.residuals != nil {
 				out.leaveOut(target, in.outputs[i], len(columns), label, f)
 			}

@@ -45,6 +45,9 @@ func (r *RoundScore) After(rounds []RoundScore) {
 	for i := range rounds {
 		if s := &rounds[i]; len(s.Result.Methods) > 0 && s.Losses != nil && s.Target == r.Target && s.Losses.Rows == r.Losses.Rows {
 			m := &s.Result.Methods[0]
+			if m.Score.Metric != r.Result.Methods[0].Score.Metric {
+				continue
+			}
 			epochs = append(epochs, pipeline.Epoch{Method: m.Method, Epoch: s.Round, Samples: m.Samples, LeaveOneOut: m.LeaveOneOut})
 		}
 	}

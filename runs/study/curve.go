@@ -79,6 +79,9 @@ func newCurve(scores []runs.RoundScore) *curve {
 		if len(s.Result.Methods) == 0 || s.Losses == nil || last.Losses == nil {
 			continue
 		}
+		if m := s.Result.Methods[0].Score.Metric; len(last.Result.Methods) == 0 || m != last.Result.Methods[0].Score.Metric {
+			continue
+		}
 		if s.Losses.Rows != last.Losses.Rows || len(s.Losses.Sums) != len(last.Losses.Sums) || s.Losses.Groups != last.Losses.Groups {
 			continue
 		}
