@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/internal/testrand"
 )
 
 func TestValidation(t *testing.T) {
@@ -76,4 +77,20 @@ func TestValidationRefuses(t *testing.T) {
 		set.Tasks[i].Train = set.Tasks[i].Train[:1]
 	}
 	must.Fail(t, "dividing one train row", must.Err(set.Validation()))
+}
+
+// Copies of a row of the target are held out together.
+func TestValidationHoldsCopiesTogether(t *testing.T) {
+	rng := testrand.New(t)
+	const n, cols = 200, 5
+	set := labelledRows(n, cols, func(int, int) float32 { return rng.Float32() })
+	p := set.Pools[0]
+	for i := 1; i < n; i += 2 {
+		copy(p.F32[i*cols:(i+1)*cols], p.F32[(i-1)*cols:i*cols])
+	}
+	held := must.Get(set.Validation())(t).Tasks[0]
+	must.Hold(t, len(held.Test) > 10, "%d rows are held out", len(held.Test))
+	for _, r := range held.Test {
+		must.Hold(t, slices.Contains(held.Test, r^1), "row %d is held out, and its copy is not", r)
+	}
 }
