@@ -175,10 +175,10 @@ func (s *Set) base(p *Pool) int {
 }
 
 // ownValues returns the number of features, up to ownValues, of which nine tenths of some rows that differ have a value of
-// their own.
+// their own. It is 0 for fewer rows than there must be groups to tell anything.
 func (s *Set) ownValues(p *Pool, rows []int32) (n int) {
 	rows = rows[:min(len(rows), ownRows)]
-	if len(rows) < 3 {
+	if len(rows) < FewestSamples {
 		return 0
 	}
 	values := make([]float32, len(rows))

@@ -180,6 +180,11 @@ func TestGroupsOfManyEqualRows(t *testing.T) {
 			}
 		}
 	}
+	few := labelledRows(48, 6, func(i, j int) float32 { return float32(i%4) + float32(j*(i%4)*(i%4)) }) // of four things, told by six numbers
+	for i := range few.Tasks[0].Labels {
+		few.Tasks[0].Labels[i] = float32(i % 4)
+	}
+	must.Hold(t, few.GroupsOf(0) == nil, "four things with twelve rows each are four groups")
 	same := labelledRows(20, 4, func(int, j int) float32 { return float32(j) })
 	clear(same.Tasks[0].Labels)
 	must.Hold(t, same.GroupsOf(0) == nil, "all rows are one group")
