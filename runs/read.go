@@ -191,7 +191,6 @@ func ReadSweep(dir string) (id Identity, s *Summary, err error) {
 	if len(s.Methods) == 0 {
 		return id, nil, fmt.Errorf("%s: expected the scores of at least one method, found none", path)
 	}
-	s.dropNarrow()
 	if id, err = ReadIdentity(dir); err == nil && len(id.Units()) == 0 {
 		err = fmt.Errorf("%s: expected at least one target and one seed, found %d and %d", filepath.Join(dir, configFile), len(id.Targets),
 			len(id.Seeds))

@@ -30,19 +30,6 @@ func (s *Summary) OverSeeds() bool {
 	return slices.ContainsFunc(s.Comparisons, func(c BudgetComparison) bool { return c.Seeds > 0 })
 }
 
-// dropNarrow takes the interval from each comparison that lacks the rows of another one at its budget: earlier versions
-// left that of Recommended over seeds alone.
-func (s *Summary) dropNarrow() {
-	for i := range s.Comparisons {
-		c := &s.Comparisons[i]
-		for _, other := range s.Comparisons {
-			if c.Interval != nil && c.Seeds > 0 && c.Rows == 0 && other.Rows > 0 && other.Budget == c.Budget {
-				c.Interval, c.Rows, c.Groups = nil, other.Rows, other.Groups
-			}
-		}
-	}
-}
-
 // BudgetComparison is a comparison at one budget, 0 outside the budget schedule.
 type BudgetComparison struct {
 	Budget float64 `json:"budget,omitempty"`
@@ -102,8 +89,8 @@ func byTarget(id Identity, results []Result) map[float64][][]*Result {
 
 // overRows returns c, a comparison in results of one target of the method that chosen names for each, with an interval for
 // other rows too. Several results with held-out rows leave c as it is: a difference over seeds is for these rows. Where
-// the samples are left out and a result does not compare the two methods, as one of an earlier version may not, there is
-// no interval: one over seeds alone would be too narrow.
+// the samples are left out and a result does not compare the two methods, there is no interval: one over seeds alone would
+// be too narrow.
 func overRows(c pipeline.Comparison, results []*Result, chosen func(*Result) string) pipeline.Comparison {
 	m := &results[0].Methods[0]
 	if len(results) > 1 && !m.Score.LeaveOneOut {
