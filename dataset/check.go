@@ -92,10 +92,7 @@ func (s *Set) Oddities() []Oddity {
 		out = append(out, c.far.oddities(s, (*Pool).place)...)
 	}
 	out = append(out, s.oddSizes(sizes)...)
-	constant, read := 0, cols
-	if s.featuresNamed() {
-		read = s.Columns.read()
-	}
+	constant, read := 0, s.base(s.Pools[0])
 	for _, same := range c.same[:read] {
 		if same {
 			constant++

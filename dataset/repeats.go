@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/maphash"
 	"slices"
+	"sync"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -87,19 +88,13 @@ func (s *Set) copiesOf(pool int) (rows []copied) {
 	if len(labelled)*p.Cols > repeatCells {
 		return nil
 	}
-	equal := make(map[uint64][]int32, len(labelled)) // by the hash of their features
-	var different []int32
-	var bits []byte
-	for _, r := range labelled {
-		bits = p.appendBits(bits[:0], int(r))
-		h := xxhash.Sum64(bits)
-		if equal[h] == nil {
-			different = append(different, r)
-		}
-		equal[h] = append(equal[h], r)
+	equal, different := p.equalRows(labelled)
+	vectors := !s.featuresNamed() && len(p.U8) == 0
+	if len(different) == len(labelled) && !vectors {
+		return nil
 	}
 	own, pairs := s.ownValues(p, different) >= ownValues, 0.
-	vary := s.labelsVary(pool, labelled)
+	vary := sync.OnceValue(func() func([]int32) float64 { return s.labelsVary(pool, labelled) })
 	var sizes []int
 	for _, same := range equal {
 		sizes = append(sizes, len(same))
@@ -111,7 +106,7 @@ func (s *Set) copiesOf(pool int) (rows []copied) {
 		if k := len(sizes); k > 1 && len(same) > aloneTimes*sizes[k-2] {
 			least = aloneLabels
 		}
-		if len(same) >= manyEqual && vary(same) >= least {
+		if len(same) >= manyEqual && vary()(same) >= least {
 			continue
 		}
 		for _, r := range same[1:] {
@@ -122,11 +117,26 @@ func (s *Set) copiesOf(pool int) (rows []copied) {
 		pairs <= repeatTimes*s.halfAlike(p, different)*n*(n-1)/2) {
 		return nil
 	}
-	if own && !s.featuresNamed() {
+	if own && vectors {
 		rows = append(rows, p.near(different)...)
 	}
 	slices.SortFunc(rows, func(a, b copied) int { return cmp.Or(cmp.Compare(a.row, b.row), cmp.Compare(a.as, b.as)) })
 	return rows
+}
+
+// equalRows returns rows of a pool by the hash of their features, and the first of each features.
+func (p *Pool) equalRows(rows []int32) (equal map[uint64][]int32, different []int32) {
+	equal = make(map[uint64][]int32, len(rows))
+	var bits []byte
+	for _, r := range rows {
+		bits = p.appendBits(bits[:0], int(r))
+		h := xxhash.Sum64(bits)
+		if equal[h] == nil {
+			different = append(different, r)
+		}
+		equal[h] = append(equal[h], r)
+	}
+	return equal, different
 }
 
 // labelsVary returns a function that says how much the labels of some of the given rows of a pool vary: their variance

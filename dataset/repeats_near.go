@@ -17,7 +17,7 @@ const (
 // of either, the later row first: as where a text was embedded twice, in batches that round differently. It returns none
 // where too many would have to be compared.
 func (p *Pool) near(rows []int32) (pairs []copied) {
-	if len(rows) > nearRows || len(p.U8) > 0 {
+	if len(rows) > nearRows {
 		return nil
 	}
 	type vector struct {

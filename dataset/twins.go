@@ -7,8 +7,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/cespare/xxhash/v2"
-
 	"github.com/amtrl/amtrl/internal/text"
 )
 
@@ -222,18 +220,10 @@ func (w *twins) oddity() []Oddity {
 // fewValued reports whether the features of most pools have few values: a row is on average equal to another, different row in every other
 // feature.
 func (s *Set) fewValued() bool {
-	few, step := 0, max(1, len(s.Pools)/fewPools)
-	var seen int
+	few, seen, step := 0, 0, max(1, len(s.Pools)/fewPools)
 	for i := 0; i < len(s.Pools); i += step {
-		p, hashes := s.Pools[i], map[uint64]bool{}
-		var different []int32
-		var bits []byte
-		for r := range min(p.Rows, fewLooked) {
-			bits = p.appendBits(bits[:0], r)
-			if h := xxhash.Sum64(bits); !hashes[h] {
-				hashes[h], different = true, append(different, int32(r))
-			}
-		}
+		p := s.Pools[i]
+		_, different := p.equalRows(upTo(min(p.Rows, fewLooked)))
 		if seen++; s.halfAlike(p, different)*float64(len(different)-1) >= 1 {
 			few++
 		}
