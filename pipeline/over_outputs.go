@@ -51,13 +51,13 @@ func (o *overOutputs) comparable(numbers bool) float64 {
 // unit(output), of which those of 0 do not count. labels are row after row; a missing label does not count.
 func squaredErrors(pred [][]float32, labels []float32, unit func(output int) float64, groups regress.Groups) (all overOutputs) {
 	for c, of := range pred {
-		if unit(c) == 0 {
+		u, square := unit(c), 0.0
+		if u == 0 {
 			continue
 		}
-		square := 0.0
 		var labelled []int
 		for i, v := range of {
-			if e := (float64(v) - float64(labels[i*len(pred)+c])) / unit(c); e == e {
+			if e := (float64(v) - float64(labels[i*len(pred)+c])) / u; e == e {
 				square, labelled = square+e*e, append(labelled, i)
 			}
 		}
@@ -100,10 +100,11 @@ func lossWeights(labels []float32, outputs int) []float64 {
 			counts[i%outputs]++
 		}
 	}
-	for c, v := range variancesOf(labels, outputs) {
+	variances := variancesOf(labels, outputs)
+	for c, v := range variances {
 		enough = enough || v > 0 && counts[c] >= dataset.FewestSamples
 	}
-	weights, columns, all, variances := make([]float64, outputs), 0, 0, variancesOf(labels, outputs)
+	weights, columns, all := make([]float64, outputs), 0, 0
 	for c, n := range counts {
 		if variances[c] > 0 && (n >= dataset.FewestSamples || !enough) {
 			weights[c], columns, all = 1/(float64(n)*variances[c]), columns+1, all+n

@@ -269,8 +269,8 @@ func scorePredictions(metric string, logOdds bool, groups [][]int, pred [][]floa
 		if metric == MetricRelative {
 			weights = lossWeights(y, outputs)
 		}
-		for c, of := range pred {
-			for i, v := range of {
+		for c, said := range pred {
+			for i, v := range said {
 				if e := float64(v) - float64(y[i*outputs+c]); e == e && weights[c] > 0 {
 					sum += weights[c] * e * e
 					losses.add(i, weights[c]*e*e)
