@@ -27,19 +27,14 @@ func (s *Set) Validation() (*Set, error) {
 	out.Name += " (validation rows)"
 	out.Tasks = slices.Clone(s.Tasks)
 	splits, targets := map[splitOf]split{}, s.Targets()
-	named := map[int][]int32{} // groups by pool, those of targets with copies
-	groupsOf := func(pool int) []int32 {
-		if _, is := named[pool]; !is {
-			if named[pool] = s.Pools[pool].Groups; s.Pools[pool].Target {
-				named[pool] = s.GroupsOf(pool)
-			}
-		}
-		return named[pool]
-	}
+	groups := make([][]int32, len(s.Pools))        // by pool, those of targets with copies
 	first := make([]map[int32]int32, len(s.Pools)) // by pool and group: the first row
-	for i := range s.Pools {
+	for i, p := range s.Pools {
+		if groups[i] = p.Groups; p.Target {
+			groups[i] = s.GroupsOf(i)
+		}
 		first[i] = map[int32]int32{}
-		for r, g := range groupsOf(i) {
+		for r, g := range groups[i] {
 			if _, known := first[i][g]; !known && g >= 0 {
 				first[i][g] = int32(r)
 			}
@@ -47,16 +42,16 @@ func (s *Set) Validation() (*Set, error) {
 	}
 	for i := range out.Tasks {
 		t := &out.Tasks[i]
-		key, groups := splitOf{span[int32]{&t.Train[0], len(t.Train)}, -1}, groupsOf(t.Pool)
-		if groups != nil {
+		key, of := splitOf{span[int32]{&t.Train[0], len(t.Train)}, -1}, groups[t.Pool]
+		if of != nil {
 			key.pool = t.Pool
 		}
 		if _, ok := splits[key]; !ok {
 			var part split
 			for _, r := range t.Train {
 				as := r
-				if groups != nil && groups[r] >= 0 {
-					as = first[t.Pool][groups[r]]
+				if of != nil && of[r] >= 0 {
+					as = first[t.Pool][of[r]]
 				}
 				if held[as] {
 					part.test = append(part.test, r)
