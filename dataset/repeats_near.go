@@ -24,13 +24,17 @@ func (p *Pool) near(rows []int32) (pairs []copied) {
 		row       int32
 		sum, most float64
 	}
-	vectors, apart := make([]vector, len(rows)), 0.
+	weights, apart := make([]float64, p.Cols), 0.
+	for j := range weights {
+		weights[j] = 1 + math.Mod(float64(j+1)*math.Phi, 1)
+		apart += weights[j]
+	}
+	vectors := make([]vector, len(rows))
 	for i, r := range rows {
 		v, square := vector{row: r}, 0.
-		apart = 0
-		for j := range p.Cols {
-			x, weight := float64(p.feature(int(r)*p.Cols+j)), 1+math.Mod(float64(j+1)*math.Phi, 1)
-			v.sum, square, apart = v.sum+weight*x, square+x*x, apart+weight
+		for j, weight := range weights {
+			x := float64(p.feature(int(r)*p.Cols + j))
+			v.sum, square = v.sum+weight*x, square+x*x
 		}
 		v.most = nearPart * math.Sqrt(square/float64(p.Cols))
 		vectors[i] = v
