@@ -60,16 +60,7 @@ func (s *Set) oddGroups() (out []Oddity) {
 				largest = max(largest, sizes[g])
 			}
 		}
-		held, groups := 0, p.CountGroups(all)
-		of := map[int32]bool{}
-		for _, r := range train {
-			of[p.Groups[r]] = p.Groups[r] >= 0
-		}
-		for _, r := range test {
-			if of[p.Groups[r]] {
-				held++
-			}
-		}
+		held, groups := len(revealed(p.Groups, train, test)), p.CountGroups(all)
 		if held > 0 {
 			odd("have all rows of a group on one side of split: a run refuses the data", "%s for tests, of %d, %s of a group with rows to draw from",
 				text.Several(held, "row"), len(test), text.Form(held, "is", "are"))

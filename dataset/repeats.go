@@ -36,8 +36,11 @@ const (
 // are equal or, in vectors that are not part of a table, differ by rounding alone; where this is too frequent for chance;
 // and where, of five equal rows or more, the labels are alike. Where there are no copies, or all labelled rows would be
 // one group, the result is Groups itself.
-func (s *Set) GroupsOf(pool int) []int32 {
-	p, rows := s.Pools[pool], s.copiesOf(pool)
+func (s *Set) GroupsOf(pool int) []int32 { return s.joined(pool, s.copiesOf(pool)) }
+
+// joined returns the groups of a pool, joined where rows of two are copies.
+func (s *Set) joined(pool int, rows []copied) []int32 {
+	p := s.Pools[pool]
 	if len(rows) == 0 {
 		return p.Groups
 	}
@@ -250,11 +253,12 @@ func (p *Pool) appendBits(raw []byte, r int) []byte {
 }
 
 // repeatOddity says how many labelled rows of a target are copies of others that Groups does not have in one group with
-// them.
-func (s *Set) repeatOddity(pool int, place placeOf) []Oddity {
+// them, and how many of those for tests are copies of rows to draw from.
+func (s *Set) repeatOddity(pool int, place placeOf) (out []Oddity) {
 	p, again := s.Pools[pool], map[int32]bool{}
 	var first copied
-	for _, c := range s.copiesOf(pool) {
+	rows := s.copiesOf(pool)
+	for _, c := range rows {
 		if p.Groups != nil && p.Groups[c.row] >= 0 && p.Groups[c.row] == p.Groups[c.as] {
 			continue
 		}
@@ -266,8 +270,31 @@ func (s *Set) repeatOddity(pool int, place placeOf) []Oddity {
 	if len(again) == 0 {
 		return nil
 	}
-	return []Oddity{{p.Name, fmt.Sprintf("%s the features of a labelled row before, the first is %s, like %s",
+	out = append(out, Oddity{p.Name, fmt.Sprintf("%s the features of a labelled row before, the first is %s, like %s",
 		text.Several(len(again), "labelled row")+text.Form(len(again), " has", " have"), place(p, int(first.row)), place(p, int(first.as))),
 		"samples among them are left out together, as a group, since copies would make the error look too small; take them out if they " +
-			"are copies"}}
+			"are copies"})
+	train, test := s.LabelledRows(pool)
+	if n := len(revealed(s.joined(pool, rows), train, test)) - len(revealed(p.Groups, train, test)); n > 0 {
+		out = append(out, Oddity{p.Name, fmt.Sprintf("%s of %d %s of rows to draw from", text.Several(n, "row")+" for tests", len(test),
+			text.Form(n, "is a copy", "are copies")), "the error on the test rows looks too small; take one of the two out"})
+	}
+	return out
+}
+
+// revealed returns those of the rows for tests whose group has a row to draw from.
+func revealed(groups, train, test []int32) (rows []int32) {
+	if groups == nil {
+		return nil
+	}
+	of := map[int32]bool{}
+	for _, r := range train {
+		of[groups[r]] = groups[r] >= 0
+	}
+	for _, r := range test {
+		if of[groups[r]] {
+			rows = append(rows, r)
+		}
+	}
+	return rows
 }

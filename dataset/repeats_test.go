@@ -98,6 +98,49 @@ func TestGroupsOfCopies(t *testing.T) {
 	}
 }
 
+// Rows for tests that are copies of rows to draw from are counted.
+func TestCopiesAcrossSplit(t *testing.T) {
+	rng := testrand.New(t)
+	for range 50 {
+		n := 30 + rng.IntN(60)
+		set := labelledRows(n, 4, func(int, int) float32 { return rng.Float32() })
+		task := &set.Tasks[0]
+		of := upTo(n)
+		for range rng.IntN(n / 3) {
+			to, from := rng.IntN(n), rng.IntN(n)
+			copy(set.Pools[0].F32[4*to:4*to+4], set.Pools[0].F32[4*from:4*from+4])
+			task.Labels[to], of[to] = task.Labels[from], of[from]
+			for i := range of { // of a row that was itself a copy
+				if slices.Equal(set.Pools[0].F32[4*i:4*i+4], set.Pools[0].F32[4*to:4*to+4]) {
+					of[i] = of[to]
+				}
+			}
+		}
+		task.Train = nil
+		for i := range n {
+			if rng.IntN(3) == 0 {
+				task.Test = append(task.Test, int32(i))
+			} else {
+				task.Train = append(task.Train, int32(i))
+			}
+		}
+		copies := 0
+		for _, i := range task.Test {
+			if slices.ContainsFunc(task.Train, func(r int32) bool { return of[r] == of[i] }) {
+				copies++
+			}
+		}
+		said := ""
+		for _, o := range set.Warnings(false) {
+			if strings.Contains(o.Found, "for tests") {
+				said = o.Found
+			}
+		}
+		must.Hold(t, (said != "") == (copies > 0) && (said == "" || strings.HasPrefix(said, fmt.Sprint(copies, " row"))),
+			"%d copies across the split: %q", copies, said)
+	}
+}
+
 // Rows that are equal by chance are not copies, whatever the features that make them so: less than a hundredth of rows is, such as the one
 // pair that is equal among many columns.
 func TestGroupsOfFewValues(t *testing.T) {
