@@ -43,6 +43,30 @@ func (g *Guess) Text() string {
 	line("#   amtrl run --data %s", text.ShellQuote(g.Path))
 	line("files: %s", list(g.Files))
 	line("columns:")
+	g.writeFeatures(line)
+	g.writeRest(line)
+	line("labels:")
+	for i, l := range g.Labels {
+		g.writeLabel(line, i, l)
+	}
+	line("# The source that the model is for. Without one, each source can be the target.")
+	if t := g.Target; t.Source != "" {
+		line("# With folds: 5 a fifth of its labelled rows is held out to measure on; without, the error is by leave-one-out.")
+		folds := ""
+		if t.Folds > 0 {
+			folds = fmt.Sprintf(", folds: %d", t.Folds)
+		}
+		line("target: {source: %s%s}", scalar(t.Source), folds)
+	}
+	line("# sources: {include: [...], exclude: [...], cost: {NAME: 2.5}}")
+	return b.String()
+}
+
+// writeLine writes a line of a manifest, as fmt.Printf does.
+type writeLine func(format string, args ...any)
+
+// writeFeatures writes the columns that tell rows, sources and features.
+func (g *Guess) writeFeatures(line writeLine) {
 	if g.ID != "" {
 		line("  id: %s", scalar(g.ID))
 	}
@@ -68,6 +92,10 @@ func (g *Guess) Text() string {
 	if len(g.Like) > 0 {
 		line("  # labels? leave out of features what is not known before the label: %s", text.OneLine(strings.Join(g.Like, ", "), 400))
 	}
+}
+
+// writeRest writes what else is said of columns, from missing cells on.
+func (g *Guess) writeRest(line writeLine) {
 	if g.Fill != "" {
 		comment := "of the column, into missing cells"
 		if g.Fill == FillIndicator {
@@ -98,45 +126,35 @@ func (g *Guess) Text() string {
 	if len(g.Others) > 0 {
 		line("  # not used: %s", text.OneLine(strings.Join(g.Others, ", "), 400))
 	}
-	line("labels:")
-	for i, l := range g.Labels {
-		line("  - column: %s%s", scalar(l.Column), g.maybeText())
-		order := ""
-		if g.Ordered(i) {
-			order = "; number where the order of its values counts, as that of ratings does"
-		} else if slices.Contains(g.Counts, l.Column) {
-			order = "; classes where its values are names"
-		}
-		line("    type: %s  # classes, binary or number%s", l.Type, order)
-		if among := g.AmongClasses(i); among != "" {
-			line("    # number? %s", among)
-		}
-		if l.Type != Number {
-			writeClasses(line, g.Classes[i], g.some())
-		}
-		if l.Log {
-			line("    log: true  # the logarithm is learned")
-			if l.Plus > 0 {
-				line("    plus: %s  # added before", strconv.FormatFloat(l.Plus, 'g', -1, 64))
-			}
-		}
-		if l.Type == Binary {
-			names := slices.DeleteFunc(slices.Sorted(maps.Keys(g.Classes[i])), func(name string) bool { return slices.Contains(l.Missing, name) })
-			line("    # classes: [%s]  # their order, which is that of their names by default", strings.Join(quoted(names), ", "))
-		}
-		line("    missing: [%s]  # what stands for no label, beside a missing value", strings.Join(quoted(l.Missing), ", "))
+}
+
+// writeLabel writes label i.
+func (g *Guess) writeLabel(line writeLine, i int, l Label) {
+	line("  - column: %s%s", scalar(l.Column), g.maybeText())
+	order := ""
+	if g.Ordered(i) {
+		order = "; number where the order of its values counts, as that of ratings does"
+	} else if slices.Contains(g.Counts, l.Column) {
+		order = "; classes where its values are names"
 	}
-	line("# The source that the model is for. Without one, each source can be the target.")
-	if t := g.Target; t.Source != "" {
-		line("# With folds: 5 a fifth of its labelled rows is held out to measure on; without, the error is by leave-one-out.")
-		folds := ""
-		if t.Folds > 0 {
-			folds = fmt.Sprintf(", folds: %d", t.Folds)
-		}
-		line("target: {source: %s%s}", scalar(t.Source), folds)
+	line("    type: %s  # classes, binary or number%s", l.Type, order)
+	if among := g.AmongClasses(i); among != "" {
+		line("    # number? %s", among)
 	}
-	line("# sources: {include: [...], exclude: [...], cost: {NAME: 2.5}}")
-	return b.String()
+	if l.Type != Number {
+		writeClasses(line, g.Classes[i], g.some())
+	}
+	if l.Log {
+		line("    log: true  # the logarithm is learned")
+		if l.Plus > 0 {
+			line("    plus: %s  # added before", strconv.FormatFloat(l.Plus, 'g', -1, 64))
+		}
+	}
+	if l.Type == Binary {
+		names := slices.DeleteFunc(slices.Sorted(maps.Keys(g.Classes[i])), func(name string) bool { return slices.Contains(l.Missing, name) })
+		line("    # classes: [%s]  # their order, which is that of their names by default", strings.Join(quoted(names), ", "))
+	}
+	line("    missing: [%s]  # what stands for no label, beside a missing value", strings.Join(quoted(l.Missing), ", "))
 }
 
 // logsComment says what features are logarithms of columns.
@@ -214,7 +232,7 @@ func (g *Guess) sourceComment() string {
 
 // writeClasses writes the classes that were found; some says in which rows. Where there are none or only one, it adds a line to be filled
 // in with the classes that labels may have.
-func writeClasses(line func(format string, args ...any), classes map[string]int, some string) {
+func writeClasses(line writeLine, classes map[string]int, some string) {
 	if len(classes) > 0 {
 		line("    # found: %s", classesFound(classes)+some)
 	}
