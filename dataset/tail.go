@@ -18,12 +18,14 @@ const (
 	tailMost  = 0.5
 )
 
-// oddNumbers lists what is odd about labels that are numbers: heavy tails, sources in another unit, and labels far from the others.
+// oddNumbers lists what is odd about labels that are numbers: heavy tails, errors that grow with them, sources in another unit, and
+// labels far from the others.
 func (s *Set) oddNumbers(place placeOf) []Oddity {
 	columns, values := s.labelNumbers()
 	units := s.labelUnits(columns)
 	far := s.farLabels(columns, values, units, place)
 	out := tailedLabels(columns, values)
+	out = append(out, s.proportionalLabels(columns, values)...)
 	for _, u := range units {
 		out = append(out, u.oddity(s))
 	}
@@ -44,16 +46,19 @@ func tailedLabels(columns []string, values map[string][]float64) []Oddity {
 		if column != "" {
 			of += " of " + text.OneLine(column, 80)
 		}
-		advice := "log: true below the column in the manifest has the logarithm learned"
-		if plus := logOffset(v); plus > 0 {
-			advice = fmt.Sprintf("log: true and plus: %g below the column in the manifest have the logarithm of labels plus %[1]g learned",
-				plus)
-		}
 		out = append(out, Oddity{"", fmt.Sprintf("the largest %d of %d %s %s %.0f %% of the squared deviations from the mean: half are up to "+
 			"%.6g, the largest is %.6g", top, n, of, text.Form(top, "has", "have"), 100*share, v[(n-1)/2], v[n-1]),
-			"squared errors are of these alone: " + advice})
+			"squared errors are of these alone: " + logAdvice(logOffset(v))})
 	}
 	return out
+}
+
+// logAdvice says how the logarithms of labels plus a number are learned.
+func logAdvice(plus float64) string {
+	if plus > 0 {
+		return fmt.Sprintf("log: true and plus: %g below the column in the manifest have the logarithm of labels plus %[1]g learned", plus)
+	}
+	return "log: true below the column in the manifest has the logarithm learned"
 }
 
 // tailed reports whether sorted labels have a heavy tail.
