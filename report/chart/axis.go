@@ -128,8 +128,11 @@ func (f *Figure) yAxis(p plot, a Axis, s scale) {
 	f.yName(p, a.Name)
 }
 
-// yName draws the name of the vertical axis along it.
+// yName draws the name of the vertical axis along it, if it has room.
 func (f *Figure) yName(p plot, name string) {
+	if textWidth(name) > p.bottom-p.top+2*min(p.top, 12) {
+		return
+	}
 	f.printf(`<text transform="translate(13 %s)rotate(-90)" class="mute" text-anchor="middle">%s</text>`,
 		num((p.top+p.bottom)/2), escape(name))
 }

@@ -9,9 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mattn/go-runewidth"
-
-	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
@@ -85,24 +82,5 @@ func TestFiguresAreWellFormed(t *testing.T) {
 				}
 			}
 		}
-	}
-}
-
-func TestFit(t *testing.T) {
-	for _, test := range []struct {
-		name string
-		room float64
-		want string
-	}{
-		{"short", 100, "short"},
-		{"impulse_noise_2", 10.5 * letter, "impul…se_2"},
-		{"長い長い長い", 8.5 * letter, "長い…い"},
-	} {
-		must.Equal(t, Fit(test.name, test.room), test.want, "%q in %g", test.name, test.room)
-	}
-	defer func(was bool) { runewidth.DefaultCondition.EastAsianWidth = was }(runewidth.DefaultCondition.EastAsianWidth)
-	runewidth.DefaultCondition.EastAsianWidth = true // as in some locales
-	if name := "a…b → c"; textWidth(name) != textWidth("1234567") || Isolate(name) != name {
-		t.Errorf("%q has the width of %g letters and is isolated as %q", name, textWidth(name)/letter, Isolate(name))
 	}
 }

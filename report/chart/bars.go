@@ -30,8 +30,11 @@ func (f *Figure) rows(yName string, names []string, nameRoom, top, noteRoom floa
 	return p
 }
 
-func (f *Figure) rowName(p plot, i int, name string) {
-	f.label(p.left-8, p.top+float64(i)*barHeight+14, "", "end", name, p.left-30)
+// rowNames draws the names of the rows before them.
+func (f *Figure) rowNames(p plot, names []string) {
+	for i, short := range fitAll(names, p.left-30) {
+		f.label(p.left-8, p.top+float64(i)*barHeight+14, "", "end", names[i], short)
+	}
 }
 
 // Bars draws a bar for each row, with its number at the right edge.
@@ -50,9 +53,9 @@ func Bars(title, desc, yName string, x Axis, bars []Bar) *Figure {
 	x.Zero = true
 	s := x.newScale(lo, hi, p.left, p.right)
 	f.xAxis(p, x, s, true)
+	f.rowNames(p, names)
 	for i, b := range bars {
 		y := p.top + float64(i)*barHeight
-		f.rowName(p, i, names[i])
 		note := x.Text(b.Value)
 		if b.Band {
 			note += fmt.Sprintf(" (%s to %s)", x.Text(b.Low), x.Text(b.High))
@@ -103,9 +106,9 @@ func Stacks(title, desc, yName string, x Axis, parts []string, rows []Stack, ful
 	x.Zero, x.Whole = true, true
 	s := x.newScale(0, most, p.left, p.right)
 	f.xAxis(p, x, s, true)
+	f.rowNames(p, names)
 	for i, r := range rows {
 		y, sum := p.top+float64(i)*barHeight, 0.0
-		f.rowName(p, i, r.Name)
 		for k, v := range r.Parts {
 			if v > 0 {
 				f.printf(`<rect x="%s" y="%s" width="%s" height="%d" fill="%s" class="edge">%s</rect>`, num(s.at(sum)), num(y+3),

@@ -1,7 +1,7 @@
 // Package chart draws figures as SVG and PNG. It knows nothing about what is drawn: labels come as text, numbers with a
 // function that formats them. Every figure has a title and a description for those who do not see it, names on its
 // axes, and colours that can be told apart without colour vision: those of Okabe and Ito (2008) for series, which also
-// differ in their marks, a single blue from light to dark for amounts, and blue against vermilion for differences.
+// differ in their marks, filled or open, a single blue from light to dark for amounts, and blue against vermilion for differences.
 //
 //	chart.go   a figure, its elements, its style
 //	axis.go    scales, ticks, axes
@@ -10,6 +10,7 @@
 //	ranks.go   ranks over rounds
 //	points.go  differences with intervals
 //	counts.go  histograms
+//	names.go   names that are cut to the room there is
 //	heat.go    a map with numbers, a large map without
 //	png.go     a figure as PNG, drawn by canvas.go
 package chart
@@ -66,7 +67,8 @@ const Style = `
 .chart .whisker{stroke-width:1.4;fill:none}.chart .ink{stroke:#1f2328}
 .chart .paper{fill:#fff}.chart .edge{stroke:#fff;stroke-width:1}
 .chart .line{fill:none;stroke-width:2;stroke-linejoin:round}.chart .band{opacity:.16;stroke:none}.chart .dash{stroke-dasharray:6 4}
-.chart .dot{stroke-dasharray:2 3}
+.chart .dot{stroke-dasharray:2 3}.chart .dashdot{stroke-dasharray:9 3 2 3}
+.chart .open{fill:#fff;stroke-width:1.7}
 .chart .bold{font-weight:600}.chart .on{fill:#fff}.chart .off{fill:#1f2328}
 .chart .f0{fill:#0072b2}.chart .f1{fill:#e69f00}.chart .f2{fill:#009e73}.chart .f3{fill:#6e7781}
 .chart .f4{fill:#cc79a7}.chart .f5{fill:#d55e00}.chart .f6{fill:#56b4e9}.chart .f7{fill:#8c6d1f}
@@ -74,7 +76,7 @@ const Style = `
 .chart .s4{stroke:#cc79a7}.chart .s5{stroke:#d55e00}.chart .s6{stroke:#56b4e9}.chart .s7{stroke:#8c6d1f}
 @media screen and (prefers-color-scheme:dark){
 .chart text{fill:#e6edf3}.chart .mute,.chart .tick{fill:#9198a1}.chart .grid{stroke:#30363d}.chart .axis{stroke:#6e7681}
-.chart .ink{stroke:#e6edf3}.chart .paper{fill:#0d1117}.chart .edge{stroke:#0d1117}.chart .on{fill:#fff}.chart .off{fill:#1f2328}
+.chart .ink{stroke:#e6edf3}.chart .paper,.chart .open{fill:#0d1117}.chart .edge{stroke:#0d1117}.chart .on{fill:#fff}.chart .off{fill:#1f2328}
 .chart .f0{fill:#4ba3dc}.chart .s0{stroke:#4ba3dc}.chart .f3{fill:#9198a1}.chart .s3{stroke:#9198a1}.chart .f2{fill:#1fbf92}
 .chart .s2{stroke:#1fbf92}.chart .f5{fill:#f0813a}.chart .s5{stroke:#f0813a}.chart .f7{fill:#c9a24a}.chart .s7{stroke:#c9a24a}
 }`
@@ -121,26 +123,13 @@ func (f *Figure) text(x, y float64, class, anchor, s string) {
 	f.printf(`<text x="%s" y="%s"%s%s>%s</text>`, num(x), num(y), class, anchor, escape(s))
 }
 
-// label draws a name, cut in its middle where it is wider than room. The whole name shows where the pointer rests on
-// it.
-func (f *Figure) label(x, y float64, class, anchor, name string, room float64) {
-	short := Fit(name, room)
+// label draws a name as short. The whole name shows where the pointer rests on it.
+func (f *Figure) label(x, y float64, class, anchor, name, short string) {
 	if short == name {
 		f.text(x, y, class, anchor, name)
 		return
 	}
 	f.printf(`<text x="%s" y="%s" class="%s" text-anchor="%s">%s%s</text>`, num(x), num(y), class, anchor, escape(short), tip(name))
-}
-
-// Fit cuts the middle out of a name that is wider than room.
-func Fit(name string, room float64) string {
-	most := int(room / letter)
-	if cells.StringWidth(name) <= most {
-		return name
-	}
-	tail := max(0, (most-1)/2)
-	head := max(0, most-1-tail)
-	return cells.Truncate(name, head, "") + "…" + strings.TrimLeft(cells.TruncateLeft(name, cells.StringWidth(name)-tail, ""), " ")
 }
 
 // textWidth returns the approximate width of a text.
@@ -164,10 +153,14 @@ func (f *Figure) line(x1, y1, x2, y2 float64, class string) {
 	f.printf(`<path d="M%s %sL%s %s" class="%s"/>`, num(x1), num(y1), num(x2), num(y2), class)
 }
 
-// mark draws the mark of a series: a disc, a square, a diamond or a triangle.
+// mark draws the mark of a series: a disc, a square, a diamond or a triangle, which is open in the second half of the
+// series.
 func (f *Figure) mark(x, y float64, series int, title string) {
 	const r = 4.0
 	class := fmt.Sprintf("f%d edge", series%Series)
+	if series%Series >= Series/2 {
+		class = fmt.Sprintf("s%d open", series%Series)
+	}
 	switch series % 4 {
 	case 0:
 		f.printf(`<circle cx="%s" cy="%s" r="%s" class="%s">%s</circle>`, num(x), num(y), num(r), class, tip(title))

@@ -55,10 +55,11 @@ func Heat(m Map) *Figure {
 	f.Height = p.bottom + 44
 	color, most := m.colors()
 	f.colorLegend(m, color, most)
+	rows := fitAll(m.Rows, p.left-28)
 	dark := func(v float64) bool { return m.Split && math.Abs(v) > 0.62*most || !m.Split && v > 0.5*most }
 	for i, row := range m.Values {
 		y := p.top + float64(i)*height
-		f.label(p.left-6, y+height/2+4, "", "end", m.Rows[i], p.left-28)
+		f.label(p.left-6, y+height/2+4, "", "end", m.Rows[i], rows[i])
 		for j, v := range row {
 			if math.IsNaN(v) {
 				continue
@@ -78,13 +79,13 @@ func Heat(m Map) *Figure {
 	const enough = 70 // the cell width in which the ends of a name fit
 	if cell < enough && widest(m.Columns, width) > cell {
 		room = 0
-		for j, name := range m.Columns {
-			room = max(room, f.slanted(p.left+(float64(j)+0.5)*cell, p.bottom+10, name))
+		for j, short := range fitAll(m.Columns, slantedRoom) {
+			room = max(room, f.slanted(p.left+(float64(j)+0.5)*cell, p.bottom+10, m.Columns[j], short))
 		}
 		f.Height += room - 15
 	} else {
-		for j, name := range m.Columns {
-			f.label(p.left+(float64(j)+0.5)*cell, p.bottom+room, "tick", "middle", name, cell)
+		for j, short := range fitAll(m.Columns, cell) {
+			f.label(p.left+(float64(j)+0.5)*cell, p.bottom+room, "tick", "middle", m.Columns[j], short)
 		}
 	}
 	f.text((p.left+p.right)/2, p.bottom+room+19, "mute", "middle", m.XName)
@@ -92,9 +93,11 @@ func Heat(m Map) *Figure {
 	return f
 }
 
-// slanted draws a name that rises to a point, and returns how far it reaches below the point.
-func (f *Figure) slanted(x, y float64, name string) float64 {
-	short := Fit(name, 150)
+// slantedRoom is the length of a slanted name.
+const slantedRoom = 150
+
+// slanted draws a name as short, which rises to a point, and returns how far it reaches below the point.
+func (f *Figure) slanted(x, y float64, name, short string) float64 {
 	note := ""
 	if short != name {
 		note = tip(name)
@@ -193,13 +196,19 @@ func Large(m Map, columns, rows []Group) *Figure {
 		}
 	}
 	f.printf(`</g>`)
-	for _, g := range rows {
+	short := fitAll(names, p.left-32)
+	for i, g := range rows {
 		y := p.top + height*float64(g.From+g.To)/2
-		f.label(p.left-8, y+4, "", "end", g.Name, p.left-32)
+		f.label(p.left-8, y+4, "", "end", g.Name, short[i])
 		f.line(p.left-4, p.top+height*float64(g.From)+0.7, p.left-4, p.top+height*float64(g.To)-0.7, "axis")
 	}
 	deepest, room := p.bottom, 0.0
+	names = nil
 	for _, g := range columns {
+		names = append(names, g.Name)
+	}
+	short = fitAll(names, slantedRoom)
+	for i, g := range columns {
 		x, span := p.left+cell*float64(g.From+g.To)/2, cell*float64(g.To-g.From)
 		f.line(p.left+cell*float64(g.From)+0.7, p.bottom+4, p.left+cell*float64(g.To)-0.7, p.bottom+4, "axis")
 		if textWidth(g.Name) <= span+4 {
@@ -207,7 +216,7 @@ func Large(m Map, columns, rows []Group) *Figure {
 			deepest = max(deepest, p.bottom+20)
 			continue
 		}
-		room = max(room, f.slanted(x, p.bottom+14, g.Name)+4)
+		room = max(room, f.slanted(x, p.bottom+14, g.Name, short[i])+4)
 	}
 	deepest = max(deepest, p.bottom+room)
 	f.text((p.left+p.right)/2, deepest+18, "mute", "middle", m.XName)

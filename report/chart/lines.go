@@ -2,6 +2,7 @@ package chart
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -17,13 +18,14 @@ type Line struct {
 	Points []Point
 	// Color is the index of the colour and of the mark.
 	Color int
-	// Level draws a dotted line across the figure at the Y of the single point. Guess draws a dashed line without
-	// marks.
+	// Level draws a dotted line, or one of dashes and dots for odd colours, across the figure at the Y of the single
+	// point. Guess draws a dashed line without marks.
 	Level, Guess bool
 }
 
-// Lines draws lines with their bands. Levels span the whole width; the band of a guess is cut off at the edge of the
-// figure.
+// Lines draws lines with their bands, or with whiskers where some points have no interval. Levels span the whole width. The
+// bands of levels and guesses are cut off at the edge of the figure. Lines of a single point that stand at one X are moved
+// apart, to the right.
 func Lines(title, desc string, x, y Axis, lines []Line) *Figure {
 	f := &Figure{Title: title, Desc: desc, Width: width}
 	var xs, ys []float64
@@ -35,7 +37,7 @@ func Lines(title, desc string, x, y Axis, lines []Line) *Figure {
 				xs = append(xs, p.X)
 			}
 			ys = append(ys, p.Y)
-			if p.Band && !l.Guess {
+			if p.Band && !l.Guess && !l.Level {
 				ys = append(ys, p.Low, p.High)
 			}
 		}
@@ -52,7 +54,7 @@ func Lines(title, desc string, x, y Axis, lines []Line) *Figure {
 	p := plot{0, top + 6, width - 20, top + 216}
 	sy := y.newScale(ylo, yhi, p.bottom, p.top)
 	p.left = y.labelRoom(sy)
-	sx := x.newScale(xlo, xhi, p.left+8, p.right-8)
+	sx := x.newScale(xlo, xhi, p.left+8, p.right-8-apart*float64(mostTogether(lines)))
 	f.yAxis(p, y, sy)
 	f.xAxis(p, x, sx, false)
 	f.Height = p.bottom + 44
@@ -68,18 +70,18 @@ func Lines(title, desc string, x, y Axis, lines []Line) *Figure {
 	for _, l := range lines {
 		f.path(l, sx, sy, p)
 	}
-	aside := 0.0
+	together := map[float64]int{}
 	for _, l := range lines {
 		if l.Level || l.Guess {
 			continue
 		}
 		for _, q := range l.Points {
 			at := sx.at(q.X)
-			if len(l.Points) == 1 { // beside others at the same place
-				aside += 9
-				at = min(at+aside, p.right-4)
+			if len(l.Points) == 1 {
+				together[q.X]++
+				at += apart * float64(together[q.X])
 			}
-			if len(l.Points) == 1 && q.Band {
+			if q.Band && !banded(l.Points) {
 				f.whisker(at, sy.at(q.Low), at, sy.at(q.High), fmt.Sprintf("s%d", l.Color))
 			}
 			f.mark(at, sy.at(q.Y), l.Color, fmt.Sprintf("%s: %s at %s", l.Name, y.Text(q.Y), x.Text(q.X)))
@@ -94,7 +96,7 @@ func (l Line) class() string {
 	case l.Guess:
 		class += " dash"
 	case l.Level:
-		class += " dot"
+		class += []string{" dot", " dashdot"}[l.Color%2]
 	}
 	return class
 }
@@ -120,15 +122,32 @@ func (f *Figure) polyline(n int, class string, at func(i int) (x, y float64)) {
 	f.printf(`" class="%s"/>`, class)
 }
 
+// apart is the distance between lines of a single point that stand at one X.
+const apart = 9
+
+// mostTogether returns the largest number of lines of a single point that stand at one X.
+func mostTogether(lines []Line) (most int) {
+	count := map[float64]int{}
+	for _, l := range lines {
+		if !l.Level && !l.Guess && len(l.Points) == 1 {
+			count[l.Points[0].X]++
+			most = max(most, count[l.Points[0].X])
+		}
+	}
+	return most
+}
+
+// banded reports whether points have a band: there are several, each with an interval.
+func banded(points []Point) bool {
+	return len(points) > 1 && !slices.ContainsFunc(points, func(q Point) bool { return !q.Band })
+}
+
 func (f *Figure) band(points []Point, color int, sx, sy scale) {
-	if len(points) < 2 {
+	if !banded(points) {
 		return
 	}
 	var over, under strings.Builder
 	for i, q := range points {
-		if !q.Band {
-			return
-		}
 		back := points[len(points)-1-i]
 		fmt.Fprintf(&over, "%c%s %s", "ML"[min(i, 1)], num(sx.at(q.X)), num(max(sy.at(q.High), sy.to)))
 		fmt.Fprintf(&under, "L%s %s", num(sx.at(back.X)), num(min(sy.at(back.Low), sy.from)))

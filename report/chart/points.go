@@ -18,6 +18,7 @@ func Differences(title, desc, yName string, x Axis, rows []Bar, less, more strin
 	lo, hi := bounds(values)
 	s := x.newScale(lo, hi, p.left+6, p.right)
 	f.xAxis(p, x, s, true)
+	f.rowNames(p, names)
 	zero := s.at(0)
 	f.line(zero, p.top, zero, p.bottom, "axis")
 	if zero-p.left > textWidth(less)+12 {
@@ -28,7 +29,6 @@ func Differences(title, desc, yName string, x Axis, rows []Bar, less, more strin
 	}
 	for i, r := range rows {
 		y := p.top + (float64(i)+0.5)*barHeight
-		f.rowName(p, i, r.Name)
 		note, color := x.Text(r.Value), 3
 		if r.Band {
 			note += fmt.Sprintf(" (%s to %s)", x.Text(r.Low), x.Text(r.High))

@@ -61,11 +61,12 @@ func Ranks(title, desc, xName, yName string, times []string, rows []Rank) *Figur
 		}
 		f.polyline(len(r.Places), fmt.Sprintf("line s%d%s", k%Series, dash), func(i int) (float64, float64) { return x(i), y(r.Places[i]) })
 	}
+	short := fitAll(names, width-p.right-6)
 	for k, r := range rows {
 		for i, place := range r.Places {
 			f.mark(x(i), y(place), k, fmt.Sprintf("%s, %s: place %d", Isolate(r.Name), times[i], place))
 		}
-		f.label(p.right+4, y(r.Places[len(r.Places)-1])+4, "", "start", r.Name, width-p.right-6)
+		f.label(p.right+4, y(r.Places[len(r.Places)-1])+4, "", "start", r.Name, short[k])
 	}
 	return f
 }
