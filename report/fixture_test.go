@@ -79,7 +79,21 @@ func finishedRun(t testing.TB, set *dataset.Set, target int, change func(*pipeli
 
 func pageOf(t testing.TB, dir string) *Page {
 	t.Helper()
-	return RunPage(must.Get(runs.ReadRun(dir))(t), Command{Line: "amtrl run --seed 5"})
+	p := RunPage(must.Get(runs.ReadRun(dir))(t), Command{Line: "amtrl run --seed 5"})
+	columnsDiffer(t, p)
+	return p
+}
+
+// columnsDiffer fails where two columns of a table have one name: programs find columns by their names.
+func columnsDiffer(t testing.TB, p *Page) {
+	t.Helper()
+	for _, s := range p.sheets() {
+		seen := map[string]bool{}
+		for _, c := range s.Columns {
+			must.Hold(t, !seen[c], "table %s has two columns %q", s.ID, c)
+			seen[c] = true
+		}
+	}
 }
 
 // finishedSweep carries out a small sweep over the targets and returns its folder.
@@ -104,7 +118,9 @@ func sweepPage(t testing.TB, dir string) *Page {
 	t.Helper()
 	id, s, err := runs.ReadSweep(dir)
 	must.Do(t, err)
-	return must.Get(SweepPage(dir, &id, s, Command{Line: "amtrl sweep --seeds 5"}))(t)
+	p := must.Get(SweepPage(dir, &id, s, Command{Line: "amtrl sweep --seeds 5"}))(t)
+	columnsDiffer(t, p)
+	return p
 }
 
 // finishedStudy carries out a small study of sources and classes with hostile names, and returns its folder.

@@ -18,7 +18,7 @@ func (p *Page) sheets() []Sheet {
 	for _, part := range p.Parts {
 		for _, f := range part.Figures {
 			s := f.whole()
-			s.Title = cmp.Or(s.Title, f.Chart.Title)
+			s.Title, s.Note = cmp.Or(s.Title, f.Chart.Title), f.noted(s)
 			out = append(out, s)
 		}
 		out = append(out, part.Sheets...)
@@ -34,9 +34,15 @@ func (f Figure) whole() Sheet {
 	return f.Sheet
 }
 
+// noted returns the notes of a figure and of its table.
+func (f Figure) noted(s Sheet) string {
+	return strings.TrimSpace(strings.TrimSpace(f.Note) + " " + s.Note)
+}
+
 // sheet returns the answer as a table.
 func (a Answer) sheet() Sheet {
-	s := Sheet{ID: "answer", Title: "the answer", Columns: []string{"question", "answer", "difference", "95 % interval: from", "to"}}
+	s := Sheet{ID: "answer", Title: "the answer", Columns: []string{"question", "answer", "difference",
+		"from (95 % interval)", "to (95 % interval)"}}
 	for _, v := range a.Verdicts {
 		cells := []Cell{plain(v.Question.String()), plain(v.Answer), {}, {}, {}}
 		at := 2
@@ -101,7 +107,7 @@ func (p *Page) Markdown() string {
 		}
 		for _, f := range part.Figures {
 			s := f.Sheet
-			s.Title = cmp.Or(s.Title, f.Chart.Title)
+			s.Title, s.Note = cmp.Or(s.Title, f.Chart.Title), f.noted(s)
 			table(s)
 		}
 		for _, s := range part.Sheets {

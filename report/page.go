@@ -57,6 +57,8 @@ type Figure struct {
 	ID    string
 	Chart *chart.Figure
 	Sheet Sheet
+	// Note is a sentence below the drawing.
+	Note string
 	// Wide figures span the whole width of the page.
 	Wide bool
 	// Full is the table that the CSV of the figure holds, where Sheet is only a part of it.
@@ -274,9 +276,8 @@ func roundTo(v float64) float64 {
 
 // percentAxis returns an axis of fractions, in percent.
 func percentAxis(of string) chart.Axis {
-	return chart.Axis{Name: of + " (%)", Text: func(v float64) string {
-		return strings.TrimSuffix(signed(strconv.FormatFloat(100*v, 'f', 1, 64)), ".0")
-	}}
+	tenths := func(v float64) string { return signed(strconv.FormatFloat(100*v, 'f', 1, 64)) }
+	return chart.Axis{Name: of + " (%)", Beside: tenths, Text: func(v float64) string { return strings.TrimSuffix(tenths(v), ".0") }}
 }
 
 // countAxis returns an axis of numbers of samples.

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/amtrl/amtrl/pipeline"
 	"github.com/amtrl/amtrl/runs"
 )
@@ -33,16 +35,18 @@ func (r *runPage) headline(m *runs.MethodResult) Sentence {
 	}
 	switch r.chooser(m).Method {
 	case pipeline.Active, pipeline.Known:
-		next, _ := nextShares(r.Result.Sources)
+		next := r.nextRows()
 		switch top := withShares(r.Result.Sources, next, 3); {
 		case len(top) == 0:
 			return say(noneLeft)
+		case len(next) == 1:
+			return say("Label next: rows of ", name(r.Result.Sources[0].Source), ", the only source")
 		case spreadEvenly(r.Result.Sources):
 			return say("Spread the next labels evenly: nothing tells the sources apart yet")
 		case len(next) > 1 && next[largest(next, 1)[0]]*float64(len(next)) < nearlyEven:
 			return say("Spread the next labels evenly: the sources are about equally relevant")
 		default:
-			return say("Label next: ", top)
+			return say("Label next: ", top, r.ofRows())
 		}
 	case pipeline.Uniform:
 		return say("Spread labels evenly over the sources: choosing them by relevance", choice)
@@ -52,6 +56,26 @@ func (r *runPage) headline(m *runs.MethodResult) Sentence {
 		return say("Use one model over the rows of all sources: choosing by relevance", choice)
 	}
 	return say("Nothing learned here beats always predicting the same")
+}
+
+// nextRows divides the next rows over the sources, as [nextShares] divides what they cost.
+func (r *runPage) nextRows() []float64 {
+	rows, _ := nextShares(r.Result.Sources)
+	for i, cost := range r.rowCosts() {
+		rows[i] /= cost
+	}
+	if all := floats.Sum(rows); all > 0 && r.rowCosts() != nil {
+		floats.Scale(1/all, rows)
+	}
+	return rows
+}
+
+// ofRows says what the parts of nextRows are of, where they are not those of the budget.
+func (r *runPage) ofRows() string {
+	if r.rowCosts() != nil {
+		return " of the rows"
+	}
+	return ""
 }
 
 // stated returns the error of the saved model, and what it was measured on.
@@ -72,12 +96,13 @@ func (r *runPage) stated(m *runs.MethodResult) Sentence {
 
 // nextLabels returns lines on where the next labels would go, and why.
 func (r *runPage) nextLabels(m *runs.MethodResult) (lines []Sentence) {
-	next, drawn := nextShares(r.Result.Sources)
+	_, drawn := nextShares(r.Result.Sources)
+	next := r.nextRows()
 	if due := DueTo(wanted(r.Result.Sources, next, 3), r.Result.Sources); due != "" && byRelevance(r.chooser(m).Method) {
 		lines = append(lines, say(due))
 	}
 	if top := withShares(r.Result.Sources, next, 3); !byRelevance(r.chooser(m).Method) && len(top) > 0 {
-		lines = append(lines, say("By relevance, the next labels would go to ", top, "."))
+		lines = append(lines, say("By relevance, the next labels would go to ", top, r.ofRows(), "."))
 	}
 	if full := withShares(r.Result.Sources, drawn, 3); len(full) > 0 {
 		lines = append(lines, say("No rows are left of ", full, ", to which relevance alone would give these parts of the next budget."))

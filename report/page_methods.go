@@ -57,7 +57,7 @@ func nats(m *runs.MethodResult) string { return strconv.Itoa(m.Handicap()) }
 func (r *runPage) methods() Part {
 	write := func(v float64) string { return Score(r.metric, v) }
 	sheet := Sheet{ID: "methods-table", Title: "all methods", Open: true, Columns: []string{"method", pipeline.MetricTitle(r.metric),
-		"95 % interval: from", "to", "source samples", "cost", "rounds", "iterations", "leave-one-out loss"}}
+		"from (95 % interval)", "to (95 % interval)", "source samples", "cost", "rounds", "iterations", "leave-one-out loss"}}
 	likely := slices.ContainsFunc(r.Result.Methods, func(m runs.MethodResult) bool { return m.LogLoss > 0 })
 	if likely {
 		sheet.Columns = append(sheet.Columns, "log-loss")

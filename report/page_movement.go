@@ -40,16 +40,17 @@ func (r *runPage) movement() Part {
 	moved := Sheet{ID: "correlation", Title: "rank correlation of relevance", Open: true,
 		Columns: []string{"round", "with the round before", "with the last round"}}
 	for i := range r.rounds {
-		cells := []Cell{whole(i + 1), {}, places(spearman(r.rounds[i].Nu, r.rounds[n-1].Nu), 2)}
+		cells := []Cell{whole(i + 1), {}, correlation(r.rounds[i].Nu, r.rounds[n-1].Nu)}
 		if i > 0 {
-			cells[1] = places(spearman(r.rounds[i].Nu, r.rounds[i-1].Nu), 2)
+			cells[1] = correlation(r.rounds[i].Nu, r.rounds[i-1].Nu)
 		}
 		moved.Rows = append(moved.Rows, row1(cells...))
 	}
 	return Part{ID: "movement", Title: "How relevance moved", Sheets: []Sheet{moved},
 		Text: []Sentence{say("Places are by the size of the relevance, the most relevant first. The rank correlation (Spearman) " +
 			"over all sources is one where two rounds have the same order and zero where they have nothing in common.")},
-		Figures: []Figure{{ID: "ranks", Sheet: sheet, Chart: chart.Ranks("Places of the most relevant sources",
+		Figures: []Figure{{ID: "ranks", Sheet: sheet, Note: ofAll(len(drawn), len(order)), Chart: chart.Ranks(
+			"Places of the most relevant sources",
 			"A line for each of the sources that are the most relevant in the last round, through its places in all rounds.",
 			"round", "place by relevance", times, drawn)}}}
 }
@@ -73,15 +74,17 @@ func falling(n int, value func(i int) float64) []int {
 	return order
 }
 
-// spearman returns the correlation of the ranks of |a| and |b|, where equal values share the mean of their ranks, or 0
-// where all values of one are equal.
-func spearman(a, b []float64) float64 {
-	c := stat.Correlation(sharedRanks(a), sharedRanks(b), nil)
-	if math.IsNaN(c) {
-		return 0
+// correlation returns a cell with [spearman] of a and b, empty where that is not a number.
+func correlation(a, b []float64) Cell {
+	if c := spearman(a, b); c == c {
+		return places(c, 2)
 	}
-	return c
+	return Cell{}
 }
+
+// spearman returns the correlation of the ranks of |a| and |b|, where equal values share the mean of their ranks, or NaN
+// where all values of one are equal.
+func spearman(a, b []float64) float64 { return stat.Correlation(sharedRanks(a), sharedRanks(b), nil) }
 
 func sharedRanks(nu []float64) []float64 {
 	order := falling(len(nu), func(i int) float64 { return -math.Abs(nu[i]) })

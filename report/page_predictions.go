@@ -130,7 +130,8 @@ func wholePercent(v float64) string {
 
 // calibrationFigure returns a figure of how often predictions are right, by their score.
 func calibrationFigure(id, title string, bins []runs.CalibrationBin) Figure {
-	sheet := Sheet{ID: id + "-table", Columns: []string{"score: from", "rows", "mean score", "right", "95 % interval: from", "to"}}
+	sheet := Sheet{ID: id + "-table", Columns: []string{"score from", "rows", "mean score", "right",
+		"from (95 % interval)", "to (95 % interval)"}}
 	l := chart.Line{Name: "right", Color: 0}
 	ends := []float64{1, 0}
 	for _, b := range bins {
@@ -146,7 +147,7 @@ func calibrationFigure(id, title string, bins []runs.CalibrationBin) Figure {
 
 // numberFigure returns a figure of the labels by their prediction.
 func numberFigure(id, title string, bins []runs.NumberBin) Figure {
-	sheet := Sheet{ID: id + "-table", Columns: []string{"predicted: from", "to", "rows", "mean prediction", "mean label", "its spread"}}
+	sheet := Sheet{ID: id + "-table", Columns: []string{"predicted from", "to", "rows", "mean prediction", "mean label", "its spread"}}
 	l := chart.Line{Name: "mean of the labels", Color: 0}
 	axis := scoreAxis("", "")
 	write := func(v float64) Cell { return number(v, axis.Text(v)) }

@@ -72,7 +72,7 @@ func (r *runPage) page(kind runs.Kind, command Command) *Page {
 	p.Parts = append(p.Parts, r.methods())
 	if len(f.Result.Sources) > 0 && r.rounds[len(r.rounds)-1].Samples > 0 {
 		p.Parts = append(p.Parts, r.sources(), r.labels())
-		if len(r.rounds) > 1 {
+		if len(r.rounds) > 1 && len(r.Sources) > 1 {
 			p.Parts = append(p.Parts, r.movement())
 		}
 	}
@@ -102,18 +102,13 @@ func (r *runPage) chosen() *runs.MethodResult {
 	return r.Result.Method(cmp.Or(r.Result.Recommended, r.Result.Methods[0].Method))
 }
 
-// costs reports whether samples have costs other than 1.
-func (r *runPage) costs() bool {
-	return slices.ContainsFunc(r.Result.Methods, func(m runs.MethodResult) bool { return m.Cost != float64(m.Samples) })
-}
-
 // spend returns a figure of the score of each method against what was spent.
 func (r *runPage) spend() Figure {
 	axis := "source samples"
-	if r.costs() {
+	if dear(&r.Result) {
 		axis = "cost of source samples"
 	}
-	sheet := Sheet{ID: "spend-table", Columns: []string{"method", "round", axis, pipeline.MetricTitle(r.metric), "interval: from", "to"}}
+	sheet := Sheet{ID: "spend-table", Columns: []string{"method", "round", axis, pipeline.MetricTitle(r.metric), "from", "to"}}
 	add := func(method string, round Cell, x float64, levels bool, y float64, i *[2]float64) {
 		cells := []Cell{plain(method), round, count(x), score(r.metric, y), {}, {}}
 		if levels {
@@ -146,20 +141,23 @@ func (r *runPage) spend() Figure {
 		}
 	}
 	lines, above := withoutFar(lines)
-	desc := fmt.Sprintf("%s of each method against %s; the table below has the numbers.", pipeline.MetricTitle(r.metric), axis)
+	desc, note := fmt.Sprintf("%s of each method against %s; the table below has the numbers.", pipeline.MetricTitle(r.metric), axis), ""
 	for _, l := range above {
-		sheet.Note += fmt.Sprintf("%s lies far above the others and is not drawn. ", l.Name)
+		note += fmt.Sprintf("%s lies far above the others and is not drawn. ", upper(l.Name))
+	}
+	if slices.ContainsFunc(lines, func(l chart.Line) bool { return !l.Level && len(l.Points) == 1 }) {
+		note += "Methods of one round stand beside the place of their spend. "
 	}
 	if slices.ContainsFunc(lines, func(l chart.Line) bool { return l.Guess }) {
-		sheet.Note += "The dashed line is no measurement: it "
+		note += "The dashed line is no measurement: it "
 		if r.learned == nil {
-			sheet.Note += "continues the straight line through the rounds, in logarithms, to twice the spend."
+			note += "continues the straight line through the rounds, in logarithms, to twice the spend."
 		} else {
-			sheet.Note += "lowers the score of the last round by what amtrl study plan expects of twice its labels, or of all rows that are left. " +
+			note += "lowers the score of the last round by what amtrl study plan expects of twice its labels, or of all rows that are left. " +
 				"Its interval (90 %) is that of the expected gain alone."
 		}
 	}
-	return Figure{ID: "spend", Sheet: sheet, Wide: false,
+	return Figure{ID: "spend", Sheet: sheet, Note: note,
 		Chart: chart.Lines(upper(pipeline.MetricTitle(r.metric))+" against spend", desc, countAxis(axis), scoreAxis(r.metric, ""), lines)}
 }
 
@@ -233,10 +231,10 @@ func (r *runPage) sources() Part {
 	list := r.Result.Sources
 	next, drawn := nextShares(list)
 	full := floats.Sum(drawn) > 0
-	sheet := Sheet{ID: "shares-table", Columns: []string{"source", "share (%)", "from", "to", "relevance",
-		"from", "to", "rows drawn", "rows there", "cost"}}
+	sheet := Sheet{ID: "shares-table", Columns: []string{"source", "share", "share from", "share to", "relevance",
+		"relevance from", "relevance to", "rows drawn", "rows there", "cost of those drawn"}}
 	if full {
-		sheet.Columns = append(sheet.Columns, "of the next budget (%)")
+		sheet.Columns = append(sheet.Columns, "of the next budget")
 	}
 	var bars []chart.Bar
 	for _, i := range falling(len(list), func(i int) float64 { return list[i].Share }) {
@@ -259,20 +257,51 @@ func (r *runPage) sources() Part {
 		}
 		bars = append(bars, b)
 	}
-	about := say("The share is the part of the next budget that the relevance after the last round gives a source. " +
-		"Its interval (90 %) is over other target samples and other rows of the sources, as many of each as here: of sources that are " +
-		"alike, another run may choose others.")
+	about := say("The share is the part of the next budget that the relevance after the last round gives a source. ")
+	if r.rowCosts() != nil {
+		about = append(about, plain("It is a part of the cost: of two sources with equal shares the one with dearer rows gets fewer. "))
+	}
+	interval := "Its interval (90 %)"
+	if full {
+		interval = "Its interval (90 %), in the numbers below,"
+	}
+	about = append(about, plain(interval+" is over other target samples and other rows of the sources, as many of each as here: of sources "+
+		"that are alike, another run may choose others."))
 	if due := DueTo(list, list); due != "" {
 		about = append(about, plain(" "+due))
 	}
 	if full {
-		about = append(about, plain(" Of some sources no row is left: the bars are what the others get of the next budget."))
+		about = append(about, plain(" Of some sources no row is left: the bars are what the others get of the next budget, more than "+
+			"their shares."))
 	}
 	return Part{ID: "sources", Title: "Where the next labels go",
 		Text: []Sentence{about},
-		Figures: []Figure{{ID: "shares", Sheet: sheet, Chart: chart.Bars("Share of the next budget",
+		Figures: []Figure{{ID: "shares", Sheet: sheet, Note: ofAll(len(bars), len(list)), Chart: chart.Bars("Share of the next budget",
 			"Bars of the sources with the largest shares, with 90 % intervals where they are known.", "source",
 			percentAxis("share of the next budget"), bars)}}}
+}
+
+// rowCosts returns what a row of each source costs, or nil where all cost the same, or one is not known because no row of its
+// source was drawn.
+func (r *runPage) rowCosts() []float64 {
+	list, costs := r.Result.Sources, make([]float64, len(r.Result.Sources))
+	for i, s := range list {
+		if costs[i] = r.Cost[s.Source] / float64(s.Samples); !(costs[i] > 0) {
+			return nil
+		}
+	}
+	if !slices.ContainsFunc(costs, func(c float64) bool { return math.Abs(c-costs[0]) > 1e-9*costs[0] }) {
+		return nil
+	}
+	return costs
+}
+
+// ofAll says that a figure shows some of all sources, "" where it shows all.
+func ofAll(shown, all int) string {
+	if shown == all {
+		return ""
+	}
+	return "Only the first sources are drawn; the numbers have all."
 }
 
 func (r *runPage) labels() Part {
@@ -311,7 +340,7 @@ func (r *runPage) labels() Part {
 		line = append(line, plain(" Of some sources every row was drawn: they can give no more, and their share goes to others."))
 	}
 	return Part{ID: "labelled", Title: "What was labelled in each round", Text: []Sentence{line},
-		Figures: []Figure{{ID: "labels", Sheet: sheet, Chart: chart.Stacks("Rows labelled per source",
+		Figures: []Figure{{ID: "labels", Sheet: sheet, Note: ofAll(len(stacks), len(order)), Chart: chart.Stacks("Rows labelled per source",
 			"Bars of the sources with the most rows, one shade for each round, the last the darkest.", "source",
 			countAxis("rows labelled"), names, stacks, "all rows drawn")}}}
 }

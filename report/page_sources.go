@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/amtrl/amtrl/report/chart"
 )
 
@@ -31,12 +33,15 @@ func (d *sweepData) extremes() Part {
 	if gridOf(d.sources) != nil {
 		p.Text = append(p.Text, say("A cell without a number is no source of the target: mostly the target itself."))
 	}
-	p.Figures = append(p.Figures, d.samplesOf("best", "Rows drawn for the best target", best),
-		d.samplesOf("worst", "Rows drawn for the worst target", worst))
+	drawn := slices.DeleteFunc(slices.Concat(best.samples, worst.samples), math.IsNaN)
+	most := floats.Max(append(drawn, 0))
+	p.Figures = append(p.Figures, d.samplesOf("best", "Rows drawn for the best target", best, most),
+		d.samplesOf("worst", "Rows drawn for the worst target", worst, most))
 	return p
 }
 
-func (d *sweepData) samplesOf(id, title string, t *targetData) Figure {
+// samplesOf returns a figure of the rows drawn for a target. most is the number with the strongest colour.
+func (d *sweepData) samplesOf(id, title string, t *targetData, most float64) Figure {
 	sheet := Sheet{ID: id + "-table", Columns: []string{"source", "rows drawn", "share of the next budget"}}
 	var bars []chart.Bar
 	for k, i := range falling(len(d.sources), func(i int) float64 { return t.samples[i] }) {
@@ -53,16 +58,20 @@ func (d *sweepData) samplesOf(id, title string, t *targetData) Figure {
 		", in a table by the parts of their names; darker is more."
 	if g := gridOf(d.sources); g != nil {
 		f.Chart = chart.Heat(chart.Map{Title: title, Desc: desc, XName: "last part of the name", YName: "source", Columns: oneLines(g.columns),
-			Rows: oneLines(g.rows), Values: g.lay(t.samples), Legend: "rows drawn",
+			Rows: oneLines(g.rows), Values: g.lay(t.samples), Most: most, Legend: "rows drawn",
 			Text: func(v float64) string { return strconv.FormatFloat(v, 'f', 0, 64) }, LegendText: Count})
 		return f
 	}
+	f.Note = ofAll(len(bars), len(sheet.Rows))
 	f.Chart = chart.Bars(title, "Bars of the sources with the most rows.", "source", countAxis("rows drawn"), bars)
 	return f
 }
 
 // relevance returns the part with the large map of the share that relevance gives each source for each target.
 func (d *sweepData) relevance() Part {
+	if len(d.targets) == 1 {
+		return d.relevanceOf(d.targets[0])
+	}
 	rowOrder, columnOrder := d.clustered()
 	values := make([][]float64, len(rowOrder))
 	var targets, sources []string
@@ -89,15 +98,14 @@ func (d *sweepData) relevance() Part {
 		}
 		full.Rows = append(full.Rows, row1(cells...))
 	}
-	const top = 5
 	sheet := Sheet{ID: "relevance-table", Columns: []string{"target"},
 		Note: "The strongest sources of each target. amtrl report --figures writes the whole map as matrix.csv."}
-	for range top {
-		sheet.Columns = append(sheet.Columns, "source", "share")
+	for _, place := range []string{"first", "second", "third", "fourth", "fifth"} {
+		sheet.Columns = append(sheet.Columns, place+" source", "share of the "+place)
 	}
 	for _, t := range rowOrder {
 		cells := []Cell{name(d.targets[t].name)}
-		for _, m := range d.targets[t].strongest(top) {
+		for _, m := range d.targets[t].strongest(len(sheet.Columns) / 2) {
 			cells = append(cells, name(d.sources[m]), part(d.targets[t].shares[m]))
 		}
 		sheet.Rows = append(sheet.Rows, row1(cells...))
@@ -111,6 +119,29 @@ func (d *sweepData) relevance() Part {
 	return Part{ID: "relevance", Title: "Which source is relevant for which target", Wide: true, Figures: []Figure{f},
 		Text: []Sentence{say("A row for each target, a column for each source: the share of the next budget that the relevance gives it, "+
 			"mean over seeds", d.atBudget(), ". Targets and sources with like rows and columns stand together, so that blocks are families.")}}
+}
+
+// relevanceOf returns the part with the shares that relevance gives the sources for the only target.
+func (d *sweepData) relevanceOf(t *targetData) Part {
+	var bars []chart.Bar
+	for _, m := range t.strongest(2 * mostBars) {
+		b := chart.Bar{Name: oneLine(d.sources[m]), Value: t.shares[m]}
+		if d.moves() {
+			b.Low, b.High, b.Band = t.least[m], t.most[m], true
+		}
+		bars = append(bars, b)
+	}
+	text := say("The share of the next budget that the relevance gives each source", d.atBudget(), ".")
+	if d.moves() {
+		text = append(text, say(" Bars are means over ", several(len(d.id.Seeds), "seed"), ", whiskers reach from the least to the largest: of "+
+			"sources that are alike, seeds choose different ones.")...)
+	}
+	sheet := d.sourcesOf(t, len(d.sources))
+	sheet.ID = "relevance-table"
+	return Part{ID: "relevance", Title: "Which source is relevant", Text: []Sentence{text},
+		Figures: []Figure{{ID: "shares", Sheet: sheet, Note: ofAll(len(bars), len(sheet.Rows)), Chart: chart.Bars("Share of the next budget",
+			"Bars of the sources with the largest shares, with whiskers over seeds where there are several.", "source",
+			percentAxis("share of the next budget"), bars)}}}
 }
 
 // mostCells is the largest number of cells that a page can name.
@@ -190,7 +221,7 @@ func (d *sweepData) table() Part {
 	sheet.Columns = append(sheet.Columns, "source samples", "strongest source", "its share")
 	for i, t := range d.targets {
 		c := name(t.name)
-		if d.anyDrawn() {
+		if d.anyDrawn() && len(d.targets) > 1 {
 			c.Link = anchor(i)
 		}
 		cells := []Cell{c}
@@ -207,8 +238,8 @@ func (d *sweepData) table() Part {
 		sheet.Rows = append(sheet.Rows, row1(cells...))
 	}
 	return Part{ID: "targets", Title: "Each target", Wide: true, Sheets: []Sheet{sheet},
-		Text: []Sentence{say("Means over seeds", d.atBudget(), ". A click on the name of a column sorts by it; the name of a target "+
-			"leads to its sources.")}}
+		Text: []Sentence{say("Means over seeds", d.atBudget(), ". A click on the name of a column sorts by it; the name of one of "+
+			"several targets leads to its sources.")}}
 }
 
 // perTarget returns the part with a folded table of the strongest sources for each target.
@@ -220,18 +251,25 @@ func (d *sweepData) perTarget() Part {
 			"and in how many seeds a source has one of the five largest: of sources that are alike, seeds choose different ones."))
 	}
 	for i, t := range d.targets {
-		sheet := Sheet{ID: anchor(i), Title: oneLine(t.name), Named: true, Columns: []string{"source", "share of the next budget", "rows drawn"}}
-		if d.moves() {
-			sheet.Columns = append(sheet.Columns, "least share", "largest share", "seeds in the first five")
-		}
-		for _, m := range t.strongest(top) {
-			cells := []Cell{name(d.sources[m]), part(t.shares[m]), count(t.samples[m])}
-			if d.moves() {
-				cells = append(cells, part(t.least[m]), part(t.most[m]), count(t.five[m]))
-			}
-			sheet.Rows = append(sheet.Rows, row1(cells...))
-		}
+		sheet := d.sourcesOf(t, top)
+		sheet.ID, sheet.Title, sheet.Named = anchor(i), oneLine(t.name), true
 		p.Sheets = append(p.Sheets, sheet)
 	}
 	return p
+}
+
+// sourcesOf returns a table of the strongest sources of a target, at most top.
+func (d *sweepData) sourcesOf(t *targetData, top int) Sheet {
+	sheet := Sheet{Columns: []string{"source", "share of the next budget", "rows drawn"}}
+	if d.moves() {
+		sheet.Columns = append(sheet.Columns, "least share", "largest share", "seeds in the first five")
+	}
+	for _, m := range t.strongest(top) {
+		cells := []Cell{name(d.sources[m]), part(t.shares[m]), count(t.samples[m])}
+		if d.moves() {
+			cells = append(cells, part(t.least[m]), part(t.most[m]), count(t.five[m]))
+		}
+		sheet.Rows = append(sheet.Rows, row1(cells...))
+	}
+	return sheet
 }

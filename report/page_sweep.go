@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/amtrl/amtrl/internal/text"
 	"github.com/amtrl/amtrl/pipeline"
@@ -45,7 +46,7 @@ func SweepPage(dir string, id *runs.Identity, s *runs.Summary, command Command) 
 		p.Parts = append(p.Parts, d.relevance())
 	}
 	p.Parts = append(p.Parts, d.table())
-	if d.anyDrawn() {
+	if d.anyDrawn() && len(d.targets) > 1 {
 		p.Parts = append(p.Parts, d.perTarget())
 	}
 	p.Parts = append(p.Parts, provenance(id, command, 0, s.Files))
@@ -85,7 +86,7 @@ func (d *sweepData) answer() Answer {
 	}
 	if len(a.Verdicts) == 0 {
 		m := d.summary.Methods[slices.IndexFunc(d.summary.Methods, func(m runs.MethodSummary) bool { return m.Budget == d.budget })]
-		a.Headline = say("The mean ", pipeline.MetricTitle(metric), " of ", methodWords(m.Method), " is ", score(metric, m.Value), d.atBudget())
+		a.Headline = say("The ", meanTitle(metric), " of ", methodWords(m.Method), " is ", score(metric, m.Value), d.atBudget())
 		return a
 	}
 	over := say(" on average over targets")
@@ -105,10 +106,10 @@ func (d *sweepData) answer() Answer {
 		}
 		a.Headline = say(who, " whether ", methodWords(first.A), " is better", than)
 	}
-	line := say("Mean ", pipeline.MetricTitle(metric), ": ")
+	line := say(upper(meanTitle(metric)), ": ")
 	for i, m := range d.summary.Methods {
 		if m.Budget == d.budget {
-			if i > 0 && len(line) > 3 {
+			if i > 0 && len(line) > 2 {
 				line = append(line, plain(", "))
 			}
 			line = append(line, say(m.Method, " ", score(metric, m.Value))...)
@@ -126,6 +127,15 @@ func (d *sweepData) answer() Answer {
 		a.Lines = append(a.Lines, say("Positive differences below are in favour of ", methodWords(first.A), "."))
 	}
 	return a
+}
+
+// meanTitle returns the title of the mean of scores over targets: a mean of mean squared errors is one too.
+func meanTitle(metric string) string {
+	title := pipeline.MetricTitle(metric)
+	if strings.HasPrefix(title, "mean ") {
+		return title
+	}
+	return "mean " + title
 }
 
 // differenceAxis returns an axis of differences of scores.
@@ -168,7 +178,7 @@ func (d *sweepData) differences() Part {
 	} else {
 		f.Chart = chart.Differences(title, desc, "target", axis, extremesOf(names, gains, 40), b+" better", a+" better")
 		if len(names) > 40 {
-			f.Sheet.Note = "The figure has the ends of the list, the table all targets."
+			f.Note = "The figure has the ends of the list, the table all targets."
 		}
 	}
 	return Part{ID: "differences", Title: "Where it helped", Figures: []Figure{f},
@@ -236,7 +246,7 @@ func binOf(edges []float64, v float64) int {
 // curves returns the part with the mean score of each method over the budgets.
 func (d *sweepData) curves() Part {
 	metric := d.summary.Metric
-	sheet := Sheet{ID: "curves-table", Columns: []string{"method", "budget", "source samples", "mean " + pipeline.MetricTitle(metric), "runs"}}
+	sheet := Sheet{ID: "curves-table", Columns: []string{"method", "budget", "source samples", meanTitle(metric), "runs"}}
 	var lines []chart.Line
 	for _, m := range d.summary.Methods {
 		i := slices.IndexFunc(lines, func(l chart.Line) bool { return l.Name == m.Method })
@@ -255,24 +265,25 @@ func (d *sweepData) curves() Part {
 		}
 	}
 	lines, far := withoutFar(lines)
+	note := ""
 	for _, l := range far {
-		sheet.Note += fmt.Sprintf("%s lies far above the others and is not drawn. ", upper(l.Name))
+		note += fmt.Sprintf("%s lies far above the others and is not drawn. ", upper(l.Name))
 	}
 	x := countAxis("source samples, mean over targets")
 	x.Log = most > 4*least
 	return Part{ID: "budgets", Title: "What more samples bring",
 		Text: []Sentence{say("Means over targets and seeds. What is certain about the differences is below, by pairs.")},
-		Figures: []Figure{{ID: "curves", Sheet: sheet, Chart: chart.Lines("Mean "+pipeline.MetricTitle(metric)+" over budgets",
-			fmt.Sprintf("A line for each method through its mean %s at each budget.", pipeline.MetricTitle(metric)),
-			x, scoreAxis(metric, "mean "), lines)}}}
+		Figures: []Figure{{ID: "curves", Sheet: sheet, Note: note, Chart: chart.Lines(upper(meanTitle(metric))+" over budgets",
+			fmt.Sprintf("A line for each method through its %s at each budget.", meanTitle(metric)),
+			x, scoreAxis(metric, strings.TrimSuffix(meanTitle(metric), pipeline.MetricTitle(metric))), lines)}}}
 }
 
 // comparisons returns the part with all pairs of methods that were compared, and their intervals.
 func (d *sweepData) comparisons() Part {
 	metric := d.summary.Metric
 	write := points(metric)
-	sheet := Sheet{ID: "pairs-table", Columns: []string{"budget", "method", "compared with", "difference", "95 % interval: from",
-		"to", "better", "same", "worse", "sign test p"}}
+	sheet := Sheet{ID: "pairs-table", Columns: []string{"budget", "method", "compared with", "difference",
+		"from (95 % interval)", "to (95 % interval)", "better", "same", "worse", "sign test p"}}
 	var bars []chart.Bar
 	for _, c := range d.summary.Comparisons {
 		budget := Cell{}
@@ -297,8 +308,9 @@ func (d *sweepData) comparisons() Part {
 	if most := nearest(bars); len(near) > 1 {
 		near = slices.DeleteFunc(near, func(b chart.Bar) bool { return math.Abs(b.Value) > 8*most })
 	}
+	note := ""
 	if len(near) < len(bars) {
-		sheet.Note = "Differences that are many times the others' are in the table alone."
+		note = "Differences that are many times the others' are in the table alone."
 	}
 	pairing := "Paired over targets, the seeds of a target averaged"
 	if d.summary.OverSeeds() {
@@ -306,7 +318,7 @@ func (d *sweepData) comparisons() Part {
 	}
 	return Part{ID: "comparisons", Title: "What is certain",
 		Text: []Sentence{say(pairing, "; positive where the first is better. ", d.whatIsCertain())},
-		Figures: []Figure{{ID: "pairs", Sheet: sheet, Chart: chart.Differences("Paired differences, with 95 % intervals",
+		Figures: []Figure{{ID: "pairs", Sheet: sheet, Note: note, Chart: chart.Differences("Paired differences, with 95 % intervals",
 			"A point with an interval for each pair of methods and budget.", "methods", differenceAxis(metric), near, "worse", "better")}}}
 }
 

@@ -240,8 +240,16 @@ func TestNextShares(t *testing.T) {
 	must.Equal(t, a.Headline.String(), "Label next: fog_3 (80.0 %), fog_4 (20.0 %)", "the headline")
 	must.Equal(t, a.Lines[1].String(),
 		"No rows are left of fog_1 (50.0 %), to which relevance alone would give these parts of the next budget.", "the line below it")
+	// A row of fog_3 that costs eight times as much gets half as many rows from four times the share.
+	for i := range r.Sources {
+		r.Sources[i].Samples = 10
+	}
+	page.Cost = map[string]float64{"fog_1": 10, "fog_3": 80, "fog_4": 10, "fog_5": 10}
+	page.Result = *r
+	must.Equal(t, page.answer().Headline.String(), "Label next: fog_4 (66.7 %), fog_3 (33.3 %) of the rows", "the headline with costs")
+	must.Hold(t, strings.Contains(page.sources().Text[0].String(), "part of the cost"), "%s", page.sources().Text[0])
 	f := page.sources().Figures[0]
-	must.Equal(t, f.Sheet.Columns[10], "of the next budget (%)", "the last column")
+	must.Equal(t, f.Sheet.Columns[10], "of the next budget", "the last column")
 	for i, want := range []float64{0, 0.8, 0.2, 0} {
 		must.Hold(t, math.Abs(f.Sheet.Rows[i].Cells[10].Value-want) < 1e-12, "row %d: %v", i, f.Sheet.Rows[i].Cells[10])
 	}

@@ -97,6 +97,9 @@ func Result(r *runs.Result, top int, f Format) string {
 		if floats.Sum(drawn) > 0 && floats.Max(next) == 0 {
 			below = append(below, noneLeft+".")
 		}
+		if dear(r) {
+			below = append(below, "Shares are parts of the cost: the same share buys fewer rows where they are dearer.")
+		}
 		if due := DueTo(r.Sources[:n], r.Sources); due != "" {
 			below = append(below, due)
 		}
@@ -115,10 +118,15 @@ func metricOf(r *runs.Result) string {
 	return metric
 }
 
+// dear reports whether samples have costs other than 1.
+func dear(r *runs.Result) bool {
+	return slices.ContainsFunc(r.Methods, func(m runs.MethodResult) bool { return m.Cost != float64(m.Samples) })
+}
+
 // methodTable returns a table of what each method scored, with its 95 % interval where there is one, and what it drew.
 func methodTable(r *runs.Result) Table {
 	metric := metricOf(r)
-	costs := slices.ContainsFunc(r.Methods, func(m runs.MethodResult) bool { return m.Cost != float64(m.Samples) })
+	costs := dear(r)
 	sure := slices.ContainsFunc(r.Methods, func(m runs.MethodResult) bool { return m.Interval != nil })
 	t := Table{Title: fmt.Sprintf("target %s of %s, seed %d", r.Target, r.Data, r.Seed),
 		Header: []string{"method", pipeline.MetricTitle(metric)}}

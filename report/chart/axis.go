@@ -9,12 +9,19 @@ import (
 type Axis struct {
 	// Name includes the unit, as in "error (%)".
 	Name string
-	// Text formats a value of the axis.
-	Text func(float64) string
+	// Text formats a value of the axis, and Beside one that stands beside others, with as many digits as these; nil is Text.
+	Text, Beside func(float64) string
 	// Log makes the axis logarithmic, for values above 0. Zero makes an axis that is not logarithmic include 0.
 	Log, Zero bool
 	// Whole reports that only whole numbers mean something.
 	Whole bool
+}
+
+func (a Axis) beside(v float64) string {
+	if a.Beside == nil {
+		return a.Text(v)
+	}
+	return a.Beside(v)
 }
 
 // scale maps values in [lo, hi] to coordinates in [from, to].

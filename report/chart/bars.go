@@ -42,7 +42,7 @@ func Bars(title, desc, yName string, x Axis, bars []Bar) *Figure {
 	var names, texts []string
 	var values []float64
 	for _, b := range bars {
-		names, texts, values = append(names, cmp.Or(b.Short, b.Name)), append(texts, x.Text(b.Value)), append(values, b.Value)
+		names, texts, values = append(names, cmp.Or(b.Short, b.Name)), append(texts, x.beside(b.Value)), append(values, b.Value)
 		if b.Band {
 			values = append(values, b.Low, b.High)
 		}
@@ -56,15 +56,15 @@ func Bars(title, desc, yName string, x Axis, bars []Bar) *Figure {
 	f.rowNames(p, names)
 	for i, b := range bars {
 		y := p.top + float64(i)*barHeight
-		note := x.Text(b.Value)
+		note := x.beside(b.Value)
 		if b.Band {
-			note += fmt.Sprintf(" (%s to %s)", x.Text(b.Low), x.Text(b.High))
+			note += fmt.Sprintf(" (%s to %s)", x.beside(b.Low), x.beside(b.High))
 		}
 		f.rect(s.at(0), y+4, s.at(b.Value)-s.at(0), barHeight-8, "f0", Isolate(b.Name)+": "+note)
 		if b.Band {
 			f.whisker(s.at(b.Low), y+barHeight/2, s.at(b.High), y+barHeight/2, "ink")
 		}
-		f.text(width-6, y+14, "", "end", x.Text(b.Value))
+		f.text(width-6, y+14, "", "end", x.beside(b.Value))
 	}
 	return f
 }

@@ -76,8 +76,9 @@ const Style = `
 .chart .s4{stroke:#cc79a7}.chart .s5{stroke:#d55e00}.chart .s6{stroke:#56b4e9}.chart .s7{stroke:#8c6d1f}
 @media screen and (prefers-color-scheme:dark){
 .chart text{fill:#e6edf3}.chart .mute,.chart .tick{fill:#9198a1}.chart .grid{stroke:#30363d}.chart .axis{stroke:#6e7681}
-.chart .ink{stroke:#e6edf3}.chart .paper,.chart .open{fill:#0d1117}.chart .edge{stroke:#0d1117}.chart .on{fill:#fff}.chart .off{fill:#1f2328}
-.chart .f0{fill:#4ba3dc}.chart .s0{stroke:#4ba3dc}.chart .f3{fill:#9198a1}.chart .s3{stroke:#9198a1}.chart .f2{fill:#1fbf92}
+.chart .ink{stroke:#e6edf3}.chart .paper,.chart .open{fill:#0d1117}.chart .edge{stroke:#0d1117}.chart .on{fill:#fff}
+.chart .off{fill:#1f2328}.chart .f0{fill:#4ba3dc}
+.chart .s0{stroke:#4ba3dc}.chart .f3{fill:#9198a1}.chart .s3{stroke:#9198a1}.chart .f2{fill:#1fbf92}
 .chart .s2{stroke:#1fbf92}.chart .f5{fill:#f0813a}.chart .s5{stroke:#f0813a}.chart .f7{fill:#c9a24a}.chart .s7{stroke:#c9a24a}
 }`
 

@@ -43,6 +43,8 @@ type Map struct {
 	Legend string
 	// Split is set for differences: 0 is then the middle of the colours.
 	Split bool
+	// Most is the value with the strongest colour, at least the largest; 0 takes the largest.
+	Most float64
 }
 
 // Heat draws a map with the number in each cell.
@@ -108,6 +110,7 @@ func (f *Figure) slanted(x, y float64, name, short string) float64 {
 
 // colors returns the colour of a value, and the value with the strongest colour.
 func (m Map) colors() (color func(float64) string, most float64) {
+	most = m.Most
 	for _, row := range m.Values {
 		for _, v := range row {
 			if !math.IsNaN(v) && !math.IsInf(v, 0) {
