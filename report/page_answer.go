@@ -12,8 +12,8 @@ import (
 
 func (r *runPage) answer() Answer {
 	m := r.chosen()
-	lines := append([]Sentence{r.stated(m)}, r.nextLabels(m)...)
-	return Answer{Headline: r.headline(m), Lines: append(lines, r.caveats(m)...), Verdicts: r.verdicts()}
+	lines := slices.Concat([]Sentence{r.stated(m)}, r.why(m), r.nextLabels(m), r.caveats())
+	return Answer{Headline: r.headline(m), Lines: lines, Verdicts: r.verdicts()}
 }
 
 // byRelevance reports whether a method draws by relevance.
@@ -110,8 +110,8 @@ func (r *runPage) nextLabels(m *runs.MethodResult) (lines []Sentence) {
 	return lines
 }
 
-// caveats returns lines on why the method was chosen, and on what speaks against it.
-func (r *runPage) caveats(m *runs.MethodResult) (lines []Sentence) {
+// why returns lines on why the method was chosen, and on what it is.
+func (r *runPage) why(m *runs.MethodResult) (lines []Sentence) {
 	if r.Result.ByLeaveOneOut() {
 		lines = append(lines, r.choice(m))
 	} else if r.Result.Reason != "" {
@@ -122,6 +122,11 @@ func (r *runPage) caveats(m *runs.MethodResult) (lines []Sentence) {
 	} else if line != "" {
 		lines = append(lines, say(upper(line)+"."))
 	}
+	return lines
+}
+
+// caveats returns lines on what speaks against the method, and on the data.
+func (r *runPage) caveats() (lines []Sentence) {
 	if c := r.Result.Contradicted; c != nil {
 		write := points(r.metric)
 		lines = append(lines, say("But over the ", whole(c.Rows), " test rows"+inGroups(c.Groups)+" ", c.A, " is ", number(c.Difference,

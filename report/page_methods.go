@@ -55,32 +55,6 @@ func (r *runPage) choice(m *runs.MethodResult) Sentence {
 func nats(m *runs.MethodResult) string { return strconv.Itoa(m.Handicap()) }
 
 func (r *runPage) methods() Part {
-	write := func(v float64) string { return Score(r.metric, v) }
-	sheet := Sheet{ID: "methods-table", Title: "all methods", Open: true, Columns: []string{"method", pipeline.MetricTitle(r.metric),
-		"from (95 % interval)", "to (95 % interval)", "source samples", "cost", "rounds", "iterations", "leave-one-out loss"}}
-	likely := slices.ContainsFunc(r.Result.Methods, func(m runs.MethodResult) bool { return m.LogLoss > 0 })
-	if likely {
-		sheet.Columns = append(sheet.Columns, "log-loss")
-		sheet.Note = "The leave-one-out loss is the mean squared error of the target's samples, each left out; the log-loss is that of the " +
-			"labels of all of them."
-	}
-	for _, m := range r.Result.Methods {
-		cells := []Cell{plain(m.Method), score(r.metric, m.Score.Value), {}, {}, whole(m.Samples), count(m.Cost), whole(m.Epochs),
-			whole(m.Iterations), {}}
-		if m.Interval != nil {
-			cells[2], cells[3] = number(m.Interval[0], write(m.Interval[0])), number(m.Interval[1], write(m.Interval[1]))
-		}
-		if m.LeaveOneOut != 0 {
-			cells[8] = loss(m.LeaveOneOut)
-		}
-		if likely {
-			cells = append(cells, Cell{})
-		}
-		if m.LogLoss > 0 {
-			cells[9] = loss(m.LogLoss)
-		}
-		sheet.Rows = append(sheet.Rows, row1(cells...))
-	}
 	text := say("Less is better. Each point is a model that was fitted on the samples bought so far; " +
 		"bands and whiskers are 95 % intervals for other rows like those that it is measured on.")
 	for _, m := range r.Result.Methods {
@@ -89,6 +63,50 @@ func (r *runPage) methods() Part {
 				"the step to it is not of its samples alone.")...)
 		}
 	}
-	return Part{ID: "methods", Title: "What it was worth", Figures: []Figure{r.spend()}, Sheets: []Sheet{sheet},
+	return Part{ID: "methods", Title: "What it was worth", Figures: []Figure{r.spend()}, Sheets: []Sheet{r.allMethods()},
 		Text: []Sentence{text}}
+}
+
+// allMethods returns the table of the methods, with the columns first by which one is chosen.
+func (r *runPage) allMethods() Sheet {
+	sheet := Sheet{ID: "methods-table", Title: "all methods", Open: true, Rows: make([]Row, len(r.Result.Methods))}
+	add := func(title string, cell func(m *runs.MethodResult) Cell) {
+		sheet.Columns = append(sheet.Columns, title)
+		for i := range r.Result.Methods {
+			sheet.Rows[i].Cells = append(sheet.Rows[i].Cells, cell(&r.Result.Methods[i]))
+		}
+	}
+	end := func(at int) func(m *runs.MethodResult) Cell {
+		return func(m *runs.MethodResult) Cell {
+			if m.Interval == nil {
+				return Cell{}
+			}
+			return score(r.metric, m.Interval[at])
+		}
+	}
+	lossOf := func(of func(m *runs.MethodResult) float64) func(m *runs.MethodResult) Cell {
+		return func(m *runs.MethodResult) Cell {
+			if of(m) == 0 {
+				return Cell{}
+			}
+			return loss(of(m))
+		}
+	}
+	add("method", func(m *runs.MethodResult) Cell { return plain(m.Method) })
+	add(pipeline.MetricTitle(r.metric), func(m *runs.MethodResult) Cell { return score(r.metric, m.Score.Value) })
+	add("from (95 % interval)", end(0))
+	add("to (95 % interval)", end(1))
+	if slices.ContainsFunc(r.Result.Methods, func(m runs.MethodResult) bool { return m.LogLoss > 0 }) {
+		add("log-loss", lossOf(func(m *runs.MethodResult) float64 { return m.LogLoss }))
+		sheet.Note = "The leave-one-out loss is the mean squared error of the target's samples, each left out; the log-loss is that of the " +
+			"labels of all of them."
+	}
+	add("leave-one-out loss", lossOf(func(m *runs.MethodResult) float64 { return m.LeaveOneOut }))
+	add("source samples", func(m *runs.MethodResult) Cell { return whole(m.Samples) })
+	if dear(&r.Result) {
+		add("cost", func(m *runs.MethodResult) Cell { return count(m.Cost) })
+	}
+	add("rounds", func(m *runs.MethodResult) Cell { return whole(m.Epochs) })
+	add("iterations", func(m *runs.MethodResult) Cell { return whole(m.Iterations) })
+	return sheet
 }

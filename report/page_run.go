@@ -207,18 +207,14 @@ func (r *runPage) roundsOf(m runs.MethodResult) []runs.RoundResult {
 	return out
 }
 
-// withoutFar splits off the levels that are more than twice as high as all lines.
+// withoutFar splits off the lines of which every point is more than twice as high as all of the first line.
 func withoutFar(lines []chart.Line) (near, far []chart.Line) {
 	most := 0.0
-	for _, l := range lines {
-		for _, p := range l.Points {
-			if !l.Level && !l.Guess {
-				most = math.Max(most, p.Y)
-			}
-		}
+	for _, p := range lines[0].Points {
+		most = math.Max(most, p.Y)
 	}
-	for _, l := range lines {
-		if l.Level && most > 0 && l.Points[0].Y > 2*most {
+	for i, l := range lines {
+		if i > 0 && most > 0 && !slices.ContainsFunc(l.Points, func(p chart.Point) bool { return p.Y <= 2*most }) {
 			far = append(far, l)
 		} else {
 			near = append(near, l)

@@ -79,11 +79,7 @@ func (d *sweepData) relevance() Part {
 		sources = append(sources, d.sources[m])
 	}
 	columns := oneLines(sources)
-	first := "target"
-	for slices.Contains(columns, first) {
-		first = "the " + first
-	}
-	full := Sheet{ID: "matrix-table", Columns: append([]string{first}, columns...)}
+	full := Sheet{ID: "matrix-table", Columns: append([]string{targetBeside(columns)}, columns...)}
 	for i, t := range rowOrder {
 		targets = append(targets, d.targets[t].name)
 		cells := []Cell{name(d.targets[t].name)}
@@ -142,6 +138,15 @@ func (d *sweepData) relevanceOf(t *targetData) Part {
 		Figures: []Figure{{ID: "shares", Sheet: sheet, Note: ofAll(len(bars), len(sheet.Rows)), Chart: chart.Bars("Share of the next budget",
 			"Bars of the sources with the largest shares, with whiskers over seeds where there are several.", "source",
 			percentAxis("share of the next budget"), bars)}}}
+}
+
+// targetBeside names a column of targets unlike others.
+func targetBeside(others []string) string {
+	name := "target"
+	for slices.Contains(others, name) {
+		name = "the " + name
+	}
+	return name
 }
 
 // mostCells is the largest number of cells that a page can name.
@@ -213,7 +218,7 @@ func anchor(i int) string { return fmt.Sprintf("target-%d", i+1) }
 // table returns the part with a row for each target.
 func (d *sweepData) table() Part {
 	metric := d.summary.Metric
-	sheet := Sheet{ID: "targets-table", Title: "all targets", Open: true, Columns: []string{"target"}}
+	sheet := Sheet{ID: "targets-table", Title: "all targets", Open: true, Columns: []string{targetBeside(d.methods)}}
 	sheet.Columns = append(sheet.Columns, d.methods...)
 	if len(d.methods) > 1 {
 		sheet.Columns = append(sheet.Columns, d.methods[0]+" over "+d.methods[1])

@@ -27,7 +27,7 @@ func SweepPage(dir string, id *runs.Identity, s *runs.Summary, command Command) 
 	if p.Answer = d.answer(); d.advised {
 		p.Answer.Lines = append(p.Answer.Lines, convLine)
 	}
-	if len(d.methods) > 1 {
+	if len(d.methods) > 1 && (len(d.targets) > 1 || len(s.Comparisons) == 0) {
 		p.Parts = append(p.Parts, d.differences())
 		if len(d.targets) > 1 {
 			p.Parts = append(p.Parts, d.histogram())
@@ -157,7 +157,7 @@ func (d *sweepData) differences() Part {
 	title := fmt.Sprintf("%s over %s by target", upper(a), b)
 	desc := fmt.Sprintf("The difference of the %s of %s and %s for each target; blue where %s is better.",
 		pipeline.MetricTitle(metric), b, a, a)
-	sheet := Sheet{ID: "map-table", Columns: []string{"target", a, b, "difference"}}
+	sheet := Sheet{ID: "map-table", Columns: []string{targetBeside(d.methods), a, b, "difference"}}
 	var names []string
 	var gains []float64
 	for _, t := range d.targets {

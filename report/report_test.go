@@ -238,7 +238,7 @@ func TestNextShares(t *testing.T) {
 	page := &runPage{Finished: &runs.Finished{Result: *r}, metric: pipeline.MetricError}
 	a := page.answer()
 	must.Equal(t, a.Headline.String(), "Label next: fog_3 (80.0 %), fog_4 (20.0 %)", "the headline")
-	must.Equal(t, a.Lines[1].String(),
+	must.Equal(t, a.Lines[2].String(),
 		"No rows are left of fog_1 (50.0 %), to which relevance alone would give these parts of the next budget.", "the line below it")
 	// A row of fog_3 that costs eight times as much gets half as many rows from four times the share.
 	for i := range r.Sources {
