@@ -90,11 +90,14 @@ func (s *Set) telling(opinions bool) (alone, nearly []Oddity) {
 		}
 		of.endSource()
 	}
+	ranks := s.rankCorrelations(read)
 	const advice = "leave it out of columns: features unless new rows have it before they are labelled"
 	for j := range read {
 		what := func(o *telling) string { return strings.TrimRight("the label "+o.output.Name, " ") }
 		if i := slices.IndexFunc(all, func(o *telling) bool { return o.tells(j) }); i >= 0 {
 			alone = append(alone, Oddity{"", fmt.Sprintf("the feature %s tells %s alone", s.place(j), what(all[i])), advice})
+		} else if i := slices.IndexFunc(all, func(o *telling) bool { return ranks.of(o.output.Name, j) > tellingCorrelation }); i >= 0 {
+			alone = append(alone, Oddity{"", fmt.Sprintf("the order of rows by the feature %s is that by %s", s.place(j), what(all[i])), advice})
 		} else if i := slices.IndexFunc(all, func(o *telling) bool { return o.opinions.of(j) != nil }); i >= 0 {
 			class := ""
 			if len(all) > 1 && all[i].output.Class != "" {
@@ -105,6 +108,9 @@ func (s *Set) telling(opinions bool) (alone, nearly []Oddity) {
 		} else if i := slices.IndexFunc(all, func(o *telling) bool { return opinions && o.squaredCorrelation(j) > leakCorrelation }); i >= 0 {
 			nearly = append(nearly, Oddity{"", fmt.Sprintf("the feature %s has a squared correlation of %.3g with %s", s.place(j),
 				math.Min(0.999, all[i].squaredCorrelation(j)), what(all[i])), advice})
+		} else if i := slices.IndexFunc(all, func(o *telling) bool { return opinions && ranks.of(o.output.Name, j) > leakCorrelation }); i >= 0 {
+			nearly = append(nearly, Oddity{"", fmt.Sprintf("the feature %s has a squared rank correlation of %.3g with %s", s.place(j),
+				math.Min(0.999, ranks.of(all[i].output.Name, j)), what(all[i])), advice})
 		}
 	}
 	return alone, nearly

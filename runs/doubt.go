@@ -7,10 +7,13 @@ import (
 	"github.com/amtrl/amtrl/pipeline"
 )
 
-// doubt returns why the recommended method may be no better than Constant, by the last round of each method. It returns
-// "" where the method errs less and is certainly better: over the rows of the score, or because it makes the left-out
-// labels of the target's samples e times as likely. It also returns "" where the samples are too few to choose a
-// method, which the reason of the recommendation says already.
+// nextToNothing is the part of Constant's error below which the error of numbers hints at features that are the label.
+const nextToNothing = 1e-4
+
+// doubt returns why the recommended method may be no better than Constant, by the last round of each method, or why its
+// error may be too good to be true. It returns "" where the method errs less and is certainly better: over the rows of the
+// score, or because it makes the left-out labels of the target's samples e times as likely. It also returns "" where the
+// samples are too few to choose a method, which the reason of the recommendation says already.
 func (r *Result) doubt(last []*pipeline.Epoch, of samples) string {
 	lastOf := func(method string) *pipeline.Epoch {
 		i := slices.IndexFunc(last, func(e *pipeline.Epoch) bool { return e.Method == method })
@@ -38,6 +41,8 @@ func (r *Result) doubt(last []*pipeline.Epoch, of samples) string {
 	switch {
 	case likelier && noLess:
 		return best.Method + "'s error is no lower than constant's, though it makes the labels of the target's samples likelier"
+	case best.Losses != nil && constant.LogLoss == 0 && best.Score.Value < nextToNothing*constant.Score.Value:
+		return best.Method + "'s error is less than a ten-thousandth of constant's: some features may be the label, or known only after it"
 	case likelier || better:
 		return ""
 	case noLess:

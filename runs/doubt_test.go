@@ -51,12 +51,18 @@ func TestDoubt(t *testing.T) {
 		"no constant":                      {classes(pipeline.Active, 27, 41), classes(pipeline.Target, 20, 30), ""},
 		"numbers by chance": {numbers(pipeline.Active, 0.9, 0.5), numbers(pipeline.Constant, 1, 0.1),
 			"that active errs less than constant may be chance" + chance},
-		"numbers by chance, labels likelier": {left(numbers(pipeline.Active, 0.9, 0.5), 0.96), left(numbers(pipeline.Constant, 1, 0.1), 1), ""},
+		"numbers by chance, labels likelier": {
+			left(numbers(pipeline.Active, 0.9, 0.5), 0.96), left(numbers(pipeline.Constant, 1, 0.1), 1), ""},
 		"numbers by chance, labels as likely": {left(numbers(pipeline.Active, 0.9, 0.5), 0.97), left(numbers(pipeline.Constant, 1, 0.1), 1),
 			"that active errs less than constant may be chance" + chance},
 		"numbers for sure": {numbers(pipeline.Active, 0.5, 0.2), numbers(pipeline.Constant, 1, 0.1), ""},
-		"exact, less":      {exact(pipeline.Active, 0.1), exact(pipeline.Constant, 0.2), ""},
-		"exact, more":      {exact(pipeline.Active, 0.2), exact(pipeline.Constant, 0.2), "active errs no less than constant" + chance},
+		"numbers that features know": {numbers(pipeline.Active, 9e-5, 1e-6), numbers(pipeline.Constant, 1, 0.1),
+			"active's error is less than a ten-thousandth of constant's: some features may be the label, or known only after it"},
+		"numbers that are all but certain": {numbers(pipeline.Active, 2e-4, 1e-6), numbers(pipeline.Constant, 1, 0.1), ""},
+		"exact, next to nothing":           {exact(pipeline.Active, 0), exact(pipeline.Constant, 0.2), ""},
+		"exact, less":                      {exact(pipeline.Active, 0.1), exact(pipeline.Constant, 0.2), ""},
+		"exact, more": {exact(pipeline.Active, 0.2), exact(pipeline.Constant, 0.2),
+			"active errs no less than constant" + chance},
 	} {
 		r := Result{Recommended: c.best.Method}
 		must.Equal(t, r.doubt([]*pipeline.Epoch{c.best, c.constant}, samples{rows, 0, float64(rows)}), c.want, "%s", name)

@@ -1,0 +1,82 @@
+package dataset
+
+import (
+	"cmp"
+	"slices"
+
+	"gonum.org/v1/gonum/stat"
+)
+
+// rankedRows is the largest number of labelled rows whose order is looked at.
+const rankedRows = 2000
+
+// rankCorrelations holds, by column of numeric labels and by feature, the squared correlation of their ranks (Spearman 1904).
+type rankCorrelations map[string][]float64
+
+// of returns the squared rank correlation of a feature with a column of labels, 0 where it is not known.
+func (r rankCorrelations) of(column string, feature int) float64 {
+	if all := r[column]; all != nil {
+		return all[feature]
+	}
+	return 0
+}
+
+// rankCorrelations compares the order of the labels that are numbers with that of each of the first features, over rows of all sources,
+// evenly chosen. A feature that rises wherever the label does, or falls, tells it whatever the curve. It returns nil for classes.
+func (s *Set) rankCorrelations(features int) rankCorrelations {
+	if s.Binary {
+		return nil
+	}
+	out := rankCorrelations{}
+	columns, values := s.labelNumbers()
+	for _, column := range columns {
+		every, at := (len(values[column])+rankedRows-1)/rankedRows, 0
+		var labels []float64
+		rows := make([][]float64, features) // by feature
+		for i := range s.Tasks {
+			t := &s.Tasks[i]
+			if t.Output.Name != column {
+				continue
+			}
+			p := s.Pools[t.Pool]
+			for r := range t.labelledRows {
+				if at++; at%every != 0 {
+					continue
+				}
+				labels = append(labels, float64(t.Labels[r]))
+				for j := range rows {
+					rows[j] = append(rows[j], float64(p.feature(int(r)*p.Cols+j)))
+				}
+			}
+		}
+		if len(labels) < 2*tellingRows {
+			continue
+		}
+		of, all := ranksOf(labels), make([]float64, features)
+		for j, x := range rows {
+			if c := stat.Correlation(ranksOf(x), of, nil); c == c {
+				all[j] = c * c
+			}
+		}
+		out[column] = all
+	}
+	return out
+}
+
+// ranksOf returns the ranks of values, of which equal ones share the mean of theirs.
+func ranksOf(values []float64) []float64 {
+	order := upTo(len(values))
+	slices.SortFunc(order, func(a, b int32) int { return cmp.Compare(values[a], values[b]) })
+	out := make([]float64, len(values))
+	for i := 0; i < len(order); {
+		j := i
+		for j < len(order) && values[order[j]] == values[order[i]] {
+			j++
+		}
+		for _, r := range order[i:j] {
+			out[r] = float64(i+j-1) / 2
+		}
+		i = j
+	}
+	return out
+}
