@@ -218,6 +218,9 @@ func (t *parquetTable) Scan(q Query, f func(*Batch) error) (err error) {
 		return err
 	}
 	for _, group := range t.parquet.Metadata().RowGroups {
+		if group.NumRows == 0 { // without pages, so that the offsets of its columns mean nothing
+			continue
+		}
 		if q.Next != nil && q.Next(b.First) >= b.First+group.NumRows {
 			b.First += group.NumRows
 			continue

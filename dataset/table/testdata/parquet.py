@@ -125,6 +125,15 @@ for kind, (arrow, dtype) in KINDS.items():
 x = numbers(np.float32)
 x[:] = 0.25  # the dictionary has this one value
 write("constant", pa.table({"x": pa.array(list(x), pa.list_(pa.float32()))}), x, ["x"])
+# Row groups without rows: all of them, and some among others.
+few = pa.table({**scalars(), "x": pa.array(list(x), pa.list_(pa.float32()))})
+for version in ("1.0", "2.0"):
+    for codec in ("none", "snappy"):
+        write(f"empty-{codec}-{version}", few.slice(0, 0), x[:0], ["x"], compression=codec, data_page_version=version)
+write("among", few, x, ["x"])
+with pq.ParquetWriter(f"{folder}/among.parquet", few.schema) as out:
+    for lo, hi in ((0, 0), (0, 300), (300, 300), (300, ROWS), (ROWS, ROWS)):
+        out.write_table(few.slice(lo, hi - lo))
 nested = pa.table({"meta": pa.array([{"site": "a", "n": i} for i in range(ROWS)]), "x": pa.array(list(x), pa.list_(pa.float32()))})
 pq.write_table(nested, f"{folder}/nested.parquet")
 json.dump({"scalars": {"meta.site": ["a"] * ROWS, "meta.n": [str(i) for i in range(ROWS)]}, "features": ["x"], "vectors": x.tolist()},
