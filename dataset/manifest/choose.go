@@ -109,7 +109,15 @@ func (g *guesser) chooseRoles(ctx context.Context, m *Manifest, known Known, inp
 	if m.Source == "" {
 		return g.refuseSource(m, inputs[0].Path)
 	}
-	m.ID = known.ID
+	if m.ID = known.ID; m.ID == "" {
+		m.ID = g.pickID(known)
+	}
+	return nil
+}
+
+// pickID takes and returns the column that looks most like the id, or returns an empty string. A column that is known to have repeated
+// values is none.
+func (g *guesser) pickID(known Known) string {
 	every := []string{"*"}
 	unsaid := func(c *column) bool { return !slices.Contains(known.Features, c.Name) }
 	for _, of := range []struct {
@@ -122,11 +130,11 @@ func (g *guesser) chooseRoles(ctx context.Context, m *Manifest, known Known, inp
 		{every, func(c *column) bool { return c.serials() && unsaid(c) }},
 		{every, func(c *column) bool { return c.drawnOnce && c.missing == 0 && unsaid(c) }},
 	} {
-		if m.ID == "" {
-			m.ID = g.pick(of.names, of.fits)
+		if name := g.pick(of.names, func(c *column) bool { return c.again == nil && of.fits(c) }); name != "" {
+			return name
 		}
 	}
-	return nil
+	return ""
 }
 
 func (g *guesser) chooseFeatures(m *Manifest, known Known, file string, columns []table.Column) error {

@@ -67,18 +67,30 @@ func (c *column) serialWords() bool {
 	return len(beginnings) == 1 || rowsPerBeginning*len(beginnings) <= c.rows
 }
 
-// dropRepeatedID drops an id that was guessed from its values if not every row has a value of its own.
+// dropRepeatedID drops an id that was guessed if not every row has a value of its own. One that was guessed from its name, or numbers the
+// rows, was looked at in the first file; where there are others, their rows count too, and another column that looks like the id is taken.
 func (g *guesser) dropRepeatedID(ctx context.Context, m *Manifest, known Known, inputs []Input) error {
-	c := g.column(m.ID)
-	if known.ID != "" || c == nil || !c.serials() && (!c.drawnOnce || c.numbered()) || c.named(idNames) {
-		return nil
-	}
-	all, err := everyOnce(ctx, inputs, m.ID)
-	if err == nil && all == nil {
+	for c := g.column(m.ID); known.ID == "" && c != nil; c = g.column(m.ID) {
+		if (c.serials() || c.drawnOnce && !c.numbered()) && !c.named(idNames) {
+			all, err := everyOnce(ctx, inputs, m.ID)
+			if err == nil && all == nil {
+				delete(g.taken, m.ID)
+				m.ID = ""
+			}
+			return err
+		}
+		if len(inputs) < 2 {
+			return nil
+		}
+		again, err := readRepeats(ctx, inputs, m.ID)
+		if err != nil || again == nil {
+			return err
+		}
+		c.again = again
 		delete(g.taken, m.ID)
-		m.ID = ""
+		m.ID = g.pickID(known)
 	}
-	return err
+	return nil
 }
 
 // everyOnce reads all rows and describes the values of a column. It returns nil where not each row has a value of its own, or there are

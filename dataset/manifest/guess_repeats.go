@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"hash/maphash"
+	"slices"
 	"strings"
 
 	"github.com/amtrl/amtrl/dataset/table"
@@ -11,15 +12,19 @@ import (
 )
 
 // repeats says which values of a column are there more than once: twice of all values, the first of them word, which is in the rows at the
-// places first and again.
+// places first and again. Where a row lacks a value, lacks says which.
 type repeats struct {
 	twice, values            int
+	lacks                    string
 	in                       string // which rows were read, where not all were
 	word, first, again, name string
 }
 
 // String is the reason why the column is not the id.
 func (r *repeats) String() string {
+	if r.lacks != "" {
+		return "no id: no value in " + r.lacks
+	}
 	return fmt.Sprintf("%s%s, the first %q in %s and %s; if it is the id, mend them, then --id %s", repeatedIDs(r.twice, r.values), r.in,
 		text.OneLine(r.word, 40), r.first, r.again, text.ShellQuote(r.name))
 }
@@ -43,20 +48,20 @@ func (g *guesser) findRepeats(ctx context.Context, m *Manifest, known Known, inp
 	}
 	for _, c := range g.columns {
 		once := c.missing == 0 && (c.serials() || c.drawnOnce) // in the rows looked at
-		if g.taken[c.Name] || !once && !c.nearlyID() {
+		if g.taken[c.Name] || c.again != nil || !once && !c.nearlyID() {
 			continue
 		}
 		if c.again, err = readRepeats(ctx, inputs, c.Name); err != nil {
 			return err
 		}
-		if !once && c.again != nil && 2*c.again.twice >= c.again.values {
+		if c.again != nil && (c.again.lacks != "" || !once && 2*c.again.twice >= c.again.values) {
 			c.again = nil
 		}
 	}
 	return nil
 }
 
-// readRepeats reads a column of all rows, up to countRows of them. It returns nil where a row has no value or each has its own.
+// readRepeats reads a column of all rows, up to countRows of them. It returns nil where each has a value of its own.
 func readRepeats(ctx context.Context, inputs []Input, name string) (*repeats, error) {
 	type place struct {
 		row        int64
@@ -80,16 +85,24 @@ func readRepeats(ctx context.Context, inputs []Input, name string) (*repeats, er
 		if err != nil {
 			return nil, err
 		}
-		none := false
+		if !slices.ContainsFunc(t.Columns(), func(c table.Column) bool { return c.Name == name }) {
+			t.Close()
+			return &repeats{lacks: in.Path}, nil
+		}
+		lacks := ""
 		err = t.Scan(table.Query{Scalars: []string{name}}, func(b *table.Batch) error {
 			v := &b.Scalars[0]
 			for i := range b.Rows {
+				here := place{b.First + int64(i), int32(file), int32(b.Line(i)), false}
 				word := v.Word(i)
-				if none = v.Lacks(i) || word == "" || text.LooksMissing(word); none || rows == countRows {
+				if v.Lacks(i) || word == "" || text.LooksMissing(word) {
+					lacks = where(here)
+				}
+				if lacks != "" || rows == countRows {
 					return errEnough
 				}
 				rows++
-				key, here := maphash.String(wordSeed, word), place{b.First + int64(i), int32(file), int32(b.Line(i)), false}
+				key := maphash.String(wordSeed, word)
 				switch old, known := at[key]; {
 				case !known:
 					at[key] = here
@@ -105,8 +118,8 @@ func readRepeats(ctx context.Context, inputs []Input, name string) (*repeats, er
 		})
 		t.Close()
 		switch {
-		case none:
-			return nil, nil
+		case lacks != "":
+			return &repeats{lacks: lacks}, nil
 		case err == errEnough:
 			r.in = fmt.Sprintf(" in the first %d rows", rows)
 		case err != nil:

@@ -3,6 +3,7 @@ package manifest
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -71,4 +72,51 @@ func TestLookAtIDsOfSeveralFiles(t *testing.T) {
 	g := must.Get(Look(t.Context(), filepath.Join(dir, "m.yaml"), files, Known{}))(t)
 	must.EqualSlices(t, g.Others, []string{fmt.Sprintf(`sample (repeated ids: 1 of 79 values more than once, the first "S39" in %s: line 41 `+
 		"and %s: line 2; if it is the id, mend them, then --id sample)", files[0], files[1])}, "columns that are not used")
+}
+
+// Several files are judged like one: an id that is repeated, or lacks a value, in another file is not used, with the places, and another
+// column of ids is taken.
+func TestLookAtNamedIDsOfSeveralFiles(t *testing.T) {
+	rng := testrand.New(t)
+	const (
+		rows = 60
+		mend = "if it is the id, mend them, then --id id)"
+	)
+	at := rng.IntN(rows)
+	for _, c := range []struct {
+		ids  func(file, i int) string
+		more bool // whether there is another column of ids
+		id   string
+		want string // reason why the column id is not used
+	}{
+		{func(file, i int) string { return fmt.Sprint("r", file*rows+i) }, false, "id", ""},
+		{func(file, i int) string { return fmt.Sprint(file*rows + i) }, true, "id", ""},
+		{func(_, i int) string { return fmt.Sprint("r", i) }, false, "",
+			`id (repeated ids: 60 of 60 values more than once, the first "r0" in FILE0: line 2 and FILE1: line 2; ` + mend},
+		{func(_, i int) string { return fmt.Sprint(i) }, true, "uuid",
+			`id (repeated ids: 60 of 60 values more than once, the first "0" in FILE0: line 2 and FILE1: line 2; ` + mend},
+		{func(file, i int) string {
+			if file == 1 && i == at {
+				return ""
+			}
+			return fmt.Sprint("r", file*rows+i)
+		}, true, "uuid", fmt.Sprintf("id (no id: no value in FILE1: line %d)", at+2)},
+	} {
+		dir := t.TempDir()
+		var files []string
+		for k, name := range []string{"paris", "oslo"} {
+			files = append(files, filepath.Join(dir, name+".csv"))
+			columns := []columnOf{{"id", func(i int) string { return c.ids(k, i) }},
+				{"x", func(int) string { return fmt.Sprint(rng.NormFloat64()) }},
+				{"label", func(int) string { return []string{"p", "q"}[rng.IntN(2)] }}}
+			if c.more {
+				columns = append(columns, columnOf{"uuid", func(i int) string { return fmt.Sprint("u", rows*k+i) }})
+			}
+			writeTable(t, files[k], rows, columns...)
+		}
+		g := must.Get(Look(t.Context(), filepath.Join(dir, "m.yaml"), files, Known{}))(t)
+		must.Equal(t, g.ID, c.id, "the id")
+		want := strings.NewReplacer("FILE0", files[0], "FILE1", files[1]).Replace(c.want)
+		must.Hold(t, want == "" || slices.Contains(g.Others, want), "%q, expected %q", g.Others, want)
+	}
 }
