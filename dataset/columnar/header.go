@@ -33,7 +33,7 @@ func labelsFile(output int) string { return fmt.Sprintf("labels-%d.npy", output)
 const version = 1
 
 // reading is the version of how cells are interpreted. Imports that interpreted them in another way are no longer found.
-const reading = 2
+const reading = 3
 
 // header is the content of data.json. It describes the arrays of a folder.
 type header struct {

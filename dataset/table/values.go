@@ -36,8 +36,11 @@ func (v *Values) Lacks(i int) bool {
 // IsEmpty reports whether row i has no value, NaN, or a text of white space alone.
 func (v *Values) IsEmpty(i int) bool { return v.Lacks(i) || v.Text != nil && v.Word(i) == "" }
 
+// maxWhole bounds the whole numbers that are integers stored as float64, each of which it can tell from its neighbours.
+const maxWhole = 1 << 53
+
 // Name returns the value of row i as text: integers in decimal, booleans as true and false, numbers in the fewest digits that read back the
-// same.
+// same. Whole numbers up to 2^53 are written like integers, which programs store as numbers where cells are missing.
 func (v *Values) Name(i int) string {
 	switch {
 	case v.Text != nil:
@@ -46,6 +49,9 @@ func (v *Values) Name(i int) string {
 		return strconv.FormatInt(v.Ints[i], 10)
 	case v.Bools != nil:
 		return strconv.FormatBool(v.Bools[i])
+	}
+	if x := v.Numbers[i]; x == math.Trunc(x) && math.Abs(x) <= maxWhole {
+		return strconv.FormatFloat(x, 'f', -1, 64)
 	}
 	return strconv.FormatFloat(v.Numbers[i], 'g', -1, 64)
 }
