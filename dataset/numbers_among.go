@@ -3,7 +3,6 @@ package dataset
 import (
 	"fmt"
 	"math"
-	"strconv"
 	"strings"
 
 	"github.com/amtrl/amtrl/dataset/table"
@@ -72,7 +71,7 @@ func (a *NumbersAmong) Advice() string {
 
 // readsAsNumber reports whether the name of a class is a finite number, also one with commas, and whether it is a whole one.
 func readsAsNumber(class string) (is, whole bool) {
-	x, err := strconv.ParseFloat(strings.TrimSpace(class), 64)
+	x, err := text.ParseNumber(strings.TrimSpace(class))
 	switch {
 	case err == nil:
 		return !math.IsInf(x, 0) && x == x, x == math.Trunc(x)

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/amtrl/amtrl/internal/atomicfile"
@@ -71,7 +70,7 @@ func ReadSourceValues(path, column string, least, most float64) (*SourceValues, 
 		}
 		line, _ := r.FieldPos(value)
 		name := text.OneLine(row[source], maxQuoted)
-		v, err := strconv.ParseFloat(row[value], 64)
+		v, err := text.ParseNumber(row[value])
 		if err != nil || !(v >= least && v <= most) {
 			return nil, fmt.Errorf("%s: line %d: %s of %s: expected a number from %g to %g, found %q",
 				path, line, column, name, least, most, text.OneLine(row[value], maxQuoted))

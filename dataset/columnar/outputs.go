@@ -5,7 +5,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/amtrl/amtrl/dataset/manifest"
@@ -97,7 +96,7 @@ func sortedClasses(index map[string]int32) []string {
 	names := slices.Sorted(maps.Keys(index))
 	numbers := map[string]float64{}
 	for _, n := range names {
-		x, err := strconv.ParseFloat(n, 64)
+		x, err := text.ParseNumber(n)
 		if err != nil {
 			return names
 		}

@@ -54,3 +54,18 @@ func TestNines(t *testing.T) {
 		must.Equal(t, table.Nines(x), want, "%v", x)
 	}
 }
+
+// Codes with an underscore between digits are words, neither features nor numeric labels.
+func TestLookAtCodesWithUnderscores(t *testing.T) {
+	rng := testrand.New(t)
+	code := func(int) string { return fmt.Sprint(rng.IntN(9), "_", 10+rng.IntN(3)) }
+	file := filepath.Join(t.TempDir(), "rows.csv")
+	writeTable(t, file, 300, columnOf{"site", func(i int) string { return fmt.Sprint("s", i%4) }},
+		columnOf{"x", func(int) string { return fmt.Sprint(rng.NormFloat64()) }}, columnOf{"shelf", code}, columnOf{"label", code})
+	g := must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{}))(t)
+	must.EqualSlices(t, g.Features, []string{"x"}, "features")
+	must.Equal(t, g.Labels[0].Type, Classes, "the type of the label")
+	must.Hold(t, !g.Ordered(0), "classes are numbers")
+	_, err := Parse("m.yaml", []byte(strings.Replace(g.Text(), "columns:", "columns:\n  missing: {x: [-9_99]}", 1)))
+	must.Fail(t, "a code -9_99", err, "expected a number that stands for none")
+}

@@ -157,7 +157,7 @@ func (r reader) truth(dst *bool) func(*yaml.Node) error {
 // positive reads a number above 0.
 func (r reader) positive(dst *float64, expected string) func(*yaml.Node) error {
 	return func(n *yaml.Node) error {
-		v, err := strconv.ParseFloat(n.Value, 64)
+		v, err := text.ParseNumber(n.Value)
 		if err != nil || n.Kind != yaml.ScalarNode || !(v > 0 && v <= table.MaxFeature) {
 			return r.fault(n, expected)
 		}
@@ -267,7 +267,7 @@ func (r reader) codes(n *yaml.Node, m *Manifest) error {
 		}
 		c := table.Codes{Column: key.Value}
 		for _, of := range values {
-			x, err := strconv.ParseFloat(of.Value, 64)
+			x, err := text.ParseNumber(of.Value)
 			if err != nil || of.Kind != yaml.ScalarNode || x-x != 0 {
 				return r.fault(of, "a number that stands for none")
 			}
@@ -291,7 +291,7 @@ func (r reader) costs(n *yaml.Node, m *Manifest) error {
 	m.Sources.Cost = map[string]float64{}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := n.Content[i], n.Content[i+1]
-		v, err := strconv.ParseFloat(value.Value, 64)
+		v, err := text.ParseNumber(value.Value)
 		if err != nil || value.Kind != yaml.ScalarNode || !(v >= dataset.MinCost && v <= dataset.MaxCost) {
 			return r.fault(value, fmt.Sprintf("a cost from %g to %g", dataset.MinCost, dataset.MaxCost))
 		}

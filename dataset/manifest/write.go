@@ -175,7 +175,7 @@ func (g *Guess) maybeText() string {
 // Ordered reports whether the classes of a label, three or more, are all numbers: as classes they have no order.
 func (g *Guess) Ordered(label int) bool {
 	for name := range g.Classes[label] {
-		if _, err := strconv.ParseFloat(name, 64); err != nil {
+		if _, err := text.ParseNumber(name); err != nil {
 			return false
 		}
 	}

@@ -5,8 +5,9 @@ import (
 	"iter"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
+
+	"github.com/amtrl/amtrl/internal/text"
 )
 
 // grouped matches numbers with points between thousands and a decimal comma, groups those with several points between thousands alone, and
@@ -25,7 +26,7 @@ func HasDecimalComma(s string) bool {
 	if !has || whole == "" || part == "" || !isDigit(whole[len(whole)-1]) || !isDigit(part[0]) {
 		return false
 	}
-	_, err := strconv.ParseFloat(whole+"."+part, 64)
+	_, err := text.ParseNumber(whole + "." + part)
 	return err == nil || grouped.MatchString(s)
 }
 
@@ -43,7 +44,7 @@ func withPoint(s string) (plain string, ok bool) {
 	case groups.MatchString(s):
 		return strings.ReplaceAll(s, ".", ""), true
 	case strings.Contains(s, "."):
-		_, err := strconv.ParseFloat(s, 64)
+		_, err := text.ParseNumber(s)
 		return s, err != nil
 	}
 	return s, true
@@ -64,7 +65,7 @@ func (n *signs) add(cell string) {
 	n.there++
 	decimal, apart := HasDecimalComma(cell), HasThousands(cell)
 	plain, ok := withPoint(cell)
-	_, err := strconv.ParseFloat(plain, 64)
+	_, err := text.ParseNumber(plain)
 	switch {
 	case decimal || err == nil:
 		n.numbers++
@@ -137,10 +138,10 @@ func separatorOf(r *bufio.Reader) rune {
 // count.
 func commaOf(r *bufio.Reader) rune {
 	const longest, commas = 1 << 15, ",;\t"
-	text, _ := r.Peek(longest)
+	head, _ := r.Peek(longest)
 	var counts [2][len(commas)]int
 	row, quoted := 0, false
-	for _, c := range text {
+	for _, c := range head {
 		switch at := strings.IndexByte(commas, c); {
 		case c == '"':
 			quoted = !quoted

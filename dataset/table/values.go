@@ -82,7 +82,7 @@ func (v *Values) Number(i int) (x float64, ok bool) {
 	switch {
 	case v.Text != nil:
 		plain, ok := v.Plain(i)
-		x, err := strconv.ParseFloat(strings.TrimSpace(plain), 64)
+		x, err := text.ParseNumber(strings.TrimSpace(plain))
 		return x, ok && err == nil
 	case v.Ints != nil:
 		return float64(v.Ints[i]), true
@@ -98,7 +98,7 @@ func (v *Values) Number(i int) (x float64, ok bool) {
 // parseFeature parses a number, or true as 1 and false as 0, in any capitalisation, since programs differ in it. A number beyond float64
 // becomes infinite.
 func parseFeature(word string) (x float64, ok bool) {
-	x, err := strconv.ParseFloat(word, 64)
+	x, err := text.ParseNumber(word)
 	switch {
 	case err == nil || errors.Is(err, strconv.ErrRange):
 		return x, true

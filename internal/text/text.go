@@ -87,6 +87,15 @@ func plainValue(s string) string {
 // Number returns the shortest text that is read back as the same number.
 func Number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
+// ParseNumber is the float64 that a decimal number is, or a word for NaN or an infinite number, and an error for any other text. Unlike
+// [strconv.ParseFloat] it takes neither digits with an underscore between them, as in the code 4_15, nor hexadecimal ones.
+func ParseNumber(s string) (float64, error) {
+	if strings.IndexByte(s, '_') >= 0 || strings.IndexByte(s, 'x') >= 0 || strings.IndexByte(s, 'X') >= 0 {
+		return 0, &strconv.NumError{Func: "ParseNumber", Num: strings.Clone(s), Err: strconv.ErrSyntax}
+	}
+	return strconv.ParseFloat(s, 64)
+}
+
 // Printable reports whether s is valid UTF-8 without control characters, such as a line break, and without characters
 // that change the direction of what follows.
 func Printable(s string) bool {

@@ -1,11 +1,15 @@
 package text
 
 import (
+	"errors"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
+	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
@@ -169,5 +173,32 @@ func TestIndexSame(t *testing.T) {
 		if got := IndexSame([]string{"true", "TRUE", "false", "1", "1.0", "-0"}, s); got != want {
 			t.Errorf("IndexSame of %q is %d, expected %d", s, got, want)
 		}
+	}
+}
+
+// Numbers in any decimal form, infinite ones and NaN are read as strconv reads them. What it reads besides is no number: hexadecimal
+// digits, and an underscore anywhere.
+func TestParseNumber(t *testing.T) {
+	rng := testrand.New(t)
+	same := func(s string) {
+		x, err := ParseNumber(s)
+		want, wrong := strconv.ParseFloat(s, 64)
+		must.Equal(t, math.Float64bits(x), math.Float64bits(want), "the number %q", s)
+		must.Equal(t, err == nil, wrong == nil, "%q is a number", s)
+		must.Equal(t, errors.Is(err, strconv.ErrRange), errors.Is(wrong, strconv.ErrRange), "%q is out of range", s)
+	}
+	for range 300 {
+		x := rng.NormFloat64() * math.Pow(10, float64(rng.IntN(40)-20))
+		s := strconv.FormatFloat(x, "eEfgG"[rng.IntN(5)], -1, 64)
+		same(s)
+		at := 1 + rng.IntN(len(s))
+		for _, bad := range []string{s[:at] + "_" + s[at:], strconv.FormatFloat(x, 'x', -1, 64), strconv.FormatFloat(x, 'X', -1, 64)} {
+			_, err := ParseNumber(bad)
+			must.Is(t, err, strconv.ErrSyntax, "%q", bad)
+		}
+	}
+	for _, s := range []string{"", "a", "+5", ".5", "5.", "inf", "-Inf", "+Infinity", "infinity", "nan", "NaN", "-nan", "1e400",
+		"-1e400", "1 2", "0b1", "1,5"} {
+		same(s)
 	}
 }
