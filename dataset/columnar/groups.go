@@ -18,7 +18,7 @@ type groupNumbers struct {
 // number returns the number of the group of row i, or -1 where the cell is missing, is white space alone, or has a word that stands for
 // none. A whole number names the same group with and without zero decimals, which programs write in columns with missing cells.
 func (g *groupNumbers) number(v *table.Values, i int) int32 {
-	if v.IsMissing(i) {
+	if v.Lacks(i) {
 		return -1
 	}
 	name := text.Whole(v.Word(i))

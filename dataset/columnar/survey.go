@@ -216,7 +216,7 @@ func (s *survey) sourceOf(b *table.Batch, c columns, i int) (*sourceRows, error)
 	name := c.fileSource
 	if c.source >= 0 {
 		v := &b.Scalars[c.source]
-		if v.IsMissing(i) || v.Word(i) == "" {
+		if v.IsEmpty(i) {
 			return nil, b.Fault(i, s.manifest.Source, "the name of a source, found none")
 		}
 		name = v.Word(i)
@@ -297,7 +297,7 @@ func (s *survey) addID(b *table.Batch, c columns, i int, r *sourceRows) error {
 		return nil
 	}
 	v := &b.Scalars[c.id]
-	if v.IsMissing(i) || v.Word(i) == "" { // which no answer could name
+	if v.IsEmpty(i) { // which no answer could name
 		return b.Fault(i, s.manifest.ID, "an id, found none")
 	}
 	id := v.Name(i)
@@ -329,7 +329,7 @@ func (s *survey) addCost(b *table.Batch, c columns, i int, r *sourceRows) error 
 func (s *survey) isTest(b *table.Batch, c columns, i int) (bool, error) {
 	word := c.fileSplit
 	if c.split >= 0 {
-		if v := &b.Scalars[c.split]; !v.IsMissing(i) {
+		if v := &b.Scalars[c.split]; !v.Lacks(i) {
 			word = v.Word(i)
 		}
 	} else if word == "" {

@@ -106,7 +106,7 @@ func everyOnce(ctx context.Context, inputs []Input, name string) (*column, error
 			v := &b.Scalars[0]
 			for i := range b.Rows {
 				key := maphash.String(wordSeed, v.Word(i))
-				if v.IsMissing(i) || seen[key] || len(seen) == countRows {
+				if v.IsEmpty(i) || seen[key] || len(seen) == countRows {
 					return errEnough
 				}
 				seen[key] = true

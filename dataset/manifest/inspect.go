@@ -358,7 +358,7 @@ func gaps(v *table.Values, rows int) int {
 
 // add counts row i of a batch and returns its source: the given one, or where that is empty what the source column says.
 func (c *counts) add(b *table.Batch, i int, source string) string {
-	if v := b.Scalars[len(c.labels):]; source == "" && !v[0].IsMissing(i) {
+	if v := b.Scalars[len(c.labels):]; source == "" && !v[0].Lacks(i) {
 		source = v[0].Word(i)
 	}
 	if source == "" && c.nameless == "" {

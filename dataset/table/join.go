@@ -267,7 +267,7 @@ func (t *joined) fill(b *Batch, id int) error {
 
 // find returns the row of the vector that belongs to row i of a batch. A missing id, or one without a vector, is an error.
 func (t *joined) find(b *Batch, ids *Values, i int) (int64, error) {
-	if ids.IsMissing(i) {
+	if ids.Lacks(i) {
 		return 0, b.Fault(i, t.id, "an id, found none")
 	}
 	name := ids.Name(i)
