@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -39,6 +40,7 @@ var errDone = errors.New("done")
 // findKeys adds the keys of the first rows to the columns or, where rows is 0, reads on until all wanted keys are found. It returns the
 // number of rows that it has seen.
 func (t *jsonlTable) findKeys(rows int, wanted []string) (n int, err error) {
+	var has []bool // by column: whether the row has it
 	err = t.objects(func(line int, raw []byte, _ int64) error {
 		if n++; n > rows && rows > 0 {
 			return errDone
@@ -48,6 +50,7 @@ func (t *jsonlTable) findKeys(rows int, wanted []string) (n int, err error) {
 		if open, err := dec.Token(); err != nil || open != json.Delim('{') {
 			return t.fault(line, errObject)
 		}
+		clear(has)
 		for dec.More() {
 			key, err := dec.Token()
 			var value json.RawMessage
@@ -60,6 +63,11 @@ func (t *jsonlTable) findKeys(rows int, wanted []string) (n int, err error) {
 			if err := t.addKey(line, key.(string), value); err != nil {
 				return err
 			}
+			at := t.seen[key.(string)]
+			if has = append(has, make([]bool, len(t.columns)-len(has))...); has[at] {
+				return t.fault(line, errTwice(strconv.Quote(key.(string))))
+			}
+			has[at] = true
 		}
 		if _, err := dec.Token(); err != nil { // the object goes on
 			return t.fault(line, syntaxOf(raw))
@@ -112,6 +120,11 @@ func (t *jsonlTable) addKey(line int, key string, value json.RawMessage) error {
 
 var errObject = errors.New("expected a JSON object on each line, or a list of objects, such as " +
 	`{"label": "good", "embedding": [0.5, 2]}`)
+
+// errTwice is the error of a row with a key, in quotes, that is there before.
+func errTwice(key string) error {
+	return fmt.Errorf("expected each key once, found %s again", text.OneLine(key, maxQuoted))
+}
 
 // syntaxOf returns the error of a row that is not JSON, with the place in the row.
 func syntaxOf(raw []byte) error {
@@ -243,6 +256,9 @@ func (t *jsonlTable) Scan(q Query, f func(*Batch) error) error {
 		}
 		if !row.read(raw) {
 			return t.fault(line, syntaxOf(raw))
+		}
+		if row.twice {
+			return t.fault(line, errTwice(row.key))
 		}
 		if b.Read = read; !t.list {
 			b.lines = append(b.lines, line)

@@ -10,6 +10,9 @@ import (
 type objectReader struct {
 	at     map[string]int // place of each key among values
 	values []json.RawMessage
+	// twice says whether the last object that was read has one of the keys more than once, and key is the first of these.
+	twice bool
+	key   string
 }
 
 func newObjectReader(keys []string) *objectReader {
@@ -32,13 +35,14 @@ func (r *objectReader) places(keys []string) []int {
 	return places
 }
 
-// read sets the values to those of an object, which are parts of raw and nil for a key that the object lacks. Of a key
-// that occurs twice the last value counts. It reports whether raw is JSON; raw begins with a brace.
+// read sets the values to those of an object, which are parts of raw and nil for a key that the object lacks. Of a key that occurs twice,
+// which twice says, it sets the last value. It reports whether raw is JSON; raw begins with a brace.
 func (r *objectReader) read(raw []byte) bool {
 	if !json.Valid(raw) {
 		return false
 	}
 	clear(r.values)
+	r.twice = false
 	for i := skipSpace(raw, 1); raw[i] != '}'; {
 		end := valueEnd(raw, i)
 		at, wanted := 0, false
@@ -49,9 +53,13 @@ func (r *objectReader) read(raw []byte) bool {
 			json.Unmarshal(raw[i:end], &unquoted)
 			at, wanted = r.at[unquoted]
 		}
+		key := raw[i:end]
 		i = skipSpace(raw, skipSpace(raw, end)+1)
 		end = valueEnd(raw, i)
 		if wanted {
+			if r.values[at] != nil && !r.twice {
+				r.twice, r.key = true, string(key)
+			}
 			r.values[at] = raw[i:end:end]
 		}
 		if i = skipSpace(raw, end); raw[i] == ',' {

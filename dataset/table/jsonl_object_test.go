@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -48,13 +49,25 @@ func anyObject(rng *rand.Rand, depth int) string {
 	return "{" + strings.Repeat(" ", rng.IntN(2)) + strings.Join(parts, " ,") + strings.Repeat("\r", rng.IntN(2)) + "}"
 }
 
-// The values of an object are those that encoding/json finds, and what it refuses is refused.
+// countKeys counts the keys of an object.
+func countKeys(t *testing.T, raw []byte) map[string]int {
+	dec, n := json.NewDecoder(bytes.NewReader(raw)), map[string]int{}
+	must.Get(dec.Token())(t)
+	for dec.More() {
+		n[must.Get(dec.Token())(t).(string)]++
+		var value json.RawMessage
+		must.Do(t, dec.Decode(&value))
+	}
+	return n
+}
+
+// The values of an object are those that encoding/json finds, what it refuses is refused, and it is said where a key occurs twice.
 func TestObjectReader(t *testing.T) {
 	rng := testrand.New(t)
 	keys := []string{"", "a", "b", "aa", "ab", "é", `"`, "{", "a", "\ufffd", "\n"}
 	r := newObjectReader(keys)
 	places := r.places(keys)
-	found := 0
+	found, seconds := 0, 0
 	for range 20_000 {
 		raw := []byte(anyObject(rng, 2))
 		if rng.IntN(4) == 0 { // spoil it
@@ -69,6 +82,13 @@ func TestObjectReader(t *testing.T) {
 		if err != nil {
 			continue
 		}
+		n := countKeys(t, raw)
+		twice := slices.ContainsFunc(keys, func(key string) bool { return n[key] > 1 })
+		must.Equal(t, r.twice, twice, "%q has a key twice", raw)
+		if twice {
+			seconds++
+			continue
+		}
 		for i, key := range keys {
 			got := r.values[places[i]]
 			must.Hold(t, bytes.Equal(got, want[key]) && (got == nil) == (want[key] == nil), "%q: %q is %q, want %q", raw, key, got, want[key])
@@ -77,5 +97,31 @@ func TestObjectReader(t *testing.T) {
 			}
 		}
 	}
-	must.Hold(t, found > 1000, "%d values", found)
+	must.Hold(t, found > 1000 && seconds > 100, "%d values, a key twice in %d objects", found, seconds)
+}
+
+// A row with a key twice is refused with its place: any key in the first rows, and in all others those that are read.
+func TestKeysThatOccurTwice(t *testing.T) {
+	rng := testrand.New(t)
+	const rows = keyRows + 500
+	for _, list := range []bool{false, true} {
+		for _, at := range []int{rng.IntN(keyRows), keyRows + rng.IntN(500)} {
+			var lines []string
+			for i := range rows {
+				lines = append(lines, fmt.Sprintf(`{"s": "a", "x": %d, "note": ""}`, i))
+			}
+			lines[at] = `{"s": "a", "x": 1, "note": "", "\u0078": 5}`
+			name, text, where := "rows.jsonl", strings.Join(lines, "\n"), fmt.Sprintf("line %d", at+1)
+			if list {
+				name, text, where = "rows.json", "["+strings.Join(lines, ",\n")+"]", fmt.Sprintf("row %d", at)
+			}
+			tab, err := OpenContent(name, []byte(text), FormatOf(name))
+			if at >= keyRows {
+				must.Do(t, err)
+				must.Do(t, tab.Scan(Query{Scalars: []string{"s"}}, func(*Batch) error { return nil }))
+				err = tab.Scan(Query{Scalars: []string{"s"}, Features: []string{"x"}}, func(*Batch) error { return nil })
+			}
+			must.Fail(t, "a key twice", err, name+": "+where+": expected each key once, found \"")
+		}
+	}
 }
