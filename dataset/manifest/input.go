@@ -80,6 +80,9 @@ func (m *Manifest) find(key string, patterns []string, format string) ([]Input, 
 		}
 		if _, err := os.Stat(full); err == nil { // the name of a file is no pattern, even with brackets
 			matches = []string{full}
+		} else if strings.Contains(pattern, "**") {
+			return nil, fmt.Errorf("%s: %s: pattern %q: expected a * for each folder on the way, such as *.csv and */*.csv, found **, which has "+
+				"no meaning here", m.Path, key, pattern)
 		}
 		if len(matches) == 0 {
 			return nil, fmt.Errorf("%s: %s: expected files, found none that match %s", m.Path, key, full)

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -167,4 +168,20 @@ func TestInputsOfAnyFolder(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A pattern with ** is refused, since it would take the files of one depth alone; the name of a file may have it.
+func TestPatternOfAllDepths(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"a.csv", "b/a.csv", "b/c/a.csv", "x**y.csv"} {
+		writeTable(t, filepath.Join(dir, name), 3, columnOf{"x", func(int) string { return "1" }})
+	}
+	inputs := func(files ...string) ([]Input, error) {
+		return (&Manifest{Path: filepath.Join(dir, "m.yaml"), Files: files}).Inputs()
+	}
+	for _, pattern := range []string{"**/*.csv", "**.csv", "b/**", filepath.Join(dir, "**", "a.csv")} {
+		_, err := inputs("a.csv", pattern)
+		must.Fail(t, pattern, err, "m.yaml: files: pattern "+strconv.Quote(pattern)+": expected a * for each folder", "found **")
+	}
+	must.Equal(t, len(must.Get(inputs("a.csv", "*/*.csv", "*/*/*.csv", "x**y.csv"))(t)), 4, "files")
 }
