@@ -29,7 +29,7 @@ var allowed = map[string][]string{
 		"internal/text"},
 	"dataset/corrupt": nil,
 	"dataset/columnar": {"dataset", "dataset/manifest", "dataset/table", "internal/atomicfile", "internal/datafile",
-		"internal/filelock", "internal/jsonfile", "internal/npy", "internal/text"},
+		"internal/filelock", "internal/finite", "internal/jsonfile", "internal/npy", "internal/text"},
 	"dataset/manifest":      {"dataset", "dataset/table", "internal/atomicfile", "internal/text"},
 	"dataset/table":         {"internal/datafile", "internal/finite", "internal/npy", "internal/safetensors", "internal/text"},
 	"internal/amtrltest":    {"batch", "internal/must"},

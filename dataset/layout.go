@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -20,6 +21,7 @@ import (
 // order; where all sixteen of MNIST-C are there, they come first, in the order of MNIST-C.
 //
 // Images are an array of rows: uint8 (features are pixel/255), float16, float32 or float64 (kept as float32), of at most 1e18 in magnitude.
+// It is an error where float32 does not hold the differences between the values of a column, or between labels (see [finite.Digits]).
 // All pools must have the same width. Labels are either integers (uint8, int32, int64) everywhere, which makes a 0/1 task
 // "<folder>_<class>" for each pool and each class found in any pool, or floats everywhere, which makes one regression task "<folder>" for
 // each pool.
@@ -46,10 +48,14 @@ func ReadLayout(dir string) (*Set, error) {
 	}
 	splits := splitter{}
 	pools := make([]labelled, len(names))
+	var images, labels wide
 	for i, name := range names {
-		if pools[i], err = readFolder(filepath.Join(dir, name), name, splits); err != nil {
+		if pools[i], err = readFolder(filepath.Join(dir, name), name, splits, &images, &labels); err != nil {
 			return nil, err
 		}
+	}
+	if err := cmp.Or(images.check(dir, "images"), labels.check(dir, "labels")); err != nil {
+		return nil, err
 	}
 	set, err := newSet(dir, pools)
 	if err != nil {
@@ -100,8 +106,8 @@ type part struct {
 	images, labels         *npy.Array
 }
 
-// readFolder reads one pool with its labels.
-func readFolder(dir, name string, splits splitter) (l labelled, err error) {
+// readFolder reads one pool with its labels, and records the digits of those that are float64.
+func readFolder(dir, name string, splits splitter, images, labels *wide) (l labelled, err error) {
 	var parts []part
 	for _, half := range []string{"train", "test"} {
 		p := part{
@@ -124,6 +130,7 @@ func readFolder(dir, name string, splits splitter) (l labelled, err error) {
 		if err := p.check(); err != nil {
 			return l, err
 		}
+		p.images.Wide, p.labels.Wide = images.of(p.images), labels.of(p.labels)
 		parts = append(parts, p)
 	}
 	switch len(parts) {

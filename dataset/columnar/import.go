@@ -16,6 +16,7 @@ import (
 	"github.com/amtrl/amtrl/dataset/manifest"
 	"github.com/amtrl/amtrl/dataset/table"
 	"github.com/amtrl/amtrl/internal/atomicfile"
+	"github.com/amtrl/amtrl/internal/finite"
 	"github.com/amtrl/amtrl/internal/jsonfile"
 )
 
@@ -117,7 +118,7 @@ type writer struct {
 	spreads *spreads   // nil where features are neither scaled nor filled
 	middle  *rowSample // nil where features are not scaled
 	scaled  bool
-	digits  []digits // of float32 features that stay in their units
+	digits  []finite.Digits // of float32 features that stay in their units
 
 	raw []byte
 	row int64

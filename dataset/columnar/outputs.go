@@ -9,6 +9,7 @@ import (
 
 	"github.com/amtrl/amtrl/dataset/manifest"
 	"github.com/amtrl/amtrl/dataset/table"
+	"github.com/amtrl/amtrl/internal/finite"
 	"github.com/amtrl/amtrl/internal/text"
 )
 
@@ -17,7 +18,7 @@ type outputClasses struct {
 	manifest.Label
 	index   map[string]int32
 	missing map[string]bool
-	digits  digits // of numbers
+	digits  finite.Digits // of numbers
 }
 
 const maxClasses = 1000
@@ -87,7 +88,7 @@ func (o *outputClasses) number(b *table.Batch, v *table.Values, i int) (x float3
 		}
 		return 0, false, b.Fault(i, o.Column, "%s, found %q", expected, text.OneLine(name, 80))
 	}
-	o.digits.add(wide)
+	o.digits.Add(wide)
 	return x, true, nil
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/dataset/manifest"
 	"github.com/amtrl/amtrl/dataset/table"
+	"github.com/amtrl/amtrl/internal/finite"
 	"github.com/amtrl/amtrl/internal/text"
 )
 
@@ -66,7 +67,7 @@ func newSurvey(ctx context.Context, m *manifest.Manifest, progress Progress) (*s
 		s.total += 2 * in.Bytes()
 	}
 	for _, l := range m.Labels {
-		o := &outputClasses{Label: l, index: map[string]int32{}, missing: map[string]bool{}, digits: newDigits()}
+		o := &outputClasses{Label: l, index: map[string]int32{}, missing: map[string]bool{}, digits: finite.NewDigits()}
 		for i, c := range l.Classes {
 			o.index[c] = int32(i)
 		}
@@ -378,7 +379,7 @@ func (s *survey) settle() error {
 	s.settleMissing()
 	for _, o := range s.outputs {
 		if o.Type == manifest.Number {
-			if err := o.digits.check(fmt.Sprintf("%s: labels: %s", m.Path, o.Column), ""); err != nil {
+			if err := o.digits.Check(fmt.Sprintf("%s: labels: %s", m.Path, o.Column), ""); err != nil {
 				return err
 			}
 			continue

@@ -1,4 +1,4 @@
-// Package finite finds numbers that are not finite.
+// Package finite finds numbers that are not finite, and those whose differences float32 does not hold.
 package finite
 
 import "math"

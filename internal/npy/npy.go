@@ -22,6 +22,8 @@ type Array struct {
 	Path string
 	// Size is the number of bytes per element, Cols the number of elements per row.
 	Size, Cols int
+	// Wide, where it is set, gets the index and the value of each element of a <f8 array that is read into float32, before it is rounded.
+	Wide func(i int, x float64)
 
 	r    io.Reader
 	file *os.File // the file of r, if Open opened it
@@ -156,7 +158,10 @@ func (a *Array) Bounded(dst []float32, most float32) error {
 			}
 		case 8:
 			for i := range part {
-				part[i] = float32(math.Float64frombits(binary.LittleEndian.Uint64(raw[8*i:])))
+				x := math.Float64frombits(binary.LittleEndian.Uint64(raw[8*i:]))
+				if part[i] = float32(x); a.Wide != nil {
+					a.Wide(a.done+first+i, x)
+				}
 			}
 		}
 		i := finite.Beyond(part, most)
