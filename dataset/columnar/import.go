@@ -20,8 +20,9 @@ import (
 	"github.com/amtrl/amtrl/internal/jsonfile"
 )
 
-// keyOf returns a hash of a manifest and of the names, sizes and times of the files that it selects. As long as it stays the same, nothing
-// has to be imported again.
+// keyOf returns a hash of a manifest and of the names, sizes and times of the files that it selects, those of the last modification and, on
+// Unix, those of the last change, which are new even where a program sets the others back. As long as it stays the same, nothing has to be
+// imported again.
 func keyOf(m *manifest.Manifest) (string, error) {
 	inputs, err := m.Inputs()
 	if err != nil {

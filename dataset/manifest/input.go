@@ -16,6 +16,7 @@ type Input struct {
 	Path, Format string
 	Size         int64
 	Modified     int64 // nanoseconds since 1970
+	Changed      int64 // as [changed] returns it
 	// Vectors is the file that holds its features, nil where the features are columns of the file itself.
 	Vectors *Input `json:",omitempty"`
 }
@@ -96,7 +97,7 @@ func (m *Manifest) find(key string, patterns []string, format string) ([]Input, 
 			if err != nil {
 				return nil, err
 			}
-			in := Input{Path: p, Format: format, Size: info.Size(), Modified: info.ModTime().UnixNano()}
+			in := Input{Path: p, Format: format, Size: info.Size(), Modified: info.ModTime().UnixNano(), Changed: changed(p)}
 			if in.Format == "" {
 				in.Format = table.FormatOf(p)
 			}
