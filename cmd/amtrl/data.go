@@ -108,6 +108,7 @@ func (o *infoOptions) readArguments(c *cli.Context) error {
 func (o *infoOptions) check() error { return cmp.Or(o.data.check(), o.output.check()) }
 
 func (o *infoOptions) run(ctx context.Context) error {
+	o.data.verify = true
 	set, err := o.data.open(ctx, 0, &o.output)
 	if err != nil {
 		return err

@@ -25,6 +25,7 @@ type checkResult struct {
 }
 
 func (o *dataCheckOptions) run(ctx context.Context) error {
+	o.data.verify = true
 	set, err := o.data.open(ctx, 0, &o.output)
 	if err != nil {
 		return err

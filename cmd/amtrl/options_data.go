@@ -35,6 +35,7 @@ type dataOptions struct {
 	sourceCount             int // the number of sources of synthetic data
 	seed                    flags.Value[uint64]
 	sigma                   flags.Value[float64]
+	verify                  bool // whether to read all arrays of an import, of any size, for damage
 }
 
 func (o *dataOptions) addFlags(set *flags.Set) {
@@ -148,6 +149,11 @@ func (o *dataOptions) make(threads int, folder string) (*dataset.Set, error) {
 		return set, asUsageError(err)
 	}
 	if columnar.Is(folder) {
+		if o.verify {
+			if err := columnar.Verify(folder); err != nil {
+				return nil, err
+			}
+		}
 		set, err := columnar.Open(folder)
 		if none, ok := errors.AsType[*columnar.NoLabels](err); ok {
 			target := ""

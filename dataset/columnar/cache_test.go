@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/internal/testrand"
 )
 
 // Without a home folder, as in a container, an error of one line says that there is no cache and which command needs none.
@@ -56,9 +57,10 @@ func TestCachedRemovesTheUnused(t *testing.T) {
 	must.Equal(t, len(must.Get(os.ReadDir(filepath.Dir(old)))(t)), 4, "folders of the cache")
 }
 
-// An import of which a file is cut off, gone or of another size is made again, whichever file it is; a whole one is not.
+// An import of which a file is cut off, gone, of another size or with a bit of another value is made again, whichever file it is, and Open
+// refuses it; a whole one is not.
 func TestCachedReplacesTheDamaged(t *testing.T) {
-	dir := t.TempDir()
+	rng, dir := testrand.New(t), t.TempDir()
 	t.Setenv("XDG_CACHE_HOME", filepath.Join(dir, "cache"))
 	csv := "shop,id,who,part,y,kind,f0,f1\n"
 	for i := range 40 {
@@ -86,8 +88,21 @@ func TestCachedReplacesTheDamaged(t *testing.T) {
 				"empty":  func() error { return os.Truncate(path, 0) },
 				"longer": func() error { return os.WriteFile(path, append(slices.Clone(content), "more"...), 0o644) },
 				"gone":   func() error { return os.Remove(path) },
+				"flipped": func() error {
+					other := slices.Clone(content)
+					other[rng.IntN(len(other))] ^= 1 << rng.IntN(8)
+					return os.WriteFile(path, other, 0o644)
+				},
 			} {
+				if how == "flipped" && name == headerFile {
+					continue
+				}
 				must.Do(t, hurt())
+				if how == "flipped" {
+					_, err := Open(folder)
+					must.Fail(t, "a bit of "+name, err)
+					must.Fail(t, "a bit of "+name, Verify(folder), path+": expected the bytes that were imported", "found others")
+				}
 				must.Equal(t, get(), folder, "folder")
 				must.Hold(t, calls == 1 && damaged != nil, "%s is %s: %d imports, %v", name, how, calls, damaged)
 				must.Hold(t, bytes.Equal(must.Get(os.ReadFile(path))(t), content) || name == headerFile, "%s is another", path)

@@ -55,6 +55,9 @@ func OpenCandidates(dir, target string, samples int, classes ...[]string) (*Cand
 		return nil, err
 	}
 	r := &opener{dir: dir, header: h}
+	if err := r.verify(maxVerified); err != nil {
+		return nil, err
+	}
 	r.reorder(classes)
 	c := &Candidates{Outputs: h.Outputs, Key: h.Key, AskTarget: true}
 	if c.Set, err = r.empty(); err != nil {
@@ -252,7 +255,7 @@ func Digest(dir string, classes ...[]string) (string, error) {
 	r := &opener{dir: dir, header: h}
 	r.reorder(classes)
 	content := *h
-	content.Name, content.Key, content.Source, content.Files = "", "", "", nil
+	content.Name, content.Key, content.Source, content.Files, content.Sums = "", "", "", nil, nil
 	raw, err := jsonfile.Encode(content)
 	if err != nil {
 		return "", err

@@ -11,8 +11,8 @@ import (
 	"github.com/amtrl/amtrl/internal/atomicfile"
 )
 
-// damage returns an error where a folder that Import wrote lacks a file, or has one of another size than its header says. It does not read
-// what the files hold.
+// damage returns an error where a folder that Import wrote lacks a file, or has one of another size than its header says or, as far as they
+// are read, with other bytes than were written.
 func damage(dir string) error {
 	h, err := readHeader(dir)
 	if err != nil {
@@ -39,15 +39,18 @@ func damage(dir string) error {
 	for i, o := range h.Outputs {
 		check(labelsFile(i), map[bool]string{true: "<f4", false: "<i4"}[o.Type == manifest.Number], h.Rows, 1)
 	}
-	if h.ID == "" || err != nil {
+	if h.ID != "" {
+		check(idEndsFile, "<i8", h.Rows, 1)
+	}
+	if err == nil && h.ID != "" {
+		var end int64
+		end, err = lastInt64(r.path(idEndsFile))
+		check(idsFile, "|u1", end, 1)
+	}
+	if err != nil {
 		return err
 	}
-	if check(idEndsFile, "<i8", h.Rows, 1); err != nil {
-		return err
-	}
-	end, err := lastInt64(r.path(idEndsFile))
-	check(idsFile, "|u1", end, 1)
-	return err
+	return r.verify(maxVerified)
 }
 
 // lastInt64 returns the last element of an array of at least one.

@@ -78,6 +78,8 @@ type header struct {
 	Outputs []Output       `json:"outputs"`
 	Sources []storedSource `json:"sources"`
 	Files   []inputFile    `json:"files"`
+	// Sums are the sums of the arrays by the names of their files, as sumOf returns them.
+	Sums map[string]string `json:"sums,omitempty"`
 }
 
 // Output is a column of labels.

@@ -68,6 +68,9 @@ func Import(ctx context.Context, m *manifest.Manifest, out string, progress Prog
 		return err
 	}
 	if h, err := readHeader(out); err == nil && h.Key == key {
+		if err := damage(out); err != nil {
+			return fmt.Errorf("%w; remove the folder %s first", err, out)
+		}
 		return nil
 	}
 	if entries, err := os.ReadDir(out); err == nil && len(entries) > 0 {
@@ -163,6 +166,9 @@ func (w *writer) run(key string) error {
 		if err := w.finish(h); err != nil {
 			return err
 		}
+	}
+	if h.Sums, err = w.sums(); err != nil {
+		return err
 	}
 	return jsonfile.Write(filepath.Join(w.dir, headerFile), h)
 }

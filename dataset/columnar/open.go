@@ -28,7 +28,14 @@ func Open(dir string) (*dataset.Set, error) {
 		return nil, err
 	}
 	r := &opener{dir: dir, header: h}
-	return r.set()
+	set, err := r.set()
+	if err == nil {
+		err = r.verify(maxVerified)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return set, nil
 }
 
 // NoLabels is the error of a folder in which the target or, where Target is empty, every source is without labelled rows.
