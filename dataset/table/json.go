@@ -32,8 +32,12 @@ func (t *jsonlTable) elements(r io.Reader, count *counter, f func(row int, raw [
 	if err != nil {
 		return t.fault(row, err)
 	}
-	if _, err := dec.Token(); err != io.EOF {
-		return t.fault(row, errors.New("expected the end of the file behind the list, found more"))
+	_, err = dec.Token()
+	if _, is := errors.AsType[*json.SyntaxError](err); err == nil || is {
+		err = errors.New("expected the end of the file behind the list, found more")
+	}
+	if err != io.EOF {
+		return t.fault(row, err)
 	}
 	return nil
 }

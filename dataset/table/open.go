@@ -130,13 +130,15 @@ func (t *base) reader() (io.ReadCloser, *counter, error) {
 	case bytes.HasPrefix(head[:n], []byte{0x1f, 0x8b}):
 		var z *gzip.Reader
 		if z, err = gzip.NewReader(count); err == nil {
-			in = inflated{io.LimitReader(z, datafile.MayBecome(t.size)), z, t}
+			in = t.inflated("gzip", z)
+		} else if datafile.EndsEarly(err) {
+			err = errTruncated("gzip")
 		}
 	case bytes.Equal(head[:n], []byte{0x28, 0xb5, 0x2f, 0xfd}):
 		var z *zstd.Decoder
 		if z, err = zstd.NewReader(count, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(128<<20),
 			zstd.WithDecoderLowmem(true)); err == nil {
-			in = inflated{io.LimitReader(z, datafile.MayBecome(t.size)), z.IOReadCloser(), t}
+			in = t.inflated("zstd", z.IOReadCloser())
 		}
 	default:
 		err = nil
@@ -158,25 +160,3 @@ func (c *counter) Read(p []byte) (int, error) {
 	c.n += int64(n)
 	return n, err
 }
-
-// inflated is a decompressed stream that fails where it becomes longer than [datafile.MayBecome] allows.
-type inflated struct {
-	limited io.Reader
-	all     io.ReadCloser
-	table   *base
-}
-
-func (r inflated) Read(p []byte) (int, error) {
-	n, err := r.limited.Read(p)
-	if n > 0 || err != io.EOF {
-		return n, err
-	}
-	var one [1]byte
-	if more, _ := r.all.Read(one[:]); more > 0 {
-		return 0, fmt.Errorf("%s: expected at most %d bytes of a compressed file of %d, found more", r.table.path,
-			datafile.MayBecome(r.table.size), r.table.size)
-	}
-	return 0, io.EOF
-}
-
-func (r inflated) Close() error { return r.all.Close() }
