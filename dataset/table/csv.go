@@ -122,6 +122,10 @@ func (t *csvTable) records() (*records, error) {
 	seen := map[string]bool{}
 	for i, name := range header {
 		switch {
+		case strings.Contains(name, "\r"):
+			in.Close()
+			return nil, fmt.Errorf("%s: line %d: expected lines that end in LF or CR LF, found others, with CR in the name of column %d: save "+
+				"it with the line ends of Windows or Unix", t.path, r.before+1, i+1)
 		case name == "" && i == 0: // as pandas names the index
 			name = "index"
 		case notUTF8(name) != "" || strings.Contains(name, "\x00"):

@@ -24,13 +24,15 @@ type jsonlTable struct {
 	// seen maps each key to the index of its column, and known holds the keys of which some value was not null.
 	seen  map[string]int
 	known map[string]bool
+	// nested has, for each column of kind Other, the error of its first value.
+	nested map[string]error
 }
 
 // keyRows is the number of rows that are read first to find the names of the columns.
 const keyRows = 1000
 
 func openJSONL(b base) (*jsonlTable, error) {
-	t := &jsonlTable{base: b, seen: map[string]int{}, known: map[string]bool{}}
+	t := &jsonlTable{base: b, seen: map[string]int{}, known: map[string]bool{}, nested: map[string]error{}}
 	rows, err := t.findKeys(keyRows, nil)
 	return t, cmp.Or(err, t.turned(rows))
 }
@@ -48,7 +50,7 @@ func (t *jsonlTable) findKeys(rows int, wanted []string) (n int, err error) {
 		// A map has no order, so the keys are read one after the other.
 		dec := json.NewDecoder(bytes.NewReader(raw))
 		if open, err := dec.Token(); err != nil || open != json.Delim('{') {
-			return t.fault(line, errObject)
+			return t.fault(line, noObject(raw))
 		}
 		clear(has)
 		for dec.More() {
@@ -113,6 +115,10 @@ func (t *jsonlTable) addKey(line int, key string, value json.RawMessage) error {
 		if kind == Vector && t.columns[at].Kind == Text || !t.known[key] {
 			t.columns[at].Kind = kind
 		}
+		if kind == Other && t.nested[key] == nil {
+			t.nested[key] = t.fault(line, fmt.Errorf("column %s: expected a single value or a list of numbers, found %s",
+				text.OneLine(key, maxQuoted), text.OneLine(string(value), maxQuoted)))
+		}
 		t.known[key] = true
 	}
 	return nil
@@ -126,17 +132,25 @@ func errTwice(key string) error {
 	return fmt.Errorf("expected each key once, found %s again", text.OneLine(key, maxQuoted))
 }
 
+// noObject is the error of a row that is no object.
+func noObject(raw []byte) error {
+	return fmt.Errorf("%w, found %q", errObject, text.OneLine(string(raw), maxQuoted))
+}
+
 // syntaxOf returns the error of a row that is not JSON, with the place in the row.
 func syntaxOf(raw []byte) error {
 	var all json.RawMessage
 	s, is := errors.AsType[*json.SyntaxError](json.Unmarshal(raw, &all))
 	if !is || s.Offset < 1 {
-		return errObject
+		return noObject(raw)
 	}
 	if strings.Contains(s.Error(), "unexpected end") {
 		return fmt.Errorf("%w, found the end of the line within an object", errObject)
 	}
 	rest, advice := string(raw[s.Offset-1:]), ""
+	if bytes.IndexByte(raw[:s.Offset-1], '\r') >= 0 {
+		advice = ": save it with the line ends of Windows or Unix, not CR alone"
+	}
 	if strings.HasPrefix(rest, "NaN") || strings.HasPrefix(rest, "Infinity") {
 		advice = ": write null for a number that is missing"
 	}
@@ -214,6 +228,11 @@ func (t *jsonlTable) Scan(q Query, f func(*Batch) error) error {
 			return err
 		}
 	}
+	for _, name := range wanted {
+		if at, seen := t.seen[name]; seen && t.columns[at].Kind == Other && t.nested[name] != nil {
+			return t.nested[name]
+		}
+	}
 	found := q
 	if q.Gaps { // a key that is absent in all rows is null in all, as it is in one
 		found.Features = slices.DeleteFunc(slices.Clone(q.Features), t.unseen)
@@ -252,7 +271,7 @@ func (t *jsonlTable) Scan(q Query, f func(*Batch) error) error {
 			return nil
 		}
 		if raw[0] != '{' {
-			return t.fault(line, errObject)
+			return t.fault(line, noObject(raw))
 		}
 		if !row.read(raw) {
 			return t.fault(line, syntaxOf(raw))

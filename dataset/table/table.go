@@ -178,7 +178,8 @@ func Find(path string, columns []Column, name string) (int, error) {
 	if len(names) > most {
 		list += ", ..."
 	}
-	return 0, fmt.Errorf("%s: expected a column %q, found %s", path, text.OneLine(name, maxQuoted), text.OneLine(list, 8*maxQuoted))
+	return 0, fmt.Errorf("%s: expected a column %q, found %s", path, text.OneLine(name, maxQuoted),
+		cmp.Or(text.OneLine(list, 8*maxQuoted), "none"))
 }
 
 // maxQuoted bounds the bytes of a file's content that a message quotes.
