@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/amtrl/amtrl/internal/text"
@@ -18,7 +19,7 @@ type Unseen struct {
 
 // String names at most ten of the classes, and their column.
 func (u Unseen) String() string {
-	list := "of class " + quoteSome(u.Classes, 10)
+	list := "of class " + quoteSome(u.Classes, 10, strconv.Quote)
 	if u.Column != "" {
 		list += " of " + u.Column
 	}
@@ -104,42 +105,59 @@ func (s *Set) alikeClasses() (out []Oddity) {
 	return out
 }
 
-// alikeIn lists the names that differ only in case, blanks or zero decimals; kind says in the message what they name.
-func alikeIn(kind string, names []string) []Oddity {
-	const most = 3
+// alikeIn lists the names that differ only in case, blanks or zero decimals, and those that look the same but are written in other
+// characters; kind says in the message what they name.
+func alikeIn(kind string, names []string) (out []Oddity) {
+	plain := func(name string) string { return text.Whole(strings.ToLower(strings.Join(strings.Fields(name), " "))) }
 	groups := map[string][]string{}
-	var keys []string // of groups of two names or more
+	var seen []string // the keys of groups of two names or more
 	for _, name := range names {
-		key := text.Whole(strings.ToLower(strings.Join(strings.Fields(name), " ")))
+		key := plain(text.Visible(name))
 		groups[key] = append(groups[key], name)
 		if len(groups[key]) == 2 {
-			keys = append(keys, key)
+			seen = append(seen, key)
 		}
 	}
-	if len(keys) == 0 {
-		return nil
+	var same, look []string // the first names of each group
+	for _, key := range seen {
+		of := groups[key]
+		if slices.ContainsFunc(of, func(name string) bool { return plain(name) != plain(of[0]) }) {
+			look = append(look, quoteSome(of, fewAlike, strconv.QuoteToASCII))
+		} else {
+			same = append(same, quoteSome(of, fewAlike, strconv.Quote))
+		}
 	}
-	var texts []string
-	for _, key := range keys[:min(most, len(keys))] {
-		texts = append(texts, quoteSome(groups[key], most))
+	if len(same) > 0 {
+		out = append(out, Oddity{"", fmt.Sprintf("%s differ in case, blanks or zero decimals alone: %s", kind, listAlike(same)),
+			"write each in one way: they are apart now"})
 	}
-	list := strings.Join(texts, "; ")
-	if more := len(keys) - most; more > 0 {
-		list += fmt.Sprintf("; and %d more", more)
+	if len(look) > 0 {
+		out = append(out, Oddity{"", fmt.Sprintf("%s look alike in other characters of Unicode: %s", kind, listAlike(look)),
+			"write each in one way, in the form NFC and without characters that cannot be seen: they are apart now"})
 	}
-	return []Oddity{{"", fmt.Sprintf("%s differ in case, blanks or zero decimals alone: %s", kind, list),
-		"write each in one way: they are apart now"}}
+	return out
 }
 
-// quoteSome quotes the first of the names, up to most of them, and counts the rest.
-func quoteSome(names []string, most int) string {
+// fewAlike is the number of groups of names that are alike, and of the names of each, that are listed.
+const fewAlike = 3
+
+func listAlike(groups []string) string {
+	list := strings.Join(groups[:min(fewAlike, len(groups))], "; ")
+	if more := len(groups) - fewAlike; more > 0 {
+		list += fmt.Sprintf("; and %d more", more)
+	}
+	return list
+}
+
+// quoteSome quotes the first of the names by quote, up to most of them, and counts the rest.
+func quoteSome(names []string, most int, quote func(string) string) string {
 	const longest = 80
 	var quoted []string
 	for _, n := range names[:min(most, len(names))] {
 		if len(n) > longest {
 			n = text.OneLine(n, longest)
 		}
-		quoted = append(quoted, fmt.Sprintf("%q", n))
+		quoted = append(quoted, quote(n))
 	}
 	list := strings.Join(quoted, ", ")
 	if more := len(names) - most; more > 0 {

@@ -79,3 +79,15 @@ func TestAlike(t *testing.T) {
 	const many = `of class "", "", "", "", "", "", "", "", "", "" and 989 more of y`
 	must.Equal(t, Unseen{"y", make([]string, 999)}.String(), many, "many classes")
 }
+
+// Names that look the same are named by their characters, apart from names that differ in what can be seen.
+func TestLookAlike(t *testing.T) {
+	set := &Set{Columns: &Columns{Labels: []LabelColumn{{Name: "y",
+		Classes: []string{"caf\u00e9", "Cafe\u0301", "cafe", "no", "n\u200bo", "a", "A"}}}}}
+	var found []string
+	for _, o := range set.alike() {
+		found = append(found, o.Found)
+	}
+	must.EqualSlices(t, found, []string{`the classes of y differ in case, blanks or zero decimals alone: "a", "A"`,
+		`the classes of y look alike in other characters of Unicode: "caf\u00e9", "Cafe\u0301"; "no", "n\u200bo"`}, "what is alike")
+}
