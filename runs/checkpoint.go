@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,7 +19,8 @@ import (
 )
 
 // A checkpoint is one safetensors file. Its tensors are the parameters after the last finished epoch; its metadata are
-// the epochs so far, the identity of the work, and a checksum over all of it.
+// the epochs so far, the identity of the work, the hashes of the files beside it that hold what finished methods left,
+// and a checksum over all of it.
 
 const checkpointVersion = "1"
 
@@ -54,8 +56,12 @@ func (s *spacing) due(rounds, of int) bool {
 	return true
 }
 
-// checkpoint is the file at path, which holds a state of the work that id identifies.
-type checkpoint struct{ path, id string }
+// checkpoint is the file at path, which holds a state of the work that id identifies. Where kept is not nil, saving
+// takes the hashes of the files that finished methods left from it, and loading puts them there.
+type checkpoint struct {
+	path, id string
+	kept     Hashes
+}
 
 // save writes st to the file, replacing what is there, and creates its folder.
 func (c checkpoint) save(st pipeline.State) error {
@@ -85,6 +91,13 @@ func (c checkpoint) encode(st pipeline.State) ([]byte, error) {
 		tensors = append(tensors, safetensors.Tensor(t))
 	}
 	meta := map[string]string{"version": checkpointVersion, "id": c.id, "epochs": string(epochs)}
+	if len(c.kept) > 0 {
+		kept, err := json.Marshal(c.kept)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", c.path, err)
+		}
+		meta["files"] = string(kept)
+	}
 	meta["sha256"] = checkpointSum(meta, tensors)
 	raw, err := safetensors.Encode(tensors, meta)
 	if err != nil {
@@ -106,16 +119,38 @@ func (c checkpoint) load() (st pipeline.State, err error) {
 }
 
 func (c checkpoint) decode(raw []byte) (pipeline.State, error) {
-	st, err := decodeCheckpoint(raw, c.id)
+	st, kept, err := decodeCheckpoint(raw, c.id)
 	if d, damaged := errors.AsType[*DamagedCheckpoint](err); damaged {
 		d.Path = c.path
 	} else if err != nil {
 		err = fmt.Errorf("checkpoint %s: %w", c.path, err)
 	}
+	if err == nil && c.kept != nil {
+		maps.Copy(c.kept, kept)
+	}
 	return st, err
 }
 
-// DamagedCheckpoint is the error of a checkpoint that does not hold what was written. Without the file the work begins anew.
+// keptHashes returns the hashes of the models and evaluations that the methods of a run left in its folder checkpoint.
+// It returns nil where there is no checkpoint that tells them.
+func keptHashes(dir string) Hashes {
+	raw, err := atomicfile.ReadFile(filepath.Join(dir, checkpointDir, checkpointFile), maxTensors)
+	if err != nil {
+		return nil
+	}
+	tensors, meta, err := safetensors.Decode(raw)
+	if err != nil || meta["sha256"] != checkpointSum(meta, tensors) {
+		return nil
+	}
+	var kept Hashes
+	if json.Unmarshal([]byte(meta["files"]), &kept) != nil {
+		return nil
+	}
+	return kept
+}
+
+// DamagedCheckpoint is the error of a checkpoint, or of what a finished method left beside it, that does not hold what was
+// written. Without the file the work begins anew.
 type DamagedCheckpoint struct {
 	Path string
 	Err  error
@@ -127,19 +162,19 @@ func (d *DamagedCheckpoint) Error() string {
 
 func (d *DamagedCheckpoint) Unwrap() error { return d.Err }
 
-func decodeCheckpoint(raw []byte, id string) (st pipeline.State, err error) {
+func decodeCheckpoint(raw []byte, id string) (st pipeline.State, kept Hashes, err error) {
 	tensors, meta, err := safetensors.Decode(raw)
 	if err != nil {
-		return st, &DamagedCheckpoint{Err: err}
+		return st, nil, &DamagedCheckpoint{Err: err}
 	}
 	want, v := checkpointSum(meta, tensors), meta["version"]
 	switch {
 	case v != checkpointVersion && meta["sha256"] != want:
-		return st, &DamagedCheckpoint{Err: fmt.Errorf("expected version %s, found %q", checkpointVersion, v)}
+		return st, nil, &DamagedCheckpoint{Err: fmt.Errorf("expected version %s, found %q", checkpointVersion, v)}
 	case v != checkpointVersion:
-		return st, fmt.Errorf("expected version %s, found %q", checkpointVersion, v)
+		return st, nil, fmt.Errorf("expected version %s, found %q", checkpointVersion, v)
 	case meta["sha256"] != want:
-		return st, &DamagedCheckpoint{Err: fmt.Errorf("expected checksum %s, found %q", want, meta["sha256"])}
+		return st, nil, &DamagedCheckpoint{Err: fmt.Errorf("expected checksum %s, found %q", want, meta["sha256"])}
 	}
 	if i := slices.IndexFunc(tensors, func(t safetensors.Tensor) bool { return strings.HasPrefix(t.Name, "trees.") }); i >= 0 {
 		for _, t := range tensors[i:] {
@@ -148,29 +183,37 @@ func decodeCheckpoint(raw []byte, id string) (st pipeline.State, err error) {
 		tensors = tensors[:i]
 	}
 	if len(tensors) != 2 && len(tensors) != 3 {
-		return st, fmt.Errorf("expected the tensors theta, head and, where there is one, optimiser, found %d tensors", len(tensors))
+		return st, nil, fmt.Errorf("expected the tensors theta, head and, where there is one, optimiser, found %d tensors", len(tensors))
 	}
 	var data [3][]float32
 	for i, t := range tensors {
 		if name := []string{"theta", "head", "optimiser"}[i]; t.Name != name {
-			return st, fmt.Errorf("expected the tensor %s in place %d, found %q", name, i, t.Name)
+			return st, nil, fmt.Errorf("expected the tensor %s in place %d, found %q", name, i, t.Name)
 		}
 		data[i] = t.Data
 	}
 	if meta["id"] != id {
-		return st, fmt.Errorf("it belongs to other work: expected id %s, found %q", id, meta["id"])
+		return st, nil, fmt.Errorf("it belongs to other work: expected id %s, found %q", id, meta["id"])
 	}
 	var epochs []pipeline.Epoch
 	if err := json.Unmarshal([]byte(meta["epochs"]), &epochs); err != nil {
-		return st, fmt.Errorf("epochs: %w", err)
+		return st, nil, fmt.Errorf("epochs: %w", err)
+	}
+	if files := meta["files"]; files != "" {
+		if err := json.Unmarshal([]byte(files), &kept); err != nil {
+			return st, nil, fmt.Errorf("files: %w", err)
+		}
 	}
 	st.Epochs, st.Theta, st.Head, st.Optimiser = epochs, data[0], data[1], data[2]
-	return st, nil
+	return st, kept, nil
 }
 
 func checkpointSum(meta map[string]string, tensors []safetensors.Tensor) string {
 	h := sha256.New()
-	for _, key := range []string{"version", "id", "epochs"} {
+	for _, key := range []string{"version", "id", "epochs", "files"} {
+		if key == "files" && meta[key] == "" {
+			continue
+		}
 		fmt.Fprintf(h, "%d:%s", len(meta[key]), meta[key])
 	}
 	for _, t := range tensors {

@@ -28,20 +28,20 @@ func someState() pipeline.State {
 
 func TestCheckpointRoundTrip(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "sub", "c.safetensors")
-	st, err := (checkpoint{path, "id"}).load()
+	st, err := (checkpoint{path: path, id: "id"}).load()
 	if err != nil || len(st.Epochs) != 0 {
 		t.Fatalf("no checkpoint: %+v, %v; want an empty state", st, err)
 	}
 	for _, optimiser := range [][]float32{nil, {4, 5, 6}} {
 		want := someState()
 		want.Optimiser = optimiser
-		must.Do(t, (checkpoint{path, "id"}).save(want))
-		got, err := (checkpoint{path, "id"}).load()
+		must.Do(t, (checkpoint{path: path, id: "id"}).save(want))
+		got, err := (checkpoint{path: path, id: "id"}).load()
 		if err != nil || !reflect.DeepEqual(got, want) {
 			t.Fatalf("read %+v, %v; wrote %+v", got, err, want)
 		}
 	}
-	must.Fail(t, "a checkpoint of other work", must.Err((checkpoint{path, "other"}).load()), "other work")
+	must.Fail(t, "a checkpoint of other work", must.Err((checkpoint{path: path, id: "other"}).load()), "other work")
 	if entries, _ := os.ReadDir(filepath.Dir(path)); len(entries) != 1 {
 		t.Errorf("saving left %d files, want 1", len(entries))
 	}
@@ -50,10 +50,10 @@ func TestCheckpointRoundTrip(t *testing.T) {
 // No byte of a checkpoint can change, and no tail can be lost, unnoticed.
 func TestCheckpointDamageIsNoticed(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "c.safetensors")
-	must.Do(t, (checkpoint{path, "id"}).save(someState()))
+	must.Do(t, (checkpoint{path: path, id: "id"}).save(someState()))
 	raw := must.Get(os.ReadFile(path))(t)
 	for i := range raw {
-		if _, err := decodeCheckpoint(raw[:i], "id"); err == nil {
+		if _, _, err := decodeCheckpoint(raw[:i], "id"); err == nil {
 			t.Fatalf("cut to %d of %d bytes, it is read", i, len(raw))
 		}
 		if raw[i] == ' ' {
@@ -61,7 +61,7 @@ func TestCheckpointDamageIsNoticed(t *testing.T) {
 		}
 		bad := append([]byte(nil), raw...)
 		bad[i] ^= 1
-		if _, err := decodeCheckpoint(bad, "id"); err == nil {
+		if _, _, err := decodeCheckpoint(bad, "id"); err == nil {
 			t.Fatalf("with byte %d of %d changed, it is read", i, len(raw))
 		}
 	}
@@ -123,7 +123,7 @@ func TestCheckpointsAreSpaced(t *testing.T) {
 		dir, done := t.TempDir(), full-1
 		must.Is(t, must.Err(Run(t.Context(), dev, id, dir, quiet)), syscall.ENOSPC, "a full disk")
 		left := must.Get(os.ReadFile(filepath.Join(dir, checkpointDir, checkpointFile)))(t)
-		st := must.Get(decodeCheckpoint(left, must.Get(id.Digest())(t)))(t)
+		st := must.Get(checkpoint{id: must.Get(id.Digest())(t)}.decode(left))(t)
 		must.Equal(t, len(st.Epochs), done, "rounds of the checkpoint")
 		mustRun(t, dev, id, dir)
 		foldertest.Equal(t, "after a full disk", foldertest.Read(t, dir), want)
@@ -132,13 +132,13 @@ func TestCheckpointsAreSpaced(t *testing.T) {
 
 func FuzzCheckpoint(f *testing.F) {
 	path := filepath.Join(f.TempDir(), "c.safetensors")
-	must.Do(f, (checkpoint{path, "id"}).save(someState()))
+	must.Do(f, (checkpoint{path: path, id: "id"}).save(someState()))
 	raw := must.Get(os.ReadFile(path))(f)
 	f.Add(raw)
 	f.Add([]byte("\x02\x00\x00\x00\x00\x00\x00\x00{}"))
 	f.Add([]byte("\xff\xff\xff\xff\xff\xff\xff\xff{}"))
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		if st, err := decodeCheckpoint(raw, "id"); err == nil && !reflect.DeepEqual(st, someState()) {
+		if st, _, err := decodeCheckpoint(raw, "id"); err == nil && !reflect.DeepEqual(st, someState()) {
 			t.Errorf("accepted %+v", st)
 		}
 		tensors, meta, err := safetensors.Decode(raw)

@@ -32,10 +32,9 @@ func TestFinishedRunIsMended(t *testing.T) {
 	dev := openDevice(t, 1, smallSet(61, 4, 200, 5, false))
 	alone := smallConfig()
 	alone.Methods = []string{pipeline.Active}
-	recommending := smallConfig()
-	recommending.Intercept, recommending.Head = true, pipeline.Head{Ridge: pipeline.RidgeAuto, Prior: pipeline.PriorResidual, Rcond: -1}
-	recommending.Methods = []string{pipeline.Active, pipeline.Uniform, pipeline.Target, pipeline.Constant}
-	for _, cfg := range []pipeline.Config{smallConfig(), alone, recommending} {
+	advised := recommending()
+	advised.Methods = []string{pipeline.Active, pipeline.Uniform, pipeline.Target, pipeline.Constant}
+	for _, cfg := range []pipeline.Config{smallConfig(), alone, advised} {
 		id := identityOf(dev, cfg, []string{"bytes_2"}, 1)
 		ref := t.TempDir()
 		res := mustRun(t, dev, id, ref)
@@ -84,8 +83,9 @@ func TestFinishedRunIsMended(t *testing.T) {
 				must.Fail(t, how, err, filepath.Join(dir, name), "remove result.json and the folder checkpoint")
 				foldertest.Equal(t, how, foldertest.Read(t, dir), hurt)
 				must.Do(t, os.Remove(filepath.Join(dir, resultFile)))
-				if how == "changed" || name == modelFile {
-					must.Do(t, os.RemoveAll(filepath.Join(dir, checkpointDir)))
+				if how != "gone" {
+					must.Fail(t, how, must.Err(Run(t.Context(), dev, id, dir, quiet)), kept, "is damaged: expected checksum")
+					must.Do(t, os.Remove(kept))
 				}
 				must.Get(Run(t.Context(), dev, id, dir, quiet))(t)
 				foldertest.Equal(t, how, foldertest.Read(t, dir), want)

@@ -131,7 +131,7 @@ func LearnRound(ctx context.Context, data *pipeline.Resident, p *pipeline.Proble
 	for i := range len(first.Epochs) - 1 { // the files of their own rounds have these
 		first.Epochs[i].Uncertainty, first.Epochs[i].Losses = nil, nil
 	}
-	state, err := checkpoint{stateFile, id}.encode(first)
+	state, err := checkpoint{path: stateFile, id: id}.encode(first)
 	if err != nil {
 		return nil, err
 	}
@@ -169,7 +169,7 @@ func LoadRound(dir, id string) (pipeline.State, error) {
 	if err != nil {
 		return pipeline.State{}, err
 	}
-	return checkpoint{path, id}.decode(raw)
+	return checkpoint{path: path, id: id}.decode(raw)
 }
 
 // ReadScore reads the score.json of a round of a study.

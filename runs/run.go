@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"time"
@@ -50,7 +51,7 @@ func Run(ctx context.Context, data *pipeline.Resident, id Identity, dir string, 
 	if err != nil {
 		return nil, err
 	}
-	f := folder{dir, id, p, checkpoint{filepath.Join(dir, checkpointDir, checkpointFile), key}}
+	f := folder{dir, id, p, checkpoint{filepath.Join(dir, checkpointDir, checkpointFile), key, Hashes{}}}
 	if res, err := f.finished(units[0]); res != nil || err != nil {
 		return res, err
 	}
@@ -79,18 +80,15 @@ func (f folder) carryOn(ctx context.Context, data *pipeline.Resident, progress f
 	}
 	for _, e := range f.lastRounds(st) {
 		// The state no longer has the model and the predictions of this method: without its files the run begins anew.
-		model, err := readIfPresent(f.methodModel(e.Method))
-		if err != nil {
+		model, err1 := f.readKept(f.methodModel(e.Method))
+		evaluation, err2 := f.readKept(f.methodEvaluation(e.Method))
+		if err := cmp.Or(err1, err2); err != nil {
 			return nil, err
 		}
-		if _, damaged := decodeModel(model); damaged != nil {
+		if model == nil || evaluation == nil && e.Losses != nil {
 			st = pipeline.State{}
-		}
-		if e.Losses == nil {
-			continue
-		}
-		if list, damaged := readEvaluation(f.methodEvaluation(e.Method)); damaged != nil || len(list) == 0 {
-			st = pipeline.State{}
+			clear(f.point.kept)
+			break
 		}
 	}
 	start := time.Now()
@@ -133,8 +131,26 @@ func (f folder) keepMethod(method string, l *pipeline.Learner, st pipeline.State
 	if len(evaluation) > 0 {
 		files = []File{{method + ".jsonl", evaluation}, files[0]}
 	}
-	_, err = WriteFiles(filepath.Join(f.dir, checkpointDir), files)
+	hashes, err := WriteFiles(filepath.Join(f.dir, checkpointDir), files)
+	maps.Copy(f.point.kept, hashes)
 	return err
+}
+
+// readKept reads a file that a finished method left. It returns nil where there is none, or none that the checkpoint
+// lists. A file that is not the one that it lists is a [DamagedCheckpoint].
+func (f folder) readKept(path string) ([]byte, error) {
+	want := f.point.kept[filepath.Base(path)]
+	if want == "" {
+		return nil, nil
+	}
+	raw, err := readIfPresent(path)
+	if raw == nil || err != nil {
+		return nil, err
+	}
+	if found := HashOf(raw); found != want {
+		return nil, &DamagedCheckpoint{Path: path, Err: fmt.Errorf("expected checksum %s, found %s", want, found)}
+	}
+	return raw, nil
 }
 
 // methodModel returns the path at which the model of a finished method is kept.
@@ -151,13 +167,20 @@ func (f folder) modelMethod(res *Result) string {
 	return cmp.Or(res.Recommended, f.id.Config.Methods[0])
 }
 
-// SaveModels copies the models of all methods of a finished run to models/<method>.safetensors in its folder.
+// SaveModels copies the models of all methods of a finished run to models/<method>.safetensors in its folder. A model
+// that is not the one that its method left is an error.
 func SaveModels(dir string, res *Result) error {
 	var files []File
+	kept := keptHashes(dir)
 	for _, m := range res.Methods {
-		model, err := atomicfile.ReadFile(folder{dir: dir}.methodModel(m.Method), maxTensors)
+		path := folder{dir: dir}.methodModel(m.Method)
+		model, err := atomicfile.ReadFile(path, maxTensors)
 		if err != nil {
 			return err
+		}
+		if found, want := HashOf(model), kept[filepath.Base(path)]; want != "" && found != want {
+			return fmt.Errorf("%s: expected the model that the method left (sha256 %.8s), found %.8s: remove %s and the folder %s "+
+				"to compute the run again", path, want, found, resultFile, checkpointDir)
 		}
 		files = append(files, File{m.Method + ".safetensors", model})
 	}
@@ -183,8 +206,11 @@ func (f folder) finish(st pipeline.State) (*Result, error) {
 	method := f.modelMethod(&res)
 	relevance, err1 := encodeRelevance(f.problem, res.Sources)
 	rows, err2 := encodeRows(f.problem, st.Epochs)
-	model, err3 := atomicfile.ReadFile(f.methodModel(method), maxTensors)
-	evaluation, err4 := readIfPresent(f.methodEvaluation(method))
+	model, err3 := f.readKept(f.methodModel(method))
+	evaluation, err4 := f.readKept(f.methodEvaluation(method))
+	if model == nil && err3 == nil {
+		err3 = fmt.Errorf("%s: expected the model of a finished method, found none", f.methodModel(method))
+	}
 	if err := cmp.Or(err1, err2, err3, err4); err != nil {
 		return nil, err
 	}

@@ -265,7 +265,7 @@ func TestSweepResumesUnits(t *testing.T) {
 			if len(st.Epochs) < stop {
 				return nil
 			}
-			return errors.Join(checkpoint{path, key + "/" + s.Name()}.save(st), errStop)
+			return errors.Join(checkpoint{path: path, id: key + "/" + s.Name()}.save(st), errStop)
 		})
 		if !errors.Is(err, errStop) {
 			t.Fatal(err)

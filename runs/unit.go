@@ -163,7 +163,7 @@ func runUnit(ctx context.Context, data *pipeline.Resident, id Identity, u Unit, 
 	if err != nil {
 		return nil, w, err
 	}
-	point := checkpoint{path, key + "/" + u.Name()}
+	point := checkpoint{path: path, id: key + "/" + u.Name()}
 	st, err := point.load()
 	if err != nil {
 		return nil, w, err

@@ -167,3 +167,23 @@ func TestWriteTooLarge(t *testing.T) {
 		}
 	}
 }
+
+// What a finished method left in an interrupted run is not taken where it was damaged: the run says so, and begins anew.
+func TestRunDamagedCheckpoint(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	args := tiny("run", "--methods", "active,uniform", "--out")
+	succeed(t, dir, append(args, "whole", "--quiet")...)
+	for _, name := range []string{"active.safetensors", "active.jsonl", "epoch.safetensors"} {
+		out := filepath.Join(dir, name)
+		must.Do(t, os.CopyFS(out, os.DirFS(filepath.Join(dir, "whole"))))
+		must.Do(t, errors.Join(os.Remove(filepath.Join(out, "result.json")), os.Remove(filepath.Join(out, "model.safetensors"))))
+		path := filepath.Join(out, "checkpoint", name)
+		raw := must.Get(os.ReadFile(path))(t)
+		raw[len(raw)-3] ^= 1
+		must.Do(t, os.WriteFile(path, raw, 0o644))
+		amtrl(t, dir, append(args, name)...).Complains(t, 0, filepath.Join("checkpoint", name)+" is damaged: expected checksum",
+			"from its beginning")
+		foldertest.Same(t, out, filepath.Join(dir, "whole"))
+	}
+}

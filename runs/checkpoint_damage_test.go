@@ -1,0 +1,81 @@
+package runs
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/amtrl/amtrl/internal/foldertest"
+	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/internal/testrand"
+	"github.com/amtrl/amtrl/pipeline"
+)
+
+// recommending returns settings whose finished methods leave a model and an evaluation each.
+func recommending() pipeline.Config {
+	cfg := smallConfig()
+	cfg.Intercept, cfg.Head = true, pipeline.Head{Ridge: pipeline.RidgeAuto, Prior: pipeline.PriorResidual, Rcond: -1}
+	cfg.Methods = []string{pipeline.Active, pipeline.Uniform, pipeline.Target}
+	return cfg
+}
+
+// A random byte of a random file that an interrupted run left in checkpoint is damaged. The run ends in the same bytes,
+// or says which file is damaged, and does so without it.
+func TestRunNoticesDamageToCheckpoints(t *testing.T) {
+	const tries = 60
+	dev := openDevice(t, 1, smallSet(61, 4, 200, 5, false))
+	id := identityOf(dev, recommending(), []string{"bytes_2"}, 1)
+	clean := t.TempDir()
+	var after []map[string]string
+	must.Get(Run(t.Context(), dev, id, clean, func(s pipeline.Step) {
+		if s.Record != nil && len(foldertest.Read(t, clean)) > 2 {
+			after = append(after, foldertest.Read(t, clean))
+		}
+	}))(t)
+	want := foldertest.Read(t, clean)
+	unfinished := maps.Clone(want) // killed before the last files
+	delete(unfinished, resultFile)
+	delete(unfinished, modelFile)
+	after = append(after, unfinished)
+	rng, refused := testrand.New(t), map[string]int{}
+	for range tries {
+		files := maps.Clone(after[rng.IntN(len(after))])
+		names := slices.DeleteFunc(slices.Sorted(maps.Keys(files)), func(n string) bool { return !strings.HasPrefix(n, checkpointDir) })
+		name := names[rng.IntN(len(names))]
+		raw := []byte(files[name])
+		at, bit := rng.IntN(len(raw)), byte(1)<<rng.IntN(8)
+		raw[at] ^= bit
+		files[name] = string(raw)
+		dir, what := restored(t, files), fmt.Sprintf("bit %d of byte %d of %d of %s", bit, at, len(raw), name)
+		err := must.Err(Run(t.Context(), dev, id, dir, quiet))
+		if err != nil {
+			refused[filepath.Ext(name)]++
+			d, damaged := errors.AsType[*DamagedCheckpoint](err)
+			if !damaged || d.Path != filepath.Join(dir, name) || strings.Contains(err.Error(), "\n") {
+				t.Fatalf("%s: %v", what, err)
+			}
+			must.Do(t, os.Remove(d.Path))
+			mustRun(t, dev, id, dir)
+		}
+		foldertest.Equal(t, what, foldertest.Read(t, dir), want)
+	}
+	if refused[".safetensors"] == 0 || refused[".jsonl"] == 0 {
+		t.Errorf("of %d damages, these were refused: %v", tries, refused)
+	}
+}
+
+// Models that a method did not leave so are not saved.
+func TestSaveModelsRefusesDamage(t *testing.T) {
+	dev := openDevice(t, 1, smallSet(61, 4, 200, 5, false))
+	dir := t.TempDir()
+	res := mustRun(t, dev, identityOf(dev, smallConfig(), []string{"bytes_2"}, 1), dir)
+	path := filepath.Join(dir, checkpointDir, "uniform.safetensors")
+	damageFile(t, path, damages["changed"])
+	must.Fail(t, "a damaged model", SaveModels(dir, res), path, "remove result.json and the folder checkpoint")
+	must.Absent(t, filepath.Join(dir, modelsDir))
+}
