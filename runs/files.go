@@ -54,6 +54,16 @@ type Hashes map[string]string
 // HashOf returns the hash of a file's content as [Hashes] holds it.
 func HashOf(content []byte) string { return fmt.Sprintf("%x", sha256.Sum256(content)) }
 
+// otherFile returns the error of a file whose hash is not the one that is listed. by is the file that lists it, and then
+// says what to do. Both hashes have 8 digits, or as many as it takes to tell them apart.
+func otherFile(path, by, want, found, then string) error {
+	n := 8
+	for n < min(len(want), len(found)) && want[:n] == found[:n] {
+		n++
+	}
+	return fmt.Errorf("%s: expected the file that %s lists (sha256 %.*s), found %.*s: %s", path, by, n, want, n, cmp.Or(found, "none"), then)
+}
+
 // hashFile returns the hash of a regular file, "" where there is none.
 func hashFile(path string) (string, error) {
 	f, _, err := atomicfile.Open(path)

@@ -1,7 +1,6 @@
 package runs
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -14,6 +13,8 @@ import (
 	"github.com/amtrl/amtrl/internal/jsonfile"
 	"github.com/amtrl/amtrl/pipeline"
 )
+
+const computeAgain = "remove " + resultFile + " and the folder " + checkpointDir + " to compute the run again"
 
 // finished returns the result of a folder in which nothing is left to do, and nil where work is left. A file whose hash
 // is not the one that result.json lists is written anew where its content follows from other files; otherwise the error
@@ -66,9 +67,7 @@ func (f folder) finished(u Unit) (*Result, error) {
 			}
 		}
 		if HashOf(content) != res.Files[name] {
-			return nil, fmt.Errorf("%s: expected the file that result.json lists (sha256 %.8s), found %.8s: "+
-				"remove result.json and the folder %s to compute the run again",
-				filepath.Join(f.dir, name), res.Files[name], cmp.Or(found[name], "none"), checkpointDir)
+			return nil, otherFile(filepath.Join(f.dir, name), resultFile, res.Files[name], found[name], computeAgain)
 		}
 		if err := atomicfile.Write(filepath.Join(f.dir, name), content); err != nil {
 			return nil, err

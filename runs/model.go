@@ -2,6 +2,7 @@ package runs
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -135,7 +136,7 @@ func findModel(dir, method string) (path string, raw []byte, err error) {
 	own := method + ".safetensors"
 	for _, name := range []string{modelFile, filepath.Join(checkpointDir, own), filepath.Join(modelsDir, own)} {
 		path := filepath.Join(dir, name)
-		raw, err := atomicfile.ReadFile(path, maxTensors)
+		raw, err := readListed(dir, name)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
@@ -158,7 +159,7 @@ func findModel(dir, method string) (path string, raw []byte, err error) {
 func chooseModel(dir, method string) (path string, raw []byte, err error) {
 	path = filepath.Join(dir, modelFile)
 	if method == "" {
-		raw, err = atomicfile.ReadFile(path, maxTensors)
+		raw, err = readListed(dir, modelFile)
 	} else {
 		_, err = os.Stat(path)
 	}
@@ -185,11 +186,42 @@ func chooseModel(dir, method string) (path string, raw []byte, err error) {
 		method)
 }
 
-// ReadModel reads the model of a run folder.
-func ReadModel(dir string) (*pipeline.Model, error) { return readModel(filepath.Join(dir, modelFile)) }
-
-func readModel(path string) (*pipeline.Model, error) {
+// readListed reads a model from a run folder. A model that is not the one that result.json lists, or for a method the
+// checkpoint, is an error. The model may also be there without these files.
+func readListed(dir, name string) ([]byte, error) {
+	path := filepath.Join(dir, name)
 	raw, err := atomicfile.ReadFile(path, maxTensors)
+	if err != nil {
+		return nil, err
+	}
+	found := HashOf(raw)
+	if name != modelFile {
+		if want := keptHashes(dir)[filepath.Base(name)]; want != "" && want != found {
+			return nil, otherFile(path, filepath.Join(checkpointDir, checkpointFile), want, found, computeAgain)
+		}
+		return raw, nil
+	}
+	result := filepath.Join(dir, resultFile)
+	js, err := readIfPresent(result)
+	if js == nil || err != nil {
+		return raw, err
+	}
+	var res struct {
+		Files Hashes `json:"files"`
+	}
+	if err := json.Unmarshal(js, &res); err != nil {
+		return nil, fmt.Errorf("%s: %w", result, err)
+	}
+	if want := res.Files[modelFile]; want != "" && want != found {
+		return nil, otherFile(path, resultFile, want, found, mendsIt)
+	}
+	return raw, nil
+}
+
+// ReadModel reads the model of a run folder. A model that is not the one that result.json lists is an error.
+func ReadModel(dir string) (*pipeline.Model, error) {
+	path := filepath.Join(dir, modelFile)
+	raw, err := readListed(dir, modelFile)
 	if err != nil {
 		return nil, err
 	}

@@ -73,6 +73,7 @@ func TestPredictScoresAsTheRun(t *testing.T) {
 		if c.name == "alone" {
 			method = pipeline.Target
 			must.Do(t, os.WriteFile(filepath.Join(dir, modelFile), must.Get(os.ReadFile(folder{dir: dir}.methodModel(method)))(t), 0o644))
+			must.Do(t, os.Remove(filepath.Join(dir, resultFile))) // which lists the model of another method
 		}
 		task := &c.set.Tasks[must.Get(c.set.TaskIndex(c.target))(t)]
 		rows := filepath.Join(t.TempDir(), "rows.csv")

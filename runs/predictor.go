@@ -41,7 +41,7 @@ const pixelScale = 1. / 255
 // for pixels of bytes: words and missing indicators are features of 0 and 1, and those that are computed from
 // others are the last ([table.Derived.Expand]). The columns say in turn which of the model's outputs belong to which label, and what its
 // classes are called; [PredictLabels] takes the predictor and the columns. The caller closes the predictor before the
-// queue. For rows in files there is [Predict].
+// queue. A model that is not the one that result.json lists is an error. For rows in files there is [Predict].
 func OpenPredictor(q backend.Queue, dir string) (*pipeline.Predictor, []OutputColumn, error) {
 	return OpenMethodPredictor(q, dir, "")
 }

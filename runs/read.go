@@ -2,7 +2,6 @@ package runs
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -72,6 +71,8 @@ func KindOf(dir string) (Kind, error) {
 		StudyFile)
 }
 
+const mendsIt = "the command of the run mends it"
+
 // ReadRun reads the folder of a finished run. It is an error if a file is not the one that result.json lists.
 func ReadRun(dir string) (*Finished, error) {
 	var f Finished
@@ -106,8 +107,7 @@ func ReadRun(dir string) (*Finished, error) {
 			return nil, err
 		}
 		if want := f.Result.Files[name]; found != want {
-			return nil, fmt.Errorf("%s: expected the file that result.json lists (sha256 %.8s), found %.8s: the command of the run mends it",
-				filepath.Join(dir, name), want, cmp.Or(found, "none"))
+			return nil, otherFile(filepath.Join(dir, name), resultFile, want, found, mendsIt)
 		}
 	}
 	if f.Evaluations, err = f.Result.ReadEvaluation(dir); err != nil {

@@ -179,8 +179,7 @@ func SaveModels(dir string, res *Result) error {
 			return err
 		}
 		if found, want := HashOf(model), kept[filepath.Base(path)]; want != "" && found != want {
-			return fmt.Errorf("%s: expected the model that the method left (sha256 %.8s), found %.8s: remove %s and the folder %s "+
-				"to compute the run again", path, want, found, resultFile, checkpointDir)
+			return otherFile(path, checkpointFile, want, found, computeAgain)
 		}
 		files = append(files, File{m.Method + ".safetensors", model})
 	}
