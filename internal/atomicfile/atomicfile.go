@@ -46,6 +46,17 @@ func CreateBy(path string, fill func(io.Writer) error) error {
 	})
 }
 
+// WriteThen is [Write] with a step between: then is called once the content is on disk, and before the file appears. If
+// it returns an error, the file stays as it was. A process that is killed after then leaves no new file.
+func WriteThen(path string, content []byte, then func() error) error {
+	return put(path, os.Rename, func(f *os.File) error {
+		if err := write(f, content); err != nil {
+			return err
+		}
+		return then()
+	})
+}
+
 // put creates a temporary file, which fill writes and syncs and move renames to path, and syncs the folder.
 func put(path string, move func(from, to string) error, fill func(*os.File) error) error {
 	dir, name := filepath.Split(path)

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"time"
@@ -55,6 +54,9 @@ func (s *Study) ask(ctx context.Context, r Request, mayLearn bool) (asked *Asked
 	defer held.Release()
 	s, j, st, err := s.load()
 	if err != nil {
+		return nil, false, err
+	}
+	if err := s.restoreTable(st); err != nil {
 		return nil, false, err
 	}
 	if before := st.askOf(r.Key); before != nil {
@@ -121,11 +123,13 @@ func (s *Study) record(ctx context.Context, held *lease.Lease, j *journal, e *As
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	// The table is written first: without a line in the journal it belongs to no ask, and the next ask replaces it.
-	if err := s.writeAsk(asked); err != nil {
+	table, err := asked.csv()
+	if err != nil {
 		return nil, err
 	}
-	return asked, s.write(held, j, Event{Ask: e})
+	// The table appears once the line is there, so that no table is of an ask that the journal does not have. Where a killed process left
+	// only the line, restoreTable writes the table.
+	return asked, atomicfile.WriteThen(asked.Path, table, func() error { return s.write(held, j, Event{Ask: e}) })
 }
 
 // repeat returns the rows of an ask whose request is made again.
@@ -210,7 +214,7 @@ func (s *Study) load() (now *Study, j *journal, st *state, err error) {
 	if s.data == nil {
 		return nil, nil, nil, ErrNotAttached
 	}
-	if j, err = s.read(); err != nil {
+	if j, err = s.readWhole(); err != nil {
 		return nil, nil, nil, err
 	}
 	if now, err = s.after(j.events); err != nil {
@@ -384,7 +388,7 @@ func (s *Study) asked(e *AskEvent) (*Asked, error) {
 		}
 	}
 	slices.SortStableFunc(places, func(a, b place) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.group, b.group)) })
-	out := &Asked{Number: e.Number, Expires: e.Expires, Path: filepath.Join(s.Dir, asksDir, fmt.Sprintf("%04d.csv", e.Number))}
+	out := &Asked{Number: e.Number, Expires: e.Expires, Path: s.askPath(e.Number)}
 	for n, p := range places {
 		group := e.Rows[p.group]
 		id, err := s.idOf(s.places[group.Source], p.row)

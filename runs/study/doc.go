@@ -3,6 +3,7 @@
 //
 //	study.go        the folder of a study and its settings, study.json
 //	journal.go      journal.jsonl: what happened, one event per line
+//	lost.go         a journal that lost asks or rounds, and what killed processes leave
 //	state.go        the state that follows from the journal and the data
 //	problem.go      the problem of a round and its labelled samples
 //	ask.go          which rows to ask for next, as request.go specifies; ask_target.go: those of the target

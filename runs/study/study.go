@@ -271,7 +271,7 @@ var ErrNothingLearned = errors.New("nothing was learned yet")
 
 // LatestRound returns the folder of the last round that was learned.
 func (s *Study) LatestRound() (string, error) {
-	j, err := s.read()
+	j, err := s.readWhole()
 	if err != nil {
 		return "", err
 	}
@@ -286,6 +286,11 @@ func (s *Study) LatestRound() (string, error) {
 // RoundDir returns the folder of a round, counted from 1. It has the form of the folder of a run.
 func (s *Study) RoundDir(round int) string {
 	return filepath.Join(s.Dir, roundsDir, fmt.Sprintf("%04d", round))
+}
+
+// askPath returns the path of the table of an ask, counted from 1.
+func (s *Study) askPath(number int) string {
+	return filepath.Join(s.Dir, asksDir, fmt.Sprintf("%04d.csv", number))
 }
 
 // lock acquires the folder of the study, or that of its rounds, for this process alone, and waits until it is free.

@@ -122,7 +122,7 @@ func (s *Study) tell(ctx context.Context, how TellOptions, from func(outputs []c
 	if err != nil {
 		return told, err
 	}
-	if err := s.expire(held, j, st); err != nil {
+	if err := cmp.Or(s.restoreTable(st), s.expire(held, j, st)); err != nil {
 		return told, err
 	}
 	more, err := s.admit(answers, read)
