@@ -70,7 +70,7 @@ class Study:
         The same call again opens the existing study.
         """
         program = program or os.environ.get("AMTRL_PROGRAM", "amtrl")
-        _run(program, "study", "new", folder, "--data", data, *_flags(settings))
+        _run(program, "study", "new", _place(folder), "--data", _place(data), *_flags(settings))
         return cls(folder, program)
 
     def ask(self, budget: float | None = None, request: str | None = None, expires: str | None = None,
@@ -90,7 +90,8 @@ class Study:
     def tell(self, answers: Table, replace: bool = False, checked: bool = False) -> dict[str, Any]:
         """Take labels from a table with id and the columns of labels, from a file of a table, or from Label Studio's export.
 
-        Rows without a label are counted as "unlabelled", and the status "skip" gives a row up. If one answer is refused, none is taken.
+        Rows without a label are counted as "unlabelled", and the status "skip" gives a row up. If one answer is refused, none is taken;
+        a table without rows changes nothing.
         Raises Contradiction if a label differs from an earlier one, or a row with a label is given up, unless replace is set:
         then the label is replaced or withdrawn. Returns how many rows changed and how many are pending, and under "far" the
         numbers so far from the others of their source that they are probably slips, with their ids under "far_labels", and under
@@ -99,7 +100,8 @@ class Study:
         """
         with tempfile.TemporaryDirectory() as folder:
             flags = _flags(dict(replace=replace, checked=checked))
-            told = json.loads(self._study("tell", _write(answers, Path(folder)), "--json", *flags, written=folder))
+            path = _write(answers, Path(folder), ("id", "status"))
+            told = json.loads(self._study("tell", path, "--json", *flags, written=folder))
         if told.get("far"):
             warnings.warn("far from the other labels of their sources: " + ", ".join(told["far"]), stacklevel=2)
         if told.get("other_units"):
@@ -130,8 +132,10 @@ class Study:
         """Predict the label of each row and the score of each class, or the number, by the model of the last round.
 
         vectors holds the features if the study has them in a file of their own: it is an NPY file or a NumPy array, with one
-        row for each of rows. settings are other flags of amtrl predict, such as method="target".
+        row for each of rows. settings are other flags of amtrl predict, such as method="target". With out="FILE" the predictions
+        are written to a new .csv, .jsonl or .parquet file too.
         """
+        to = settings.pop("out", None)
         with tempfile.TemporaryDirectory() as folder:
             out = Path(folder) / "predicted.jsonl"
             if vectors is not None and not isinstance(vectors, (str, Path)):
@@ -139,7 +143,9 @@ class Study:
                 numpy.save(Path(folder) / "vectors.npy", vectors)
                 vectors = Path(folder) / "vectors.npy"
             flags = _flags(dict(settings, vectors=vectors))
-            _run(self.program, "predict", self.folder, _write(rows, Path(folder)), "--out", out, "--quiet", *flags, written=folder)
+            given = _write(rows, Path(folder))
+            for path in (out,) if to is None else (_place(to), out):
+                _run(self.program, "predict", _place(self.folder), given, "--out", path, "--quiet", *flags, written=folder)
             with open(out, encoding="utf-8") as file:
                 found = [json.loads(line, parse_int=float) for line in file]
         return _table([{name: float("nan") if v is None else v for name, v in row.items()} for row in found])
@@ -150,10 +156,16 @@ class Study:
 
     def export(self, path: str | Path) -> None:
         """Write all rows that have a label to a .csv, .jsonl or .parquet file."""
-        self._study("export", "--out", path)
+        self._study("export", "--out", _place(path))
 
     def _study(self, command: str, *args: Any, written: str | None = None) -> str:
-        return _run(self.program, "study", command, self.folder, *args, "--quiet", written=written)
+        return _run(self.program, "study", command, _place(self.folder), *args, "--quiet", written=written)
+
+
+def _place(path: str | Path) -> str:
+    """Return a path as an argument that is not taken for a flag, nor for standard input or output."""
+    text = str(path)
+    return os.path.join(os.curdir, text) if text.startswith("-") else text
 
 
 def _flags(settings: Mapping[str, Any]) -> list[str]:
@@ -198,23 +210,37 @@ def _table(rows: list[dict[str, Any]]) -> Any:
     return rows if pandas is None else pandas.DataFrame(rows)
 
 
-def _write(rows: Table, folder: Path) -> Path:
-    """Return the path of rows if they are a file already, or else of a JSONL file in folder, to which they are written."""
+def _write(rows: Table, folder: Path, columns: Iterable[str] = ()) -> str:
+    """Return the path of rows if they are a file already, or else of a JSONL file in folder, to which they are written. Where there
+    are none, and columns are given, it is a CSV file of these columns."""
     if isinstance(rows, (str, Path)):
-        return Path(rows)
-    path, encode = folder / "rows.jsonl", json.JSONEncoder(skipkeys=True, default=_plain).encode
+        return _place(rows)
+    path, found = folder / "rows.jsonl", _rows(rows)
+    if columns and not found:
+        path = folder / "rows.csv"
+        path.write_text(",".join(columns) + "\n", encoding="utf-8")
+        return str(path)
+    encode = json.JSONEncoder(skipkeys=True, allow_nan=False, default=_plain).encode
+    careful = json.JSONEncoder(skipkeys=True, allow_nan=False, default=lambda value: _finite(_plain(value))).encode
     with open(path, "w", encoding="utf-8") as file:
-        for row in _rows(rows):
-            file.write(encode({str(name): _cell(v) for name, v in row.items()}) + "\n")
-    return path
+        for row in found:
+            cells = {str(name): _cell(v) for name, v in row.items()}
+            try:
+                line = encode(cells)
+            except ValueError:  # a list with NaN or infinity
+                line = careful(_finite(cells))
+            file.write(line + "\n")
+    return str(path)
 
 
 def _rows(table: Any) -> list[dict[Any, Any]]:
     """Return the rows of a table. A dict has the columns if all its values are lists or arrays, and is a row otherwise."""
     if pandas is not None and isinstance(table, pandas.DataFrame):
+        _distinct(table.columns)
         return table.astype(object).where(table.notna(), None).to_dict("records")
     expected = "expected a data frame, a file, a dict for each row, or one dict of a row or of columns of one length"
     if hasattr(table, "keys"):
+        _distinct(table.keys())
         columns = dict(table)
         if not all(isinstance(v, (list, tuple)) or getattr(v, "ndim", 0) > 0 for v in columns.values()):
             return [columns]
@@ -227,7 +253,28 @@ def _rows(table: Any) -> list[dict[Any, Any]]:
     for row in rows:
         if not hasattr(row, "keys"):
             raise TypeError(f"{expected}, found {type(row).__name__} in {type(table).__name__}")
+        _distinct(row.keys())
     return [dict(row) for row in rows]
+
+
+def _distinct(names: Iterable[Any]) -> None:
+    """Raise ValueError if two columns have the same name as text."""
+    seen = set()
+    for name in map(str, names):
+        if name in seen:
+            raise ValueError(f"expected columns of different names, found two called {name!r}")
+        seen.add(name)
+
+
+def _finite(value: Any) -> Any:
+    """Return a value with text in place of NaN and infinities in lists, which JSON lacks: they are no numbers for amtrl."""
+    if isinstance(value, (list, tuple)):
+        return [_finite(v) for v in value]
+    if isinstance(value, dict):
+        return {name: _finite(v) for name, v in value.items()}
+    if isinstance(value, float) and not -math.inf < value < math.inf:
+        return "NaN" if value != value else str(value)
+    return value
 
 
 def _cell(value: Any) -> Any:

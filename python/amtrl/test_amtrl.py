@@ -147,12 +147,52 @@ class Campaign(InFolder):
         with self.assertRaisesRegex(amtrl.AmtrlError, "unknown flag --rounds"):
             amtrl.Study.create(self.folder / "T", self.folder / "data.yaml", rounds=3)
 
+    def test_nothing_to_tell(self):
+        asked = self.study.ask()
+        tables = [[], {}, (), {"id": [], "label": []}, iter(())]
+        if amtrl.pandas is not None:
+            tables += [asked.assign(label="no").iloc[:0], amtrl.pandas.DataFrame()]
+        for answers in tables:
+            told = self.study.tell(answers)
+            self.assertEqual((told["labels"], told["unlabelled"] if "unlabelled" in told else 0, told["pending"]), (0, 0, 12))
+
+    def test_predict_to_a_file(self):
+        self.study.tell(self.answer(self.study.ask()))
+        self.study.fit()
+        rows = [dict(id=row["id"], x=row["x"]) for row in self.rows[:5]]
+        predicted = records(self.study.predict(rows, out=self.folder / "out.csv"))
+        with open(self.folder / "out.csv", newline="", encoding="utf-8") as file:
+            written = list(csv.DictReader(file))
+        self.assertEqual([(row["id"], row["label"]) for row in written], [(row["id"], row["label"]) for row in predicted])
+        with self.assertRaisesRegex(amtrl.AmtrlError, "out.csv: expected no such file"):
+            self.study.predict(rows, out=self.folder / "out.csv")
+        for value, found in ((math.nan, "NaN"), (math.inf, "inf")):
+            with self.assertRaisesRegex(amtrl.AmtrlError, f"^the table: line 2: column x: element 1: expected a number, found .*{found}"):
+                self.study.predict([rows[0], dict(rows[1], x=[1, value, 2])])
+        self.assertEqual(len(self.study.predict([dict(row, other=[math.nan]) for row in rows])), 5)
+
+    def test_dashes(self):
+        before = os.getcwd()
+        os.chdir(self.folder)
+        try:
+            (self.folder / "data.yaml").rename("-d.yaml")
+            study = amtrl.Study.create("-x", "-d.yaml", round_budget=12, k=2)
+            study.tell(self.answer(study.ask()))
+            study.fit()
+            study.export("-labels.csv")
+            self.assertEqual(study.tell("-labels.csv")["labels"], 0)
+            predicted = study.predict([dict(id=row["id"], x=row["x"]) for row in self.rows[:5]], out="-p.csv")
+            self.assertEqual(len(predicted), 5)
+            self.assertTrue((self.folder / "-p.csv").is_file())
+        finally:
+            os.chdir(before)
+
 
 class Cells(InFolder):
     """Cells that JSON cannot hold, as they are written for the program."""
 
     def written(self, rows):
-        path = amtrl._write(rows, self.folder)
+        path = Path(amtrl._write(rows, self.folder))
         return [json.loads(line, parse_constant=self.fail) for line in path.read_text(encoding="utf-8").splitlines()]
 
     def check(self, cells):
@@ -173,8 +213,21 @@ class Cells(InFolder):
             (b"\xff", {"type": "bytes"}),
             (math.nan, None), (math.inf, "inf"), (fractions.Fraction(1, 2), 0.5), (True, True), (None, None), ({1}, {"type": "set"}),
             ([decimal.Decimal(2), datetime.date(2024, 1, 2)], [2, "2024-01-02"]), ({(1, 2): 3}, {}),
+            ([1, math.nan, (math.inf, None)], [1, "NaN", ["inf", None]]), ({"b": [math.nan], "c": 2}, {"b": ["NaN"], "c": 2}),
         ])
         self.assertEqual(self.written([{("m", 1): 2, 3: 4}]), [{"('m', 1)": 2, "3": 4}])
+
+    def test_names(self):
+        for rows in ({"1": 2, 1: 3}, {"1": [2], 1: [3]}, [{"a": 1}, {"1": 2, 1: 3}]):
+            with self.assertRaisesRegex(ValueError, "^expected columns of different names, found two called '1'$"):
+                self.written(rows)
+
+    @unittest.skipUnless(amtrl.pandas, "pandas is not installed")
+    def test_pandas_names(self):
+        frame = amtrl.pandas.DataFrame([["a", "no", "yes"]], columns=["id", "label", "label"])
+        for rows in (frame, frame.iloc[0], [frame.iloc[0]]):
+            with self.assertRaisesRegex(ValueError, "found two called 'label'$"):
+                self.written(rows)
 
     @unittest.skipUnless(amtrl.pandas, "pandas is not installed")
     def test_pandas(self):
@@ -191,6 +244,7 @@ class Cells(InFolder):
             (numpy.bool_(True), True), (numpy.longdouble(1.5), 1.5), (numpy.array([1.5, 2]), [1.5, 2]), (1j, {"type": "complex"}),
         ]
         self.check(cells + [(numpy.timedelta64(3, "h"), "3 hours")])  # in a data frame it is a Timedelta
+        self.check([(numpy.array([1.5, math.nan, -math.inf]), [1.5, "NaN", "-inf"])])
         for value, want in cells:
             frame = pandas.DataFrame({"a": pandas.Series([value, None], dtype=object), "b": pandas.Categorical(["x", None])})
             self.assertEqual(self.written(frame), [{"a": want, "b": "x"}, {"a": None, "b": None}], repr(value))
