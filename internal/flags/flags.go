@@ -73,14 +73,16 @@ func (s *Set) Text(v *Value[string], name, usage, value string) *cli.StringFlag 
 	return add(s, v, &cli.StringFlag{Name: name, Usage: usage, Value: value, Destination: &v.V, Category: s.group, EnvVars: Env(name)})
 }
 
-// Int adds a flag that takes an integer.
+// Int adds a flag that takes an integer in decimal notation.
 func (s *Set) Int(v *Value[int], name, usage string, value int) *cli.IntFlag {
-	return add(s, v, &cli.IntFlag{Name: name, Usage: usage, Value: value, Destination: &v.V, Category: s.group, EnvVars: Env(name)})
+	f := &intFlag{cli.IntFlag{Name: name, Usage: usage, Value: value, Destination: &v.V, Category: s.group, EnvVars: Env(name), Base: 10}}
+	return &add(s, v, f).IntFlag
 }
 
-// Seed adds a flag that takes an integer from 0 on.
+// Seed adds a flag that takes an integer from 0 on in decimal notation.
 func (s *Set) Seed(v *Value[uint64], name, usage string) *cli.Uint64Flag {
-	return add(s, v, &cli.Uint64Flag{Name: name, Usage: usage, Destination: &v.V, Category: s.group, EnvVars: Env(name)})
+	f := &seedFlag{cli.Uint64Flag{Name: name, Usage: usage, Destination: &v.V, Category: s.group, EnvVars: Env(name), Base: 10}}
+	return &add(s, v, f).Uint64Flag
 }
 
 // Number adds a flag that takes a number.

@@ -1,6 +1,7 @@
 package flags
 
 import (
+	"io"
 	"reflect"
 	"slices"
 	"strings"
@@ -117,6 +118,45 @@ func TestSetResolves(t *testing.T) {
 	}
 	if _, n, left, _, _ = run("--n", "6", "--left=1"); n.V != 6 || !n.Set || !n.Given || !left.Given {
 		t.Errorf("%+v, %+v", n, left)
+	}
+}
+
+// Integers are decimal, on the command line and in the environment.
+func TestIntegersAreDecimal(t *testing.T) {
+	run := func(env string, args ...string) (n int, seed uint64, err error) {
+		t.Helper()
+		t.Setenv("AMTRL_N", env)
+		t.Setenv("AMTRL_SEED", env)
+		var set Set
+		var of Value[int]
+		var from Value[uint64]
+		set.Int(&of, "n", "a number", 1).Aliases = []string{"m"}
+		set.Seed(&from, "seed", "a seed")
+		app := &cli.App{Writer: io.Discard, ErrWriter: io.Discard, Commands: []*cli.Command{{
+			Name: "c", Flags: set.Flags, Action: func(*cli.Context) error { return nil },
+			OnUsageError: func(_ *cli.Context, err error, _ bool) error { return Explain(set.Flags, err) },
+		}}}
+		err = app.Run(First(app, append([]string{"p", "c"}, args...)))
+		return of.V, from.V, err
+	}
+	for _, c := range []struct {
+		text string
+		want int
+	}{{"010", 10}, {"08", 8}, {"0", 0}, {"7", 7}} {
+		for _, args := range [][]string{{"", "--n", c.text, "--seed", c.text}, {"", "-m", c.text, "--seed=" + c.text}, {c.text}} {
+			n, seed, err := run(args[0], args[1:]...)
+			must.Hold(t, err == nil && n == c.want && seed == uint64(c.want), "%q: %d, %d, %v", args, n, seed, err)
+		}
+	}
+	n, _, err := run("", "--n", "-09")
+	must.Hold(t, err == nil && n == -9, "%d, %v", n, err)
+	for _, bad := range []string{"0x10", "1_0", "1.5", "x", "99999999999999999999"} {
+		for flag, expected := range map[string]string{"n": "an integer", "seed": "an integer from 0 on"} {
+			_, _, err := run("", "--"+flag, bad)
+			must.Fail(t, bad, err, "--"+flag+" is \""+bad+"\": expected "+expected)
+		}
+		_, _, err := run(bad)
+		must.Fail(t, bad, err, "in the environment: expected an integer")
 	}
 }
 

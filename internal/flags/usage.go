@@ -131,9 +131,9 @@ func quoted(message string) (value, rest string) {
 // expected describes the values that the named flag takes.
 func expected(flags []cli.Flag, name string) string {
 	switch find(flags, name).(type) {
-	case *cli.IntFlag:
+	case *intFlag:
 		return "an integer"
-	case *cli.Uint64Flag:
+	case *seedFlag:
 		return "an integer from 0 on"
 	case *cli.Float64Flag:
 		return "a number"
