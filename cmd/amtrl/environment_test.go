@@ -56,7 +56,7 @@ func TestEnvironmentGivesWay(t *testing.T) {
 		}
 	}
 	same("AMTRL_DIGITS=500 AMTRL_SIGMA=3", "run")
-	same("AMTRL_FLOOR=3 AMTRL_BUDGET=900 AMTRL_L1=0.5 AMTRL_NU=nowhere.csv", "run --schedule theory")
+	same("AMTRL_FLOOR=3 AMTRL_BUDGET=900 AMTRL_L1=0.5 AMTRL_NU=nowhere.csv", "run --schedule theory --beta 1 --epochs 2")
 	same("AMTRL_SCHEDULE=paper", "run --budget 9000")
 	same("AMTRL_SCHEDULE=paper", "sweep --targets fog_1 --budgets 9000")
 	same("AMTRL_BUDGETS=9000 AMTRL_RISK=0.1", "sweep --targets fog_1 --schedule paper")

@@ -289,15 +289,16 @@ func dryRun(o *output, set *dataset.Set, id runs.Identity, dir string) error {
 		return flags.Misuse("schedule theory with delta %g, r %g, sigma-min %g and beta %g asks for more samples than can be counted: "+
 			"expected constants nearer to 1", t.Delta, t.R, t.SigmaMin, t.Beta)
 	}
-	if err := id.Check(set); err != nil {
+	refused := id.Check(set)
+	if refused != nil {
 		// The theorem's own constants ask for more samples than any data have; the plan is shown all the same.
 		if cfg.Schedule.Kind != pipeline.ScheduleTheory {
-			return err
+			return refused
 		}
-		o.note("a run would be refused: %s", err)
+		refused = fmt.Errorf("a run would be refused: %w", refused)
 	}
 	if o.json.V {
-		return o.emitJSON(dryRunResult{dir, id, plans})
+		return cmp.Or(o.emitJSON(dryRunResult{dir, id, plans}), refused)
 	}
 	list := report.Table{Header: []string{"setting", "value"}}
 	add := func(name, value string) { list.Rows = append(list.Rows, []string{name, value}) }
@@ -326,7 +327,7 @@ func dryRun(o *output, set *dataset.Set, id runs.Identity, dir string) error {
 		title := fmt.Sprintf("plan of schedule %s for K = %d, M = %s, d = %d", name, cfg.K, text.Several(len(costs), "source"), cols)
 		out += "\n" + report.Plan(title, p.Epochs, o.format)
 	}
-	return o.emit(out)
+	return cmp.Or(o.emit(out), refused)
 }
 
 // mostListed is the largest number of names in a note or a cell of a table.

@@ -42,9 +42,12 @@ func TestSettingsArriveInTheConfiguration(t *testing.T) {
 		t.Helper()
 		return amtrltest.JSON[dryRunResult](t, succeed(t, dir, slices.Concat(args, more)...))
 	}
-	// The theory schedule allows neither another allocation nor costs.
-	theory := plan(append(erm, "--sources", "pools", "--schedule", "theory", "--delta", "0.2", "--r", "2",
-		"--sigma-min", "0.5", "--beta", "3")...)
+	// The theory schedule allows neither another allocation nor costs. Its plan is shown where a run would be refused, too.
+	refused := amtrl(t, dir, slices.Concat(args, erm, []string{"--sources", "pools", "--schedule", "theory", "--delta", "0.2", "--r", "2",
+		"--sigma-min", "0.5", "--beta", "3"})...)
+	said := strings.HasPrefix(lastLine(refused.Stderr), "amtrl: a run would be refused: method known")
+	must.Hold(t, refused.Code == 1 && said, "exit code %d: %s", refused.Code, refused.Stderr)
+	theory := amtrltest.JSON[dryRunResult](t, refused)
 	paper := plan(append(erm, "--allocation", "l1", "--mix", "0.25", "--costs", costs, "--nu", nu)...)
 	conv := plan("--prior", "residual", "--head-loss", "logistic",
 		"--allocation", "l1", "--mix", "0.25", "--costs", costs, "--representation", "conv", "--channels", "4, 5", "--passes", "3",
