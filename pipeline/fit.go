@@ -184,8 +184,7 @@ func (f *fitting) floor(m extent) {
 	if !f.open(SettingFloor) || f.Schedule.Kind == ScheduleTheory {
 		return
 	}
-	share := int(f.Schedule.plan()[0].Cost / m.each / 2)
-	floor := min(m.least, share)
+	floor := int(min(float64(m.least), f.Schedule.plan()[0].Cost/m.each/2)) // a budget may be too large for an integer
 	if floor >= f.Schedule.Floor {
 		return
 	}

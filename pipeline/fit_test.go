@@ -185,6 +185,17 @@ func TestFitServes(t *testing.T) {
 			t.Errorf("given %q: %d epochs, %v", given, cfg.Schedule.Epochs, choices)
 		}
 	}
+	// A budget beyond all integers buys what a large one does.
+	set = ownSet(rng, []int{20, 30, 20}, true)
+	floors := []int{}
+	for _, budget := range []float64{1e6, 1e30, 1e300} {
+		given := preset
+		given.Schedule.Kind, given.Schedule.Budget, given.Schedule.Floor = ScheduleBudget, budget, 50
+		cfg, _ := given.Fit(set, []string{"pool 2"}, SettingSchedule)
+		floors = append(floors, cfg.Schedule.Floor)
+		must.Do(t, must.Err(NewProblem(set, cfg, 2)))
+	}
+	must.Hold(t, floors[0] > 0 && floors[1] == floors[0] && floors[2] == floors[0], "floors %d", floors)
 	paper := must.Get(NewConfig(PresetPaper))(t)
 	if _, choices := paper.Fit(ownSet(rng, []int{9, 9}, true), []string{"pool 1"}); len(choices) > 0 {
 		t.Errorf("preset paper became %v", choices)
