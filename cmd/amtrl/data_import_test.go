@@ -147,6 +147,12 @@ func TestDataInit(t *testing.T) {
 		t.Errorf("%d tasks of a binary label in five shops", len(d.Tasks))
 	}
 	amtrl(t, dir, "data", "init", "shops.csv").Complains(t, 1, "dataset.yaml: expected no such file")
+	for range 2 { // nothing is there that a second one would overwrite
+		o := amtrl(t, dir, "data", "init", "shops.csv", "--target", "shop 4", "--out", "-").Succeeds(t)
+		must.Equal(t, o.Stdout, guess, "the manifest on standard output")
+		must.Hold(t, strings.Contains(o.Stderr, "label (binary)") && !strings.Contains(o.Stderr, "wrote"), "%s", o.Stderr)
+	}
+	must.Absent(t, filepath.Join(dir, "-"))
 	amtrl(t, dir, "data", "init").Complains(t, 2)
 }
 

@@ -32,6 +32,9 @@ type initOptions struct {
 	output
 }
 
+// initFile is the manifest that data init writes by default.
+const initFile = "dataset.yaml"
+
 func (o *initOptions) addFlags(set *flags.Set) {
 	set.Group(groupData)
 	set.Text(&o.id, "id", "`COLUMN` of the ids of rows; by default guessed", "")
@@ -48,7 +51,7 @@ func (o *initOptions) addFlags(set *flags.Set) {
 		"out and held out together", "")
 	set.Text(&o.target, "target", "`NAME` of the source that is the target; by default the one with the fewest labels, from five on", "")
 	set.Group(groupOutput)
-	set.Text(&o.out, "out", "`FILE` to write", "dataset.yaml")
+	set.Text(&o.out, "out", "`FILE` to write", initFile)
 	o.addQuiet(set)
 	o.addFormat(set)
 }
@@ -61,7 +64,10 @@ func (o *initOptions) readArguments(c *cli.Context) error {
 }
 
 func (o *initOptions) run(ctx context.Context) error {
-	if _, err := os.Lstat(o.out.V); err == nil {
+	path, toStdout := o.out.V, o.out.V == stdout
+	if toStdout {
+		path = initFile
+	} else if _, err := os.Lstat(o.out.V); err == nil {
 		return fmt.Errorf("%s: expected no such file, found one: say another with --out", o.out.V)
 	}
 	files, err := expandFolders(o.files)
@@ -81,7 +87,7 @@ func (o *initOptions) run(ctx context.Context) error {
 		return err
 	}
 	g, err := unlessInterrupted(ctx, func() (*manifest.Guess, error) {
-		return manifest.Look(ctx, o.out.V, files, manifest.Known{
+		return manifest.Look(ctx, path, files, manifest.Known{
 			ID: o.id.V, Source: o.source.V, Split: o.split.V, Cost: o.cost.V, Group: o.group.V, Target: o.target.V,
 			Features: features, Categories: categories, Labels: labels,
 		})
@@ -89,11 +95,13 @@ func (o *initOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := atomicfile.MkdirAll(filepath.Dir(o.out.V)); err != nil {
-		return err
-	}
-	if err := atomicfile.Write(o.out.V, []byte(g.Text())); err != nil {
-		return err
+	if !toStdout {
+		if err := atomicfile.MkdirAll(filepath.Dir(o.out.V)); err != nil {
+			return err
+		}
+		if err := atomicfile.Write(o.out.V, []byte(g.Text())); err != nil {
+			return err
+		}
 	}
 	list := report.Table{Header: []string{"guessed", "value"}, Wrap: []int{1}, Width: terminalWidth()}
 	for _, row := range [][2]string{
@@ -128,6 +136,10 @@ func (o *initOptions) run(ctx context.Context) error {
 			break
 		}
 		list.Rows = append(list.Rows, []string{[]string{"not used", ""}[min(i, 1)], column})
+	}
+	if toStdout {
+		o.note("%s", strings.TrimSuffix(list.Render(o.format), "\n"))
+		return o.emit(g.Text())
 	}
 	return o.emit(list.Render(o.format) + fmt.Sprintf("\nwrote %s: read it, then amtrl data info %s\n", o.out.V, text.ShellQuote(o.out.V)))
 }
