@@ -42,7 +42,7 @@ func (f folder) finished(u Unit) (*Result, error) {
 	if len(st.Epochs) > 0 {
 		want = summarise(f.problem, f.id.Data.Name, f.problem.TargetSamples(), st.Epochs)
 		want.Warnings = res.Warnings // of the data, which are the same
-		want.Files = res.Files
+		want.Files, want.SHA256 = res.Files, res.SHA256
 		rows, err := encodeRows(f.problem, st.Epochs)
 		if err != nil {
 			return nil, err

@@ -127,10 +127,15 @@ func TestChangedResultIsNotDone(t *testing.T) {
 		var res Result
 		must.Do(t, json.Unmarshal([]byte(want[resultFile]), &res))
 		change(&res)
-		dir := restored(t, want)
-		must.Do(t, jsonfile.Write(filepath.Join(dir, resultFile), res))
-		mustRun(t, dev, id, dir)
-		foldertest.Equal(t, what, foldertest.Read(t, dir), want)
+		for _, checkpoint := range []bool{true, false} {
+			dir := restored(t, want)
+			must.Do(t, jsonfile.Write(filepath.Join(dir, resultFile), res))
+			if !checkpoint {
+				must.Do(t, os.RemoveAll(filepath.Join(dir, checkpointDir)))
+			}
+			mustRun(t, dev, id, dir)
+			foldertest.Equal(t, what, foldertest.Read(t, dir), want)
+		}
 	}
 	// The files that result.json lists must be those of a run.
 	for what, files := range map[string]Hashes{
@@ -141,7 +146,7 @@ func TestChangedResultIsNotDone(t *testing.T) {
 		must.Do(t, json.Unmarshal([]byte(want[resultFile]), &res))
 		res.Files = files
 		dir := restored(t, want)
-		must.Do(t, jsonfile.Write(filepath.Join(dir, resultFile), res))
+		must.Do(t, os.WriteFile(filepath.Join(dir, resultFile), must.Get(res.encode())(t), 0o644))
 		must.Fail(t, what, must.Err(Run(t.Context(), dev, id, dir, quiet)), "result.json: files: expected")
 	}
 }

@@ -77,13 +77,19 @@ const mendsIt = "the command of the run mends it"
 func ReadRun(dir string) (*Finished, error) {
 	var f Finished
 	path := filepath.Join(dir, resultFile)
-	if err := jsonfile.Read(path, maxResult, &f.Result); err != nil {
+	raw, err := atomicfile.ReadFile(path, maxResult)
+	if err != nil {
 		return nil, err
+	}
+	if err := jsonfile.Decode(raw, &f.Result); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if err := jsonfile.CheckSeal(raw, f.Result.SHA256); err != nil {
+		return nil, fmt.Errorf("%s: %w: %s", path, err, mendsIt)
 	}
 	if len(f.Result.Methods) == 0 {
 		return nil, fmt.Errorf("%s: expected the result of at least one method, found none", path)
 	}
-	var err error
 	if f.Identity, err = ReadIdentity(dir); err != nil {
 		return nil, err
 	}

@@ -58,6 +58,14 @@ func TestReadRun(t *testing.T) {
 		}
 		must.Do(t, os.WriteFile(path, raw, 0o644))
 	}
+	// A digit of result.json itself.
+	changed := t.TempDir()
+	must.Do(t, os.CopyFS(changed, os.DirFS(dir)))
+	damageFile(t, filepath.Join(changed, resultFile), func(s string) (string, bool) {
+		at := strings.Index(s, `"share": 0.`) + len(`"share": 0.`)
+		return s[:at] + string('0'+('9'-s[at])) + s[at+1:], false
+	})
+	must.Fail(t, "a digit", must.Err(ReadRun(changed)), filepath.Join(changed, resultFile), "it was changed: the command of the run mends it")
 	// These files have the hashes that are listed, but hold what no run writes.
 	for want, change := range map[string]func(r *Result, i *Identity) (file string, content any){
 		"at least one epoch":             func(*Result, *Identity) (string, any) { return epochsFile, nil },
@@ -81,7 +89,7 @@ func TestReadRun(t *testing.T) {
 			must.Do(t, os.WriteFile(filepath.Join(damaged, name), raw, 0o644))
 			r.Files[name] = HashOf(raw)
 		}
-		must.Do(t, jsonfile.Write(filepath.Join(damaged, resultFile), r))
+		must.Do(t, os.WriteFile(filepath.Join(damaged, resultFile), must.Get(r.encode())(t), 0o644))
 		must.Fail(t, want, must.Err(ReadRun(damaged)), damaged, want)
 	}
 	must.Do(t, os.Remove(filepath.Join(dir, timingFile)))

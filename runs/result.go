@@ -60,6 +60,18 @@ type Result struct {
 	// Files holds the SHA-256 of config.json, epochs.jsonl, model.safetensors, relevance.csv, rows.csv and, where there
 	// is one, evaluation.jsonl in the folder of a run. A unit of a sweep has none.
 	Files Hashes `json:"files,omitempty"`
+	// SHA256 is the checksum of result.json in the folder of a run, with zeros in its own place.
+	SHA256 string `json:"sha256,omitempty"`
+}
+
+// encode returns the content of result.json with its checksum, which it sets.
+func (r *Result) encode() ([]byte, error) {
+	r.SHA256 = jsonfile.Unsealed
+	raw, err := jsonfile.Encode(r)
+	if err == nil {
+		raw, r.SHA256, err = jsonfile.Seal(raw)
+	}
+	return raw, err
 }
 
 // MethodResult describes the last epoch of a method; Iterations counts all epochs.
@@ -159,8 +171,8 @@ func (r *Result) Check(u Unit, methods []string) error {
 	return nil
 }
 
-// readResult reads the finished result of a unit. It returns nil where the file is absent, empty or cut short: then the
-// unit is not finished.
+// readResult reads the finished result of a unit. It returns nil where the file is absent, empty, cut short, or has
+// another checksum: then the unit is not finished.
 func readResult(path string, u Unit, methods []string) (*Result, error) {
 	raw, err := atomicfile.ReadFile(path, maxResult)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && !json.Valid(raw) {
@@ -171,6 +183,9 @@ func readResult(path string, u Unit, methods []string) (*Result, error) {
 	}
 	var res Result
 	if err = jsonfile.Decode(raw, &res); err == nil {
+		if jsonfile.CheckSeal(raw, res.SHA256) != nil {
+			return nil, nil
+		}
 		err = res.Check(u, methods)
 	}
 	if err != nil {

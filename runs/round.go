@@ -144,7 +144,7 @@ func LearnRound(ctx context.Context, data *pipeline.Resident, p *pipeline.Proble
 	for _, f := range files {
 		score.Result.Files[f.Name] = HashOf(f.Content)
 	}
-	result, err := jsonfile.Encode(score.Result)
+	result, err := score.Result.encode()
 	return append(files, File{stateFile, state}, File{ScoreFile, scores}, File{resultFile, result}), err
 }
 

@@ -224,5 +224,9 @@ func (f folder) finish(st pipeline.State) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &res, jsonfile.Write(filepath.Join(f.dir, resultFile), res)
+	raw, err := res.encode()
+	if err != nil {
+		return nil, err
+	}
+	return &res, atomicfile.Write(filepath.Join(f.dir, resultFile), raw)
 }
