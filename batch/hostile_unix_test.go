@@ -129,7 +129,7 @@ func TestHostileRunFolder(t *testing.T) {
 			if !strings.Contains(raw, was) {
 				t.Fatalf("case %d: %s has no %s:\n%s", i, c.file, was, raw)
 			}
-			return strings.Replace(raw, was, is, 1)
+			return unsealed(strings.Replace(raw, was, is, 1))
 		})
 		if _, err := readAll(r.Dir); err == nil || !strings.Contains(err.Error(), c.file) || strings.ContainsAny(err.Error(), "\n\r\x00") ||
 			len(err.Error()) > 1000 {
@@ -143,7 +143,7 @@ func TestHostileRunFolder(t *testing.T) {
 			`"pack": 1, "before": [`+strings.Repeat(`{"seeds": [0, 1]},`, 40)+`{"seeds": [0, 1]}]`),
 	} {
 		r := submitted(t)
-		text := edit(t, filepath.Join(r.Dir, planFile), bomb.Replace)
+		text := edit(t, filepath.Join(r.Dir, planFile), func(raw string) string { return unsealed(bomb.Replace(raw)) })
 		used := must.Allocated(func() { must.Fail(t, says, must.Err(Open(r.Dir)), says) })
 		if used > 20<<20+15*uint64(len(text)) {
 			t.Errorf("a plan of %d bytes is refused after %d bytes", len(text), used)

@@ -1,12 +1,15 @@
 package batch
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 
 	"github.com/amtrl/amtrl/dataset/manifest"
+	"github.com/amtrl/amtrl/internal/atomicfile"
+	"github.com/amtrl/amtrl/internal/jsonfile"
 	"github.com/amtrl/amtrl/runs"
 )
 
@@ -26,6 +29,24 @@ type Plan struct {
 	// Before holds the earlier seeds and budgets of the sweep, oldest first: those that it had each time before some
 	// were added or put in another order.
 	Before []Extent `json:"before,omitempty"`
+	// SHA256 is the checksum of plan.json.
+	SHA256 string `json:"sha256,omitempty"`
+}
+
+// readPlan reads plan.json from a run folder.
+func readPlan(dir string) (p Plan, err error) {
+	path := filepath.Join(dir, planFile)
+	raw, err := atomicfile.ReadFile(path, maxFile)
+	if err != nil {
+		return p, err
+	}
+	if err = jsonfile.Decode(raw, &p); err == nil {
+		err = cmp.Or(jsonfile.CheckSeal(raw, p.SHA256), p.check())
+	}
+	if err != nil {
+		err = fmt.Errorf("%s: %w", path, err)
+	}
+	return p, err
 }
 
 // Extent is the seeds and budgets of a sweep.

@@ -18,6 +18,8 @@ type UnitResult struct {
 	Backend runs.BackendChoice `json:"backend"`
 	Seconds float64            `json:"seconds"`
 	Result  runs.Result        `json:"result"`
+	// SHA256 is the checksum of the file of a unit.
+	SHA256 string `json:"sha256,omitempty"`
 }
 
 // TaskResult is the content of result.json, which means that the task is done. Task stays the first field, by which hasResult knows the
@@ -26,6 +28,8 @@ type TaskResult struct {
 	Task    int          `json:"task"`
 	Attempt int          `json:"attempt"`
 	Units   []UnitResult `json:"units"`
+	// SHA256 is the checksum of the file.
+	SHA256 string `json:"sha256,omitempty"`
 }
 
 // Damaged is the error of a result file that exists but does not hold the result.
@@ -72,7 +76,7 @@ func (r *Run) hasResult(task int) (bool, error) {
 // is not what the task would leave.
 func (r *Run) Result(task int) (*TaskResult, error) {
 	var res TaskResult
-	if err := readResult(r.resultPath(task), &res); err != nil {
+	if err := readResult(r.resultPath(task), &res, &res.SHA256); err != nil {
 		return nil, err
 	}
 	var err error
@@ -105,12 +109,16 @@ func (r *Run) SetAside(s *Status, tasks []int) error {
 	return nil
 }
 
-func readResult(path string, v any) error {
+// readResult reads a file into v, whose checksum is then in sum, empty for one of a version without.
+func readResult(path string, v any, sum *string) error {
 	raw, err := atomicfile.ReadFile(path, maxFile)
 	if err != nil {
 		return err
 	}
-	if err := jsonfile.Decode(raw, v); err != nil {
+	if err = jsonfile.Decode(raw, v); err == nil {
+		err = jsonfile.CheckSeal(raw, *sum)
+	}
+	if err != nil {
 		return &Damaged{fmt.Errorf("%s: %w", path, err)}
 	}
 	return nil
@@ -124,7 +132,7 @@ func (r *Run) checkUnit(u *UnitResult, want Unit) error {
 func (r *Run) readUnit(task int, unit Unit) (*UnitResult, error) {
 	var u UnitResult
 	path := r.unitPath(task, unit)
-	err := readResult(path, &u)
+	err := readResult(path, &u, &u.SHA256)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -134,6 +142,7 @@ func (r *Run) readUnit(task int, unit Unit) (*UnitResult, error) {
 	if err := r.checkUnit(&u, unit); err != nil {
 		return nil, &Damaged{fmt.Errorf("%s: %w", path, err)}
 	}
+	u.SHA256 = "" // the file of the task has one for all units
 	return &u, nil
 }
 

@@ -163,7 +163,15 @@ func (r *Run) writePlan() error {
 	if err := atomicfile.Write(filepath.Join(r.Dir, tasksFile), tasks); err != nil {
 		return err
 	}
-	return jsonfile.Write(filepath.Join(r.Dir, planFile), r.Plan)
+	r.Plan.SHA256 = jsonfile.Unsealed
+	plan, err := jsonfile.Encode(r.Plan)
+	if err == nil {
+		plan, r.Plan.SHA256, err = jsonfile.Seal(plan)
+	}
+	if err != nil {
+		return err
+	}
+	return atomicfile.Write(filepath.Join(r.Dir, planFile), plan)
 }
 
 func (r *Run) makeFolders() error {
@@ -189,7 +197,7 @@ func Open(dir string) (*Run, error) {
 		return nil, err
 	}
 	r := &Run{Dir: dir}
-	if err := readChecked(filepath.Join(dir, planFile), &r.Plan, r.Plan.check); err != nil {
+	if r.Plan, err = readPlan(dir); err != nil {
 		return nil, err
 	}
 	r.Tasks = r.Plan.Tasks()
@@ -197,8 +205,7 @@ func Open(dir string) (*Run, error) {
 		return nil, err
 	}
 	if err := r.readJobs(); err != nil {
-		var now Plan
-		if readChecked(filepath.Join(dir, planFile), &now, now.check) == nil && len(now.Before) > len(r.Plan.Before) {
+		if now, err := readPlan(dir); err == nil && len(now.Before) > len(r.Plan.Before) {
 			return Open(dir) // tasks were added after plan.json was read, and handed over before jobs.jsonl was
 		}
 		return nil, err

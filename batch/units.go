@@ -56,7 +56,15 @@ func (w *Worker) units(ctx context.Context, end context.CancelCauseFunc, l *leas
 		end(lease.ErrLost)
 		return lease.ErrLost
 	}
-	if err := jsonfile.Write(w.Run.resultPath(w.task), res); err != nil {
+	res.SHA256 = jsonfile.Unsealed
+	js, err := jsonfile.Encode(res)
+	if err == nil {
+		js, _, err = jsonfile.Seal(js)
+	}
+	if err == nil {
+		err = atomicfile.Write(w.Run.resultPath(w.task), js)
+	}
+	if err != nil {
 		return err
 	}
 	return w.Run.clean(w.task)
@@ -107,12 +115,16 @@ func (w *Worker) unit(ctx context.Context, dev *pipeline.Resident, id runs.Ident
 	if err != nil {
 		return nil, errors.Join(logged, err)
 	}
-	done := &UnitResult{Unit: u.Name(), Backend: id.Backend, Seconds: time.Since(start).Seconds(), Result: *result}
+	done := &UnitResult{Unit: u.Name(), Backend: id.Backend, Seconds: time.Since(start).Seconds(), Result: *result, SHA256: jsonfile.Unsealed}
 	path := w.Run.unitPath(w.task, u)
 	js, err := json.Marshal(done)
+	if err == nil {
+		js, _, err = jsonfile.Seal(js)
+	}
 	if err != nil {
 		return nil, err
 	}
+	done.SHA256 = "" // the file of the task has one for all units
 	if err := atomicfile.MkdirAll(filepath.Dir(path)); err != nil {
 		return nil, err
 	}

@@ -122,6 +122,14 @@ func TestRetryOfADamagedResult(t *testing.T) {
 	must.Equal(t, amtrltest.Count(attempts(t, dir, "run", 0), "start"), 2, "attempts")
 	succeed(t, dir, "collect", "run", "--quiet")
 	foldertest.Same(t, filepath.Join(dir, "run/sweep"), filepath.Join(dir, "whole"))
+	for name, before := range map[string]string{"run/task/0/result.json": `"value": 0.`, "run/plan.json": `"k": `} { // a digit is changed
+		path := filepath.Join(dir, name)
+		good := string(must.Get(os.ReadFile(path))(t))
+		at := strings.Index(good, before) + len(before)
+		must.Do(t, os.WriteFile(path, []byte(good[:at]+string('0'+('9'-good[at]))+good[at+1:]), 0o644))
+		amtrl(t, dir, "collect", "run").ComplainsLast(t, 1, name+": expected the checksum", "it was changed")
+		must.Do(t, os.WriteFile(path, []byte(good), 0o644))
+	}
 }
 
 // Seeds can be added with another number of threads, on which no result depends: each submission keeps its own, and a retry takes that
