@@ -183,6 +183,9 @@ func featuresText(g *manifest.Guess) string {
 	if v := g.Vectors; v != nil {
 		return text.List(v.Files, mostListed) + ", joined by " + v.Join
 	}
+	if g.Numbered {
+		return columnsText(g.Features) + ": a vector; with knots, columns of a table, whose effects may bend"
+	}
 	return columnsText(g.Features)
 }
 

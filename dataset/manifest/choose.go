@@ -182,6 +182,7 @@ func (g *guesser) chooseFeatures(m *Manifest, known Known, file string, columns 
 	if g.few = !vector && len(g.scalars) <= mostFew; g.few && bends {
 		m.Knots = usualKnots
 	}
+	g.numbered = vector && bends && len(g.scalars) >= leastVector && len(g.scalars) <= mostFew
 	m.Products = g.few && len(g.scalars) > 1 && len(g.scalars) <= mostFactors && m.Group == ""
 	if g.few && len(known.Features) == 0 {
 		g.guessLogs(m)

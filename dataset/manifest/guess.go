@@ -43,6 +43,9 @@ type Guess struct {
 	// MaybeSource is another column that could be the source, or empty.
 	MaybeSource string
 
+	// Numbered reports whether the features are numbered columns of numbers, few enough for knots, that are taken for a vector.
+	Numbered bool
+
 	logs bool // whether some features are logarithms of columns
 }
 
@@ -68,8 +71,9 @@ type guesser struct {
 	counts []string
 	// maybeSource is another column that could be the source.
 	maybeSource string
-	// few reports whether the features are few columns and not a vector.
-	few bool
+	// few reports whether the features are few columns and not a vector, and numbered whether they are numbered columns of numbers that are
+	// taken for one.
+	few, numbered bool
 }
 
 // pick takes and returns the first column, in the order of the patterns, that is not taken and fits, or returns an empty string.
@@ -143,7 +147,7 @@ func Look(ctx context.Context, manifestPath string, files []string, known Known)
 		return nil, fmt.Errorf("%s, column %s: expected the name of a source in each row, found none in %d of %d: leave such rows out",
 			c.nameless, text.OneLine(m.Source, 80), none.Rows, rows)
 	}
-	out := &Guess{Manifest: m, All: c.all}
+	out := &Guess{Manifest: m, All: c.all, Numbered: g.numbered}
 	g.fillGaps(out, c)
 	g.plainLogs(m, c.least)
 	out.logs = slices.ContainsFunc(m.Features, func(name string) bool {

@@ -42,6 +42,7 @@ func TestLookAtKnots(t *testing.T) {
 				must.Equal(t, g.Knots, c.knots[i], "knots of %d %s columns, %v", n, name, known)
 				must.Equal(t, g.Products, n > 1 && n <= 20 && known.Group == "", "products of %d %s columns, %v", n, name, known)
 				must.Equal(t, strings.Contains(g.Text(), "\n  products: true  #"), g.Products, "the manifest:\n%s", g.Text())
+				must.Equal(t, strings.Contains(g.Text(), "\n  # knots: 5  #"), name == "numbered" && n == 40, "the manifest:\n%s", g.Text())
 			}
 		}
 	}

@@ -76,6 +76,9 @@ func (g *Guess) writeFeatures(line writeLine) {
 	} else if len(g.Features) > 0 {
 		line("  features: %s%s", list(g.Features), g.logsComment())
 	}
+	if g.Numbered {
+		line("  # knots: %d  # numbered columns are taken for a vector; with knots, as columns of a table, their effects may bend", usualKnots)
+	}
 	if len(g.Categories) > 0 {
 		line("  categories: %s  # a feature for each word: 1 in rows that have it, 0 in others", list(g.Categories))
 	}
