@@ -17,7 +17,8 @@ func commands() []*cli.Command {
 		newCommand(&runOptions{}, "run", "",
 			"choose samples for one target, fit, and compare with uniform sampling",
 			"Without flags it works on embedded digits. It leaves a folder with the configuration, the epochs,\n"+
-				"the relevance of every source, the model and the result; a folder of unfinished work is resumed."),
+				"the relevance of every source, the model and the result; a folder of unfinished work is resumed.\n"+
+				"It prints the settings that it fits to the data of a manifest, each with the reason, as in chose floor 24: ..."),
 		newCommand(&sweepOptions{}, "sweep", "",
 			"run many targets, seeds and budgets and compare the methods over them",
 			"Each target, seed and budget is one unit with a result file of its own; a folder of unfinished\n"+

@@ -75,6 +75,26 @@ func TestHelpGroups(t *testing.T) {
 	}
 }
 
+// Help says which defaults are fitted to a user's own data.
+func TestHelpOfFittedDefaults(t *testing.T) {
+	t.Parallel()
+	for command, want := range map[string][]string{
+		"run":       {"budget", "target-samples", "schedule", "epochs", "floor", "k"},
+		"sweep":     {"target-samples", "schedule", "epochs", "floor", "k"},
+		"study new": {"target-samples", "floor", "k"},
+	} {
+		text := succeed(t, t.TempDir(), strings.Fields("help "+command)...).Stdout
+		var fitted []string
+		for _, flag := range strings.Split(text, "\n   -")[1:] {
+			name, usage, _ := strings.Cut(strings.TrimPrefix(flag, "-"), " ")
+			if strings.Contains(strings.Join(strings.Fields(usage), " "), "; preset default fits it to the data") {
+				fitted = append(fitted, name)
+			}
+		}
+		must.Hold(t, slices.Equal(fitted, want), "amtrl help %s: %q are fitted to the data, expected %q", command, fitted, want)
+	}
+}
+
 // Every flag has an environment variable, a usage text and a category, and no two flags of a command share a name.
 // Descriptions are no wider than the list of flags.
 func TestFlags(t *testing.T) {

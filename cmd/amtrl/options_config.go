@@ -10,6 +10,7 @@ import (
 )
 
 type settingOptions struct {
+	study bool // whether the flags are those of a study, set before they are added
 	bound []boundSetting
 	// schedule, epochs, width and budget are the flags --schedule, --epochs, --k, and --budget or --budgets; nil if the
 	// command lacks the flag.
@@ -19,7 +20,7 @@ type settingOptions struct {
 
 func (o *settingOptions) addFlags(set *flags.Set, settings ...*setting) {
 	for _, s := range settings {
-		b := s.bind(set)
+		b := s.bind(set, o.study)
 		o.bound = append(o.bound, b)
 		switch s {
 		case &scheduleSetting:

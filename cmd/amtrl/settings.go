@@ -191,7 +191,26 @@ type boundSetting struct {
 	*flags.Field
 }
 
-func (s *setting) bind(set *flags.Set) boundSetting {
+// defaultText returns the default value as the help states it. Preset default fits some settings to a user's own data
+// ([pipeline.Config.Fit]); of a study, whose data always are that, neither the budget nor its division into rounds.
+func (s *setting) defaultText(study bool) string {
+	out := s.presetText()
+	switch s.name {
+	case "target-samples", "floor", "k":
+	case "budget", "schedule", "epochs":
+		if study {
+			return out
+		}
+	default:
+		return out
+	}
+	if study {
+		return out + "; preset default fits it to the data"
+	}
+	return out + "; preset default fits it to the data of a manifest"
+}
+
+func (s *setting) bind(set *flags.Set, study bool) boundSetting {
 	sample := config{}.Complete(nil)
 	field, usage := s.field(&sample), s.usage
 	switch field.(type) {
@@ -200,7 +219,7 @@ func (s *setting) bind(set *flags.Set) boundSetting {
 	case *auto, *[]int, *[]string: // parsed by apply
 		field = new(string)
 	}
-	return boundSetting{s, set.Field(field, s.name, usage, s.presetText())}
+	return boundSetting{s, set.Field(field, s.name, usage, s.defaultText(study))}
 }
 
 func (s boundSetting) apply(c *config) error {

@@ -125,6 +125,7 @@ func (o *studyNewOptions) addFlags(set *flags.Set) {
 	set.Text(&o.target, "target", "the target, a source; by default that of the manifest", "")
 	set.Group(groupSampling)
 	set.Number(&o.round, "round-budget", "what the rows of each ask may cost; in its place, --budget and --epochs as of a run", 0)
+	o.config.settings.study = true
 	o.config.settings.addFlags(set, &budgetSetting)
 	o.config.addFlags(set)
 	set.Group(groupSampling)
