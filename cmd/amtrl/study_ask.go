@@ -38,7 +38,8 @@ func (o *studyAskOptions) addFlags(set *flags.Set) {
 	set.Int(&o.targetRows, "target-rows", "ask for `N` rows of the target to be further samples, and for no row of a source", 0)
 	set.Text(&o.request, "request", "`KEY` of the request: the same key gives the same rows, however often it is asked", "")
 	set.Text(&o.expires, "expires", "after how long rows without an answer may be asked for again, such as 3d, 2w or 12h; 0 for never", "0")
-	set.Number(&o.below, "stop-below", "ask for nothing and end with exit code 3 where the next round is expected to gain less", 0)
+	set.Number(&o.below, "stop-below", "ask for nothing and end with exit code 3 where the next round is expected to lower the error by less "+
+		"than this: a fraction, such as 0.005 for half a point, or for numbers a squared error", 0)
 	o.device.addFlags(set)
 	set.Group(groupOutput)
 	set.Text(&o.out, "out",

@@ -78,8 +78,9 @@ class Study:
         """Return the rows to label next: id, source, cost, priority (1 comes first), reason, ask and expires.
 
         The same request gives the same rows however often it is made. expires, such as "3d", is the time after which a row
-        without an answer may be asked for again. Raises Stop if the next round is expected to gain less than stop_below, or
-        if no row is left. With target_rows the rows are that many of the target, to be further samples, and no row of a source.
+        without an answer may be asked for again. Raises Stop if the next round is expected to lower the error by less than
+        stop_below (0.005 is half a point; for numbers a squared error), or if no row is left. With target_rows the rows are that
+        many of the target, to be further samples, and no row of a source.
         """
         settings = dict(budget=budget, request=request, expires=expires, stop_below=stop_below, target_rows=target_rows)
         with tempfile.TemporaryDirectory() as folder:

@@ -21,7 +21,8 @@ type Request struct {
 	Key string
 	// Expires is the time after which a row without an answer may be asked for again, 0 for never.
 	Expires time.Duration
-	// StopBelow is the gain below which nothing is asked for. It does not count until a gain can be expected, from two rounds on.
+	// StopBelow is the gain below which nothing is asked for, in the unit of the score: 0.005 is half a point of an error. It does not count
+	// until a gain can be expected, from two rounds on.
 	StopBelow float64
 	// Learn carries out a round that is due. Where it is nil, Ask does not learn.
 	Learn func(context.Context) error
