@@ -141,7 +141,7 @@ func (o *initOptions) run(ctx context.Context) error {
 		o.note("%s", strings.TrimSuffix(list.Render(o.format), "\n"))
 		return o.emit(g.Text())
 	}
-	return o.emit(list.Render(o.format) + fmt.Sprintf("\nwrote %s: read it, then amtrl data info %s\n", o.out.V, text.ShellQuote(o.out.V)))
+	return o.emit(list.Render(o.format) + fmt.Sprintf("\nwrote %s: read it, then amtrl data check %s\n", o.out.V, text.ShellQuote(o.out.V)))
 }
 
 // wordsText lists the words that fits accepts, each with its number of rows.
@@ -228,13 +228,11 @@ func productsText(g *manifest.Guess) string {
 }
 
 func targetText(g *manifest.Guess) string {
-	for _, s := range g.SourceCounts {
-		if s.Name == g.Target.Source {
-			return fmt.Sprintf("%s (%d of %s labelled), of %s", s.Name, s.Labelled, text.Several(s.Rows, "row"),
-				text.Several(len(g.SourceCounts), "source"))
-		}
+	s, sources := g.TargetCount()
+	if s == nil {
+		return g.Target.Source
 	}
-	return g.Target.Source
+	return fmt.Sprintf("%s (%d of %s labelled), beside %s", s.Name, s.Labelled, text.Several(s.Rows, "row"), text.Several(sources, "source"))
 }
 
 // isResult reports whether a folder is that of a run, a sweep or a study.

@@ -77,7 +77,8 @@ func TestOwnGroups(t *testing.T) {
 	amtrl(t, work, "data", "init", "visits.csv", "--label", "outcome", "--target", "new clinic", "--out", "without.yaml").
 		Prints(t, 0, "patient (text of many values; where its rows belong together, --group patient)")
 	amtrl(t, work, "data", "init", "visits.csv", "--label", "outcome", "--target", "new clinic", "--group", "patient").
-		Prints(t, 0, "group     patient")
+		Prints(t, 0, "group     patient", "new clinic (60 of 60 rows labelled), beside 6 sources",
+			"wrote dataset.yaml: read it, then amtrl data check dataset.yaml")
 	amtrl(t, work, "data", "check", "dataset.yaml").
 		Prints(t, 0, "in groups", "new clinic (target)    60        60         12", "nothing is odd")
 	amtrl(t, work, "data", "check", "without.yaml").

@@ -17,8 +17,8 @@ import (
 // Guess is a manifest that was guessed from files, with what was found in them.
 type Guess struct {
 	*Manifest
-	// SourceCounts counts the rows of each source, in the order of the sources' names, among the rows that were read. All reports whether
-	// all rows were read.
+	// SourceCounts counts the rows of each source, and of the target, in the order of their names, among the rows that were read. All reports
+	// whether all rows were read.
 	SourceCounts []SourceCount
 	All          bool
 	// Classes holds, for each label, the classes found and the number of rows of each.

@@ -120,6 +120,16 @@ func TestTextWithoutLabels(t *testing.T) {
 	must.Get(Parse("m.yaml", []byte(strings.Replace(text, "# classes: [", "classes: [", 1))))(t)
 }
 
+// The target is not counted among the sources.
+func TestTextCountsSources(t *testing.T) {
+	g := &Guess{Manifest: &Manifest{Path: "m.yaml", Files: []string{"a.csv"}, Source: "s"}, All: true,
+		SourceCounts: []SourceCount{{"a", 9, 9}, {"b", 9, 4}, {"c", 9, 8}}}
+	for target, want := range map[string]string{"": "3 sources, ", "b": "2 sources and the target, ", "unseen": "3 sources, "} {
+		g.Target.Source = target
+		must.Hold(t, strings.Contains(g.Text(), "  source: s  # "+want+"21 of 27 rows labelled\n"), "of target %q:\n%s", target, g.Text())
+	}
+}
+
 // Each column of labels has its own classes and its own words for no label. A row is labelled if it has a label in any of them.
 func TestLookAtSeveralLabels(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "rows.csv")

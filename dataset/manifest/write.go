@@ -39,7 +39,7 @@ func (g *Guess) Text() string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	line("# A data set for amtrl, guessed from its files. Read it, change what is wrong, then:")
-	line("#   amtrl data info %s", text.ShellQuote(g.Path))
+	line("#   amtrl data check %s", text.ShellQuote(g.Path))
 	line("#   amtrl run --data %s", text.ShellQuote(g.Path))
 	line("files: %s", list(g.Files))
 	line("columns:")
@@ -220,6 +220,15 @@ func (g *Guess) some() string {
 	return " in the first rows"
 }
 
+// TargetCount returns the rows of the target among SourceCounts, nil where it is not there, and the number of sources beside it.
+func (g *Guess) TargetCount() (of *SourceCount, sources int) {
+	sources = len(g.SourceCounts)
+	if i := slices.IndexFunc(g.SourceCounts, func(s SourceCount) bool { return s.Name == g.Target.Source }); i >= 0 {
+		return &g.SourceCounts[i], sources - 1
+	}
+	return nil, sources
+}
+
 func (g *Guess) sourceComment() string {
 	rows, labelled := 0, 0
 	for _, s := range g.SourceCounts {
@@ -229,8 +238,12 @@ func (g *Guess) sourceComment() string {
 	if g.MaybeSource != "" {
 		or = "; or is it " + text.OneLine(g.MaybeSource, 80) + "?"
 	}
-	return fmt.Sprintf("  # %s, %d of %s labelled%s%s", text.Several(len(g.SourceCounts), "source"), labelled,
-		text.Several(rows, "row"), g.some(), or)
+	target, sources := g.TargetCount()
+	names := text.Several(sources, "source")
+	if target != nil {
+		names += " and the target"
+	}
+	return fmt.Sprintf("  # %s, %d of %s labelled%s%s", names, labelled, text.Several(rows, "row"), g.some(), or)
 }
 
 // writeClasses writes the classes that were found; some says in which rows. Where there are none or only one, it adds a line to be filled
