@@ -80,6 +80,7 @@ func TestOwnTable(t *testing.T) {
 		drawn := string(must.Get(os.ReadFile(filepath.Join(work, "run", "rows.csv")))(t))
 		out := readTable(t, filepath.Join(work, "out.csv"))
 		if name == "other" {
+			t.Run("pandas", func(t *testing.T) { runPage(t, work, "report.md", "pandas", "log = print\n", "") })
 			t.Run("python", func(t *testing.T) {
 				read := "import csv\nrows = csv.DictReader(open('plants.csv'))\n" +
 					"import numpy as np\nX = np.array([[float(r[c]) for c in ('conductivity', 'ph', 'pressure', 'flow')] for r in rows])\n"
