@@ -30,6 +30,31 @@ func runPage(t *testing.T, dir, page, modules, before, after string) string {
 	return start(t, cmd).Succeeds(t).Stdout
 }
 
+// The first steps of docs/study.md work one after the other, and lead to the shops that are like the target.
+func TestStudyPage(t *testing.T) {
+	dir := ownFolder(t)
+	for _, program := range []string{"sh", "awk"} {
+		if _, err := exec.LookPath(program); err != nil {
+			t.Skip(err)
+		}
+	}
+	runPage(t, dir, "study.md", "csv", "", "")
+	page := string(must.Get(os.ReadFile(filepath.Join("..", "..", "docs", "study.md")))(t))
+	_, page, _ = strings.Cut(page, "```console\n")
+	page, _, _ = strings.Cut(page, "```")
+	var last outcome
+	for line := range strings.Lines(page) {
+		if steps, is := strings.CutPrefix(line, "$ "); is {
+			cmd := command(dir, "-c", steps)
+			cmd.Path, cmd.Args[0] = must.Get(exec.LookPath("sh"))(t), "sh"
+			cmd.Env = append(cmd.Env, "PATH="+filepath.Dir(binary)+string(os.PathListSeparator)+os.Getenv("PATH"))
+			last = start(t, cmd).Succeeds(t)
+		}
+	}
+	last.Prints(t, 0, "shop 0", "shop 1", "shop 2", "ask 2: 150 rows in ask2.csv")
+	must.Hold(t, !strings.Contains(last.Stdout, "shop 3"), "the second ask:\n%s", last.Stdout)
+}
+
 // The Python module passes its own tests, installed by pip if pip is there.
 func TestPython(t *testing.T) {
 	python := cmp.Or(os.Getenv("AMTRL_PYTHON"), "python3")
