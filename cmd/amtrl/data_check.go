@@ -54,7 +54,7 @@ func (o *dataCheckOptions) run(ctx context.Context) error {
 	} else {
 		text += "\nnothing is odd\n"
 	}
-	return cmp.Or(o.emit(text), refused)
+	return cmp.Or(o.emit(wrapped(text)), refused)
 }
 
 // groupHints returns an oddity for each column of the manifest's data that may say which rows belong together, though
@@ -107,7 +107,7 @@ func (o *output) noteGroups(data *dataOptions) {
 func oddTable(oddities []dataset.Oddity) *report.Table {
 	const few = 3
 	odd := &report.Table{Title: "what is odd", Header: []string{"source", "found", "what to do"}, Wrap: []int{0, 1, 2}}
-	odd.Width = terminalWidth()
+	odd.Width = terminalWidth(os.Stdout)
 	pools := map[dataset.Oddity][]string{}
 	for _, f := range oddities {
 		same := dataset.Oddity{Found: f.Found, Advice: f.Advice}

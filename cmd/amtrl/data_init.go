@@ -103,7 +103,7 @@ func (o *initOptions) run(ctx context.Context) error {
 			return err
 		}
 	}
-	list := report.Table{Header: []string{"guessed", "value"}, Wrap: []int{1}, Width: terminalWidth()}
+	list := report.Table{Header: []string{"guessed", "value"}, Wrap: []int{1}, Width: terminalWidth(os.Stdout)}
 	for _, row := range [][2]string{
 		{"id", g.ID}, {"source", sourceText(g)}, {"features", featuresText(g)},
 		{"categories", columnsText(g.Categories)}, {"knots", knotsText(g)}, {"products", productsText(g)},

@@ -5,7 +5,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
+	"strings"
 
+	"github.com/jedib0t/go-pretty/v6/text"
 	"golang.org/x/term"
 
 	"github.com/amtrl/amtrl/internal/flags"
@@ -15,13 +18,54 @@ import (
 
 const maxTop = 1 << 30
 
-// terminalWidth returns the width of standard output in columns, 0 if it is not a terminal.
-func terminalWidth() int {
-	width, _, err := term.GetSize(int(os.Stdout.Fd()))
+// terminalWidth returns the width of a terminal in columns, 0 if f is none.
+func terminalWidth(f *os.File) int {
+	width, _, err := term.GetSize(int(f.Fd()))
 	if err != nil {
 		return 0
 	}
 	return width
+}
+
+// leastWidth is the number of columns below which nothing is wrapped.
+const leastWidth = 20
+
+// wrapped returns tables and sentences with the sentences in lines that are no wider than standard output, where that is a terminal.
+func wrapped(out string) string { return wrapSentences(out, terminalWidth(os.Stdout)) }
+
+// wrapSentences breaks the lines of a text at blanks where they are wider than width, and indents what follows in the
+// next lines. Lines of tables, which blank lines set apart from sentences, stay as they are, and so do lines with a
+// word as wide, such as a path to be copied. A width of 0 is no limit.
+func wrapSentences(out string, width int) string {
+	if width < leastWidth {
+		return out
+	}
+	blocks := strings.Split(out, "\n\n")
+	for i, block := range blocks {
+		if strings.Contains(block, "\n──") || strings.HasPrefix(block, "|") {
+			continue
+		}
+		lines := strings.Split(block, "\n")
+		for j, line := range lines {
+			lines[j] = wrapLine(line, width)
+		}
+		blocks[i] = strings.Join(lines, "\n")
+	}
+	return strings.Join(blocks, "\n\n")
+}
+
+func wrapLine(line string, width int) string {
+	const indent = "  "
+	width -= len(indent)
+	wide := func(word string) bool { return text.StringWidth(word) > width }
+	if text.StringWidth(line) <= width+len(indent) || slices.ContainsFunc(strings.Fields(line), wide) {
+		return line
+	}
+	parts := strings.Split(text.WrapSoft(line, width), "\n")
+	for i := range parts {
+		parts[i] = strings.TrimRight(parts[i], " ")
+	}
+	return strings.Join(parts, "\n"+indent)
 }
 
 // output holds the options by which a command prints its results. A command adds the flags that it needs; the others
@@ -92,6 +136,6 @@ func emitLine(v any) error { return json.NewEncoder(os.Stdout).Encode(v) }
 
 func (o *output) note(format string, args ...any) {
 	if !o.quiet.V {
-		fmt.Fprintf(os.Stderr, format+"\n", args...)
+		fmt.Fprintln(os.Stderr, wrapSentences(fmt.Sprintf(format, args...), terminalWidth(os.Stderr)))
 	}
 }

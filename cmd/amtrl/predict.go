@@ -149,7 +149,7 @@ func (o *predictOptions) run(ctx context.Context) error {
 	}
 	if text := strings.Join(parts, "\n"); to == nil {
 		o.note("wrote %s", o.out.V)
-		return o.emitEither(found, text)
+		return o.emitEither(found, wrapped(text))
 	} else if text != "" {
 		o.note("%s", strings.TrimSuffix(text, "\n"))
 	}

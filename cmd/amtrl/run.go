@@ -139,7 +139,8 @@ func (o *runOptions) run(ctx context.Context) error {
 	if byColumn != "" {
 		byColumn = "\n" + byColumn
 	}
-	return o.emitEither(res, report.Result(res, o.top.V, o.format)+byColumn+fmt.Sprintf("\nrun folder: %s\n", dir)+reportHint(dir))
+	found := wrapped(report.Result(res, o.top.V, o.format) + byColumn)
+	return o.emitEither(res, found+fmt.Sprintf("\nrun folder: %s\n", dir)+reportHint(dir))
 }
 
 // maxTargetName is the number of bytes of a target's name that fit into the name of the default folder, beside a hash of the work.

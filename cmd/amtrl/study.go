@@ -242,7 +242,7 @@ func (o *studyFitOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return o.emitEither(st.Last, lastRoundText(s, st))
+	return o.emitEither(st.Last, wrapped(lastRoundText(s, st)))
 }
 
 func learnRound(ctx context.Context, s *study.Study, device *deviceOptions, out *output) error {

@@ -243,9 +243,9 @@ func (o *studyTellOptions) run(ctx context.Context) error {
 	if n := told.Unlabelled; n > 0 {
 		unlabelled = fmt.Sprintf("; %s %s no label", text.Several(n, "row"), text.Form(n, "has", "have"))
 	}
-	return o.emitEither(told, fmt.Sprintf("%s, %d replaced, %d skipped%s, %d unchanged; %d not asked for%s%s; %s %s pending\n",
+	return o.emitEither(told, wrapped(fmt.Sprintf("%s, %d replaced, %d skipped%s, %d unchanged; %d not asked for%s%s; %s %s pending\n",
 		text.Several(told.Labels, "label"), told.Replaced, told.Skipped, withdrawn, told.Known, told.Unasked, checked, unlabelled,
-		text.Several(told.Pending, "row"), text.Form(told.Pending, "is", "are")))
+		text.Several(told.Pending, "row"), text.Form(told.Pending, "is", "are"))))
 }
 
 type studyExportOptions struct {

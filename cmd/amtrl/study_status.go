@@ -80,7 +80,7 @@ func (o *studyStatusOptions) run(ctx context.Context) error {
 		out += fmt.Sprintf("the next round is expected to lower the %s of %s by %s\n",
 			pipeline.MetricTitle(st.Next.Metric), pipeline.Active, st.Next)
 	}
-	return o.emitEither(st, out)
+	return o.emitEither(st, wrapped(out))
 }
 
 // columnTable returns a table with a row for each column of labels: the counts over the sources, then over the target.
@@ -187,7 +187,7 @@ func (o *studyPlanOptions) run(ctx context.Context) error {
 		out += fmt.Sprintf("%s, which cost %s with those that the data had: by %s\n", more, costText(p.Double.To), p.Double)
 	}
 	out += fmt.Sprintf("the theory's bound with all samples, excess risk by Theorem 4.1, whatever the data: %.3g\n", p.Bound)
-	return o.emitEither(p, out)
+	return o.emitEither(p, wrapped(out))
 }
 
 // costText formats a cost with at most 12 significant digits: sums of costs such as 0.9 have rounding errors in the digits after these.
@@ -242,7 +242,7 @@ func (o *studyRelevanceOptions) run(ctx context.Context) error {
 	if due != "" {
 		due += "\n\n"
 	}
-	return o.emit(studyShares(&last, o.top.V).Render(o.format) + "\n" + due + t.Render(o.format))
+	return o.emit(wrapped(studyShares(&last, o.top.V).Render(o.format) + "\n" + due + t.Render(o.format)))
 }
 
 // studyShares returns the table of the top sources by relevance after a round.

@@ -229,5 +229,5 @@ func (o *sweepOutput) printSummary(dir string, id runs.Identity, sum *runs.Summa
 	if out.Needed != nil {
 		text += "\n" + report.Needed(sum.Metric, o.risk.V, out.Needed, o.format)
 	}
-	return o.emitEither(out, text+fmt.Sprintf("\nsweep folder: %s\n", dir)+reportHint(dir))
+	return o.emitEither(out, wrapped(text)+fmt.Sprintf("\nsweep folder: %s\n", dir)+reportHint(dir))
 }
