@@ -28,32 +28,32 @@ func Result(r *runs.Result, top int, f Format) string {
 	parts, metric := []string{methodTable(r).Render(f)}, metricOf(r)
 	if len(r.Methods) > 1 {
 		a := r.Methods[0]
-		var lines strings.Builder
+		var lines []string
 		for _, b := range compared(r) {
-			fmt.Fprintf(&lines, "%s\n", verdict(metric, a, b, r.Comparisons))
+			lines = append(lines, verdict(metric, a, b, r.Comparisons))
 		}
 		if r.Recommended != "" {
-			fmt.Fprintf(&lines, "recommended, and saved: %s (%s)\n", r.Recommended, r.Reason)
+			lines = append(lines, fmt.Sprintf("recommended, and saved: %s (%s)", r.Recommended, r.Reason))
 			if line := treesIn(r.Method(r.Recommended)); line != "" {
-				fmt.Fprintf(&lines, "%s\n", line)
+				lines = append(lines, line)
 			}
 		}
 		if c := r.Contradicted; c != nil {
-			fmt.Fprintf(&lines, "%s\n", Contradiction(metric, c))
+			lines = append(lines, Contradiction(metric, c))
 		}
 		if r.Doubt != "" {
-			fmt.Fprintf(&lines, "but %s\n", r.Doubt)
+			lines = append(lines, "but "+r.Doubt)
 		}
 		if r.Dominant != nil {
-			fmt.Fprintf(&lines, "%s\n", r.Dominant)
+			lines = append(lines, r.Dominant.String())
 		}
-		parts = append(parts, lines.String())
+		parts = append(parts, Lines(f, lines...))
 	}
 	if line := Earlier(r); line != "" {
-		parts = append(parts, "note: "+line+"\n")
+		parts = append(parts, Lines(f, "note: "+line))
 	}
 	if r.ConvAdvised {
-		parts = append(parts, convLine.String()+"\n")
+		parts = append(parts, Lines(f, convLine.String()))
 	}
 	n := max(0, min(top, len(r.Sources)))
 	sources := Table{
@@ -104,10 +104,23 @@ func Result(r *runs.Result, top int, f Format) string {
 			below = append(below, due)
 		}
 		if len(below) > 0 {
-			parts = append(parts, strings.Join(below, "\n")+"\n")
+			parts = append(parts, Lines(f, below...))
 		}
 	}
 	return strings.Join(parts, "\n")
+}
+
+// Lines renders sentences: as lines for a terminal, and as the items of a list in Markdown, where lines would become one paragraph.
+func Lines(f Format, sentences ...string) string {
+	item := ""
+	if f == Markdown {
+		item = "- "
+	}
+	var out strings.Builder
+	for _, s := range sentences {
+		out.WriteString(item + s + "\n")
+	}
+	return out.String()
 }
 
 func metricOf(r *runs.Result) string {

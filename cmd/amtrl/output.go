@@ -111,6 +111,11 @@ func (o *output) check() (err error) {
 	return flags.Between(o.top, 0, maxTop)
 }
 
+// lines renders sentences, a line each, as [report.Lines] does.
+func (o *output) lines(sentences string) string {
+	return report.Lines(o.format, strings.Split(strings.TrimSuffix(sentences, "\n"), "\n")...)
+}
+
 func (o *output) emit(text string) error {
 	_, err := io.WriteString(os.Stdout, text)
 	return err

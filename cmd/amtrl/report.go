@@ -134,7 +134,7 @@ func writePage(p *report.Page, format string) ([]byte, error) {
 	return p.HTML()
 }
 
-// reportHint returns a line with the command that makes a page of a folder.
-func reportHint(dir string) string {
-	return fmt.Sprintf("to look at it: amtrl report %s\n", text.ShellQuote(dir))
+// folderLines returns a line with a folder, of what kind is, and one with the command that makes a page of it.
+func folderLines(kind, dir string, format report.Format) string {
+	return report.Lines(format, kind+" folder: "+dir, "to look at it: amtrl report "+text.ShellQuote(dir))
 }

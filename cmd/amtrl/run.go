@@ -137,10 +137,10 @@ func (o *runOptions) run(ctx context.Context) error {
 	}
 	byColumn := report.ByColumn(cmp.Or(res.Recommended, res.Methods[0].Method), columns)
 	if byColumn != "" {
-		byColumn = "\n" + byColumn
+		byColumn = "\n" + o.lines(byColumn)
 	}
 	found := wrapped(report.Result(res, o.top.V, o.format) + byColumn)
-	return o.emitEither(res, found+fmt.Sprintf("\nrun folder: %s\n", dir)+reportHint(dir))
+	return o.emitEither(res, found+"\n"+folderLines("run", dir, o.format))
 }
 
 // maxTargetName is the number of bytes of a target's name that fit into the name of the default folder, beside a hash of the work.

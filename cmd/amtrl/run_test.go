@@ -86,7 +86,14 @@ func TestRun(t *testing.T) {
 			len(res.Sources), res.Target, js.Stderr)
 	}
 
-	amtrl(t, dir, tiny("run", "--format", "markdown")...).Prints(t, 0, "| method | error |")
+	markdown := succeed(t, dir, tiny("run", "--format", "markdown")...)
+	markdown.Prints(t, 0, "| method | error |", "\n- recommended, and saved: ", "\n\n- run folder: amtrl-runs/",
+		"\n- to look at it: amtrl report ")
+	for line := range strings.Lines(markdown.Stdout) {
+		if line != "\n" && !strings.HasPrefix(line, "|") && !strings.HasPrefix(line, "- ") && !strings.HasPrefix(line, "**") {
+			t.Errorf("a line of neither a table nor a list: %s", line)
+		}
+	}
 }
 
 // The same seed gives the same bytes and another seed gives others. The number of threads and whether a flag or the

@@ -59,28 +59,28 @@ func (o *studyStatusOptions) run(ctx context.Context) error {
 	if len(st.Columns) > 0 {
 		out += "\n" + columnTable(st.Columns, of.Columns).Render(o.format)
 	}
-	out += fmt.Sprintf("\nspent %s on sources in %s: %s answered, %d pending, %d skipped",
+	says := fmt.Sprintf("spent %s on sources in %s: %s answered, %d pending, %d skipped",
 		costText(st.Spent), text.Several(st.Asks, "ask"), text.Several(st.Answered-of.Answered, "row"),
 		st.Pending-of.Pending, st.Skipped-of.Skipped)
 	if of.Answered+of.Pending+of.Skipped > 0 {
-		out += fmt.Sprintf("; of the target %d answered, %d pending, %d skipped", of.Answered, of.Pending, of.Skipped)
+		says += fmt.Sprintf("; of the target %d answered, %d pending, %d skipped", of.Answered, of.Pending, of.Skipped)
 	}
-	out += "\n"
+	says += "\n"
 	if st.Late > 0 {
-		out += fmt.Sprintf("late, and given back by the next ask or tell: %s\n", text.Several(st.Late, "pending row"))
+		says += fmt.Sprintf("late, and given back by the next ask or tell: %s\n", text.Several(st.Late, "pending row"))
 	}
-	out += lastRoundText(s, st)
+	says += lastRoundText(s, st)
 	switch {
 	case st.Fresh && st.Pending > 0 && !st.Outdated:
-		out += "labels came since: amtrl study fit learns from them, or the next ask once no row is pending\n"
+		says += "labels came since: amtrl study fit learns from them, or the next ask once no row is pending\n"
 	case st.Fresh:
-		out += "labels came since: the next ask, or amtrl study fit, learns from them\n"
+		says += "labels came since: the next ask, or amtrl study fit, learns from them\n"
 	}
 	if st.Next != nil {
-		out += fmt.Sprintf("the next round is expected to lower the %s of %s by %s\n",
+		says += fmt.Sprintf("the next round is expected to lower the %s of %s by %s\n",
 			pipeline.MetricTitle(st.Next.Metric), pipeline.Active, st.Next)
 	}
-	return o.emitEither(st, wrapped(out))
+	return o.emitEither(st, wrapped(out+"\n"+o.lines(says)))
 }
 
 // columnTable returns a table with a row for each column of labels: the counts over the sources, then over the target.
@@ -174,20 +174,20 @@ func (o *studyPlanOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	out := drawText(p.Sources, o.format) + "\n"
+	var says string
 	if p.Gain == nil {
-		out += "what it would bring is known after two rounds\n"
+		says = "what it would bring is known after two rounds\n"
 	} else {
-		out += fmt.Sprintf("expected to lower the %s of %s on the target's samples, each left out, by %s, from %s\n",
+		says = fmt.Sprintf("expected to lower the %s of %s on the target's samples, each left out, by %s, from %s\n",
 			pipeline.MetricTitle(p.Gain.Metric), pipeline.Active, p.Gain, text.Several(p.Gain.Rounds, "round"))
 		more := "twice the labels"
 		if p.Double.To < 2*p.Double.From {
 			more = "all rows that are left"
 		}
-		out += fmt.Sprintf("%s, which cost %s with those that the data had: by %s\n", more, costText(p.Double.To), p.Double)
+		says += fmt.Sprintf("%s, which cost %s with those that the data had: by %s\n", more, costText(p.Double.To), p.Double)
 	}
-	out += fmt.Sprintf("the theory's bound with all samples, excess risk by Theorem 4.1, whatever the data: %.3g\n", p.Bound)
-	return o.emitEither(p, wrapped(out))
+	says += fmt.Sprintf("the theory's bound with all samples, excess risk by Theorem 4.1, whatever the data: %.3g\n", p.Bound)
+	return o.emitEither(p, wrapped(drawText(p.Sources, o.format)+"\n"+o.lines(says)))
 }
 
 // costText formats a cost with at most 12 significant digits: sums of costs such as 0.9 have rounding errors in the digits after these.

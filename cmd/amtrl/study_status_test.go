@@ -52,6 +52,7 @@ func TestStudyStatusOfTarget(t *testing.T) {
 	run("ask", "S", "--target-rows", "4", "--out", "b.csv").Prints(t, 0, "zoo        4    12  target sample", "ask 2: 4 rows in b.csv")
 	run("tell", "S", c.answer(t, "more.csv", ids(c.read(t, "b.csv"))...)).Succeeds(t)
 	run("status", "S").Prints(t, 0, fmt.Sprintf("in 2 asks: %d rows answered", sources), "of the target 10 answered, 0 pending")
+	run("status", "S", "--format", "markdown").Prints(t, 0, " |\n\n- spent ", "\n- labels came since: ")
 	run("fit", "S").Prints(t, 0, fmt.Sprintf("from %d labels of sources and 10 of the target", sources))
 	must.Equal(t, costText(6.299999999999998), "6.3", "a sum of costs")
 }

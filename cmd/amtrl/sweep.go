@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"math"
 	"time"
 
@@ -229,5 +228,5 @@ func (o *sweepOutput) printSummary(dir string, id runs.Identity, sum *runs.Summa
 	if out.Needed != nil {
 		text += "\n" + report.Needed(sum.Metric, o.risk.V, out.Needed, o.format)
 	}
-	return o.emitEither(out, wrapped(text)+fmt.Sprintf("\nsweep folder: %s\n", dir)+reportHint(dir))
+	return o.emitEither(out, wrapped(text)+"\n"+folderLines("sweep", dir, o.format))
 }
