@@ -60,8 +60,8 @@ func (p *Plan) check() error {
 		return float64(len(id.Targets)) * float64(len(e.Seeds)) * float64(max(len(e.Budgets), 1))
 	}
 	if units(Extent{id.Seeds, id.Budgets}) > MaxTasks {
-		return fmt.Errorf("%s, %s and %s: expected at most %d units in a sweep", text.Several(len(id.Targets), "target"),
-			text.Several(len(id.Seeds), "seed"), text.Several(len(id.Budgets), "budget"), MaxTasks)
+		return fmt.Errorf("%s, %s and %s: expected at most %s units in a sweep", text.Several(len(id.Targets), "target"),
+			text.Several(len(id.Seeds), "seed"), text.Several(len(id.Budgets), "budget"), text.Count(MaxTasks))
 	}
 	sum := 0.0
 	for i, e := range p.extents()[1:] {

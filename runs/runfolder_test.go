@@ -131,7 +131,7 @@ func TestRunErrorsComeFirst(t *testing.T) {
 		"no such task":  {dev, func(i *Identity) { i.Targets = []string{"bytes_7"} }, "bytes_7"},
 		"two targets":   {dev, func(i *Identity) { i.Targets = append(i.Targets, "bytes_0") }, "2 targets"},
 		"no seed":       {dev, func(i *Identity) { i.Seeds = nil }, "0 seeds"},
-		"floor too big": {dev, func(i *Identity) { i.Config.Schedule.Floor = 1000 }, "1000 samples"},
+		"floor too big": {dev, func(i *Identity) { i.Config.Schedule.Floor = 1000 }, "1,000 samples"},
 	} {
 		id := identityOf(c.dev, smallConfig(), []string{"bytes_2"}, 1)
 		c.change(&id)

@@ -148,7 +148,7 @@ func TestLogOfLabelsInStudy(t *testing.T) {
 		must.Hold(t, v > 0, "row %d has %g", i, v)
 	}
 	told := succeed(t, dir, "predict", "campaign", "fresh.csv", "--out", "fresh_price.csv").Stdout
-	must.Hold(t, strings.Contains(told, "log price: 1000 rows with a number"), "%s", told)
+	must.Hold(t, strings.Contains(told, "log price: 1,000 rows with a number"), "%s", told)
 	square, n := 0.0, 0.0
 	truth := numbersOf(t, filepath.Join(dir, "fresh.csv"), "price")
 	for i, v := range numbersOf(t, filepath.Join(dir, "fresh_price.csv"), "number") {

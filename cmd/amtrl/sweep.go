@@ -147,8 +147,8 @@ func (o *sweepInput) plan(ctx context.Context, out *output) (*sweepPlan, error) 
 		return nil, err
 	}
 	if budgets := max(1, len(p.budgets)); len(p.targets) > maxUnits/len(p.seeds)/budgets {
-		return nil, flags.Misuse("%s, %s and %s: expected at most %d units in a sweep",
-			text.Several(len(p.targets), "target"), text.Several(len(p.seeds), "seed"), text.Several(budgets, "budget"), maxUnits)
+		return nil, flags.Misuse("%s, %s and %s: expected at most %s units in a sweep",
+			text.Several(len(p.targets), "target"), text.Several(len(p.seeds), "seed"), text.Several(budgets, "budget"), text.Count(maxUnits))
 	}
 	return &p, nil
 }

@@ -243,7 +243,7 @@ func (g *Guess) sourceComment() string {
 	if target != nil {
 		names += " and the target"
 	}
-	return fmt.Sprintf("  # %s, %d of %s labelled%s%s", names, labelled, text.Several(rows, "row"), g.some(), or)
+	return fmt.Sprintf("  # %s, %d of %d %s labelled%s%s", names, labelled, rows, text.Form(rows, "row", "rows"), g.some(), or)
 }
 
 // writeClasses writes the classes that were found; some says in which rows. Where there are none or only one, it adds a line to be filled

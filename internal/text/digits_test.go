@@ -11,6 +11,14 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
+func TestAmount(t *testing.T) {
+	for v, want := range map[float64]string{0: "0", -0.5: "-0.5", 999.5: "999.5", 6.299999999999998: "6.3", 999.9999999999999: "1,000",
+		1277: "1,277", 10688.25: "10,688.25", -1234.5: "-1,234.5", 123456789012: "123,456,789,012", 1.5e12: "1.5e+12",
+		math.Inf(-1): "-Inf", math.NaN(): "NaN"} {
+		must.Equal(t, Amount(v), want, "an amount")
+	}
+}
+
 // Digits and Signed write the value rounded to four digits, from 1,000 on in groups of three, and Signed also writes
 // the sign.
 func TestDigits(t *testing.T) {

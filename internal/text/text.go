@@ -51,8 +51,8 @@ func Word(s string) string {
 	return s
 }
 
-// Several returns a number of things, such as 1 row or 2 rows.
-func Several(n int, thing string) string { return strconv.Itoa(n) + " " + Form(n, thing, thing+"s") }
+// Several returns a number of things, such as 1 row or 2,000 rows.
+func Several(n int, thing string) string { return Count(n) + " " + Form(n, thing, thing+"s") }
 
 // Form returns the form of a word that goes with a number of things, such as is or are.
 func Form(n int, one, more string) string {

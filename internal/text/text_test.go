@@ -36,7 +36,7 @@ func TestOneLine(t *testing.T) {
 }
 
 func TestSeveral(t *testing.T) {
-	for n, want := range map[int]string{0: "0 rows are", 1: "1 row is", 2: "2 rows are", -1: "-1 rows are"} {
+	for n, want := range map[int]string{0: "0 rows are", 1: "1 row is", 2000: "2,000 rows are", -1: "-1 rows are"} {
 		if got := Several(n, "row") + " " + Form(n, "is", "are"); got != want {
 			t.Errorf("of %d: %q, expected %q", n, got, want)
 		}
