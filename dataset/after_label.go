@@ -52,8 +52,8 @@ func (s *Set) comesWith(label string) (out []Oddity) {
 		names, fewer, without := s.lackingIn(pools, seen)
 		for i, names := range [][]string{names, fewer} {
 			if n := len(names); n > 0 {
-				out = append(out, Oddity{where, fmt.Sprintf("%s %s the same in nearly all %d rows without the label%s, and %s with it: %s",
-					text.Several(n, "feature"), text.Form(n, "is", "are"), without, label, []string{"not in most", "in fewer"}[i],
+				out = append(out, Oddity{where, fmt.Sprintf("%s %s the same in nearly all %s rows without the label%s, and %s with it: %s",
+					text.Several(n, "feature"), text.Form(n, "is", "are"), text.Count(without), label, []string{"not in most", "in fewer"}[i],
 					text.List(names, mostNames)),
 					"leave out of columns: features what is known with the label and not before, which new rows lack; what is known of all " +
 						"rows may stay, but those with a label are then unlike those without"})

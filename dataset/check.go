@@ -104,7 +104,8 @@ func (s *Set) Oddities() []Oddity {
 		if !s.featuresNamed() {
 			advice = "they tell nothing: take them out where the vectors are made, or leave them"
 		}
-		out = append(out, Oddity{"", fmt.Sprintf("%d of %d features are the same in all rows, the first %s", constant, read, first), advice})
+		out = append(out, Oddity{"", fmt.Sprintf("%s of %s features are the same in all rows, the first %s", text.Count(constant),
+			text.Count(read), first), advice})
 	}
 	from := "leave it out of columns: features"
 	if !s.featuresNamed() {

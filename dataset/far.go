@@ -89,8 +89,8 @@ func (s *Set) farLabels(columns []string, values map[string][]float64, units []l
 		}
 		u := usualOf(values[column], farLabel)
 		if code, coded, from, to := table.CodeOf(values[column]); coded > 0 {
-			out = append(out, Oddity{"", fmt.Sprintf("%.6g in %d of %d %s, all others are from %.6g to %.6g", code, coded, len(values[column]), of,
-				from, to), "name it under missing of the label where it stands for none"})
+			out = append(out, Oddity{"", fmt.Sprintf("%.6g in %s of %s %s, all others are from %.6g to %.6g", code, text.Count(coded),
+				text.Count(len(values[column])), of, from, to), "name it under missing of the label where it stands for none"})
 			continue
 		}
 		slips := s.slipsOf(column)
@@ -117,8 +117,9 @@ func (s *Set) farLabels(columns []string, values map[string][]float64, units []l
 			if len(far) > 0 {
 				p, first, n := s.Pools[t.Pool], far[0], len(t.Train)+len(t.Test)
 				out = append(out, Oddity{p.Name, fmt.Sprintf(
-					"%d of %d %s far from the others, the first %.6g in %s: half of %s are from %.6g to %.6g",
-					len(far), n, of, plain(float64(t.Labels[first])), place(p, int(first)), around, plain(from), plain(to)), advice})
+					"%s of %s %s far from the others, the first %.6g in %s: half of %s are from %.6g to %.6g",
+					text.Count(len(far)), text.Count(n), of, plain(float64(t.Labels[first])), place(p, int(first)), around, plain(from),
+					plain(to)), advice})
 			}
 		}
 	}
@@ -338,8 +339,8 @@ func (f *farFeatures) oddities(s *Set, place placeOf) []Oddity {
 		case len(out) == most:
 			more++
 		case coded > 0:
-			out = append(out, Oddity{"", fmt.Sprintf("%.6g in column %s in %d of %d rows looked at, all others are from %.6g to %.6g", code,
-				s.Columns.Features[j], coded, len(sample), from, to), fmt.Sprintf(
+			out = append(out, Oddity{"", fmt.Sprintf("%.6g in column %s in %s of %s rows looked at, all others are from %.6g to %.6g", code,
+				s.Columns.Features[j], text.Count(coded), text.Count(len(sample)), from, to), fmt.Sprintf(
 				"where it stands for none: missing: {%q: %.6g}, as the file has it, beside fill: mean+indicator under columns", s.Columns.Features[j],
 				code)})
 		default:

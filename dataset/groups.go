@@ -62,8 +62,8 @@ func (s *Set) oddGroups() (out []Oddity) {
 		}
 		held, groups := len(revealed(p.Groups, train, test)), p.CountGroups(all)
 		if held > 0 {
-			odd("have all rows of a group on one side of split: a run refuses the data", "%s for tests, of %d, %s of a group with rows to draw from",
-				text.Several(held, "row"), len(test), text.Form(held, "is", "are"))
+			odd("have all rows of a group on one side of split: a run refuses the data", "%s for tests, of %s, %s of a group with rows to draw from",
+				text.Several(held, "row"), text.Count(len(test)), text.Form(held, "is", "are"))
 		}
 		switch rows := text.Several(len(all), "labelled row"); {
 		case groups == len(all) && len(all) > 1:
@@ -74,7 +74,8 @@ func (s *Set) oddGroups() (out []Oddity) {
 			odd("have rows of other groups labelled: so few do not tell which method is best", "%s in %s: expected at least %d groups", rows,
 				text.Several(groups, "group"), FewestSamples)
 		case 2*largest > len(all) && len(all) > 1:
-			odd("have rows of other groups labelled: most of what is stated hangs on this one", "one group has %d of %s", largest, rows)
+			odd("have rows of other groups labelled: most of what is stated hangs on this one", "one group has %s of %s",
+				text.Count(largest), rows)
 		}
 		out = append(out, s.sharedGroups(sizes)...)
 	}
@@ -92,7 +93,7 @@ func (s *Set) sharedGroups(target map[int32]int) (out []Oddity) {
 			}
 		}
 		if shared > 0 {
-			out = append(out, Oddity{p.Name, fmt.Sprintf("%d of %s %s of %s that the target has labelled rows of", shared,
+			out = append(out, Oddity{p.Name, fmt.Sprintf("%s of %s %s of %s that the target has labelled rows of", text.Count(shared),
 				text.Several(p.Rows, "row"), text.Form(shared, "is", "are"), text.Several(len(groups), "group")),
 				"take them out: what is learned there is known of the target's groups, and the error on the target is too good with it"})
 		}

@@ -54,10 +54,10 @@ func (a *NumbersAmong) Found(column, where string) string {
 		of += " of " + text.OneLine(column, 80)
 	}
 	if a.Words == 0 {
-		return fmt.Sprintf("all %d %s are numbers, some not whole", a.Numbers, of)
+		return fmt.Sprintf("all %s %s are numbers, some not whole", text.Count(a.Numbers), of)
 	}
-	return fmt.Sprintf("%d of %d %s are numbers; %d %s not, the first %q%s", a.Numbers, a.Numbers+a.Words, of, a.Words,
-		text.Form(a.Words, "is", "are"), text.OneLine(a.Word, 40), where)
+	return fmt.Sprintf("%s of %s %s are numbers; %s %s not, the first %q%s", text.Count(a.Numbers), text.Count(a.Numbers+a.Words), of,
+		text.Count(a.Words), text.Form(a.Words, "is", "are"), text.OneLine(a.Word, 40), where)
 }
 
 // Advice says what to do where the column is a quantity.

@@ -276,8 +276,8 @@ func (s *Set) repeatOddity(pool int, place placeOf) (out []Oddity) {
 			"are copies"})
 	train, test := s.LabelledRows(pool)
 	if n := len(revealed(s.joined(pool, rows), train, test)) - len(revealed(p.Groups, train, test)); n > 0 {
-		out = append(out, Oddity{p.Name, fmt.Sprintf("%s of %d %s of rows to draw from", text.Several(n, "row")+" for tests", len(test),
-			text.Form(n, "is a copy", "are copies")), "the error on the test rows looks too small; take one of the two out"})
+		out = append(out, Oddity{p.Name, fmt.Sprintf("%s of %s %s of rows to draw from", text.Several(n, "row")+" for tests",
+			text.Count(len(test)), text.Form(n, "is a copy", "are copies")), "the error on the test rows looks too small; take one of the two out"})
 	}
 	return out
 }

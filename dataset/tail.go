@@ -46,8 +46,8 @@ func tailedLabels(columns []string, values map[string][]float64) []Oddity {
 		if column != "" {
 			of += " of " + text.OneLine(column, 80)
 		}
-		out = append(out, Oddity{"", fmt.Sprintf("the largest %d of %d %s %s %.0f %% of the squared deviations from the mean: half are up to "+
-			"%.6g, the largest is %.6g", top, n, of, text.Form(top, "has", "have"), 100*share, v[(n-1)/2], v[n-1]),
+		out = append(out, Oddity{"", fmt.Sprintf("the largest %s of %s %s %s %.0f %% of the squared deviations from the mean: half are up to "+
+			"%.6g, the largest is %.6g", text.Count(top), text.Count(n), of, text.Form(top, "has", "have"), 100*share, v[(n-1)/2], v[n-1]),
 			"squared errors are of these alone: " + logAdvice(logOffset(v))})
 	}
 	return out

@@ -54,7 +54,7 @@ func TestTailedLabels(t *testing.T) {
 		tailed := slices.DeleteFunc(set.Warnings(true), func(o Oddity) bool { return !strings.Contains(o.Found, "of the squared deviations") })
 		must.Equal(t, len(tailed), b2i(c.tail), "%s: what a run says of it", name)
 		if c.tail {
-			must.Hold(t, found[0].Pool == "" && strings.HasPrefix(found[0].Found, "the largest 60 of 6000 labels of yield have "), "%+v", found)
+			must.Hold(t, found[0].Pool == "" && strings.HasPrefix(found[0].Found, "the largest 60 of 6,000 labels of yield have "), "%+v", found)
 			must.Equal(t, strings.Contains(found[0].Advice, "log: true and plus: 1 below"), name == "counts", "%s: %+v", name, found)
 			must.Hold(t, strings.Contains(found[0].Advice, "logarithm"), "%+v", found)
 		}

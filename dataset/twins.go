@@ -63,7 +63,7 @@ func (a *alikeRows) oddity(s *Set, like, advice string, place placeOf) Oddity {
 	if a.n == 1 {
 		many = ": "
 	}
-	return Oddity{p.Name, fmt.Sprintf("%d of %s %s the features of %s%s%s, like %s", a.n, text.Several(p.Rows, "row"),
+	return Oddity{p.Name, fmt.Sprintf("%s of %s %s the features of %s%s%s, like %s", text.Count(a.n), text.Several(p.Rows, "row"),
 		text.Form(a.n, "has", "have"), like, many, place(p, int(a.first.row)), place(s.Pools[a.as.pool], int(a.as.row))), advice}
 }
 
@@ -137,7 +137,7 @@ func (w *twins) oddities(s *Set, pool int) (out []Oddity) {
 	if c := w.counts[pool].before; c.notCopies() {
 		odd := c.oddity(s, "a row before it in the source", "look at these rows: they may lack their features, as of a text that was not read, "+
 			"or say twice what is the same", (*Pool).place)
-		odd.Found += fmt.Sprintf("; labels differ in %d of %d cases", c.differ, c.pairs)
+		odd.Found += fmt.Sprintf("; labels differ in %s of %s cases", text.Count(c.differ), text.Count(c.pairs))
 		return append([]Oddity{odd}, w.ofTarget(s, pool, (*Pool).place)...)
 	}
 	if c := w.copies.of(int32(pool)); c.part > 0 {
@@ -198,8 +198,8 @@ func (w *twins) elsewhere() []Oddity {
 			sources++
 		}
 	}
-	return []Oddity{{"", fmt.Sprintf("%s of %s have the features of a row of the target, and labels differ in %d of %d cases",
-		text.Several(all.n, "row"), text.Several(sources, "source"), all.differ, all.pairs),
+	return []Oddity{{"", fmt.Sprintf("%s of %s have the features of a row of the target, and labels differ in %s of %s cases",
+		text.Several(all.n, "row"), text.Several(sources, "source"), text.Count(all.differ), text.Count(all.pairs)),
 		"if new rows of the target have no such rows, the error on it is too good: take them out to see it without"}}
 }
 
@@ -213,8 +213,9 @@ func (w *twins) oddity() []Oddity {
 		rows += c.rows
 		before.n, before.pairs, before.differ = before.n+c.before.n, before.pairs+c.before.pairs, before.differ+c.before.differ
 	}
-	return []Oddity{{"", fmt.Sprintf("%d of %d rows have the features of a row before in their source; labels differ in %d of %d cases",
-		before.n, rows, before.differ, before.pairs), "take out copies alone: features of few values are often alike"}}
+	return []Oddity{{"", fmt.Sprintf("%s of %s rows have the features of a row before in their source; labels differ in %s of %s cases",
+		text.Count(before.n), text.Count(rows), text.Count(before.differ), text.Count(before.pairs)),
+		"take out copies alone: features of few values are often alike"}}
 }
 
 // fewValued reports whether the features of most pools have few values: a row is on average equal to another, different row in every other

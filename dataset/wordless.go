@@ -35,8 +35,9 @@ func (s *Set) wordless() (out []Oddity) {
 			if n, _ := p.haveWord(at, absent); n > 0 || none >= math.Log(shiftedChance) {
 				continue
 			}
-			out = append(out, Oddity{p.Name, fmt.Sprintf("no row has a word of column %s, though %d of %d rows of the sources have one",
-				text.OneLine(w.Column, 80), have, rows), "if no row of the target has one, leave the column out of columns: categories"})
+			out = append(out, Oddity{p.Name, fmt.Sprintf("no row has a word of column %s, though %s of %s rows of the sources have one",
+				text.OneLine(w.Column, 80), text.Count(have), text.Count(rows)),
+				"if no row of the target has one, leave the column out of columns: categories"})
 		}
 	}
 	return out

@@ -58,7 +58,7 @@ func TestLookFindsGapsInAllRows(t *testing.T) {
 	writeTable(t, file, 1300, columnOf{"label", of("p", "q")}, columnOf{"site", of("x", "y", "z")}, columnOf{"a", number(-9, "")},
 		columnOf{"b", number(1200, "")}, columnOf{"c", number(500, "NA")}, columnOf{"d", number(1290, "NaN")})
 	g := must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{}))(t)
-	must.EqualSlices(t, g.Gaps, []string{"b (2 of 1300)", "c (2 of 1300)", "d (2 of 1300)"}, "gaps")
+	must.EqualSlices(t, g.Gaps, []string{"b (2 of 1,300)", "c (2 of 1,300)", "d (2 of 1,300)"}, "gaps")
 	must.Equal(t, g.Fill, FillMean, "fill")
 }
 

@@ -48,7 +48,7 @@ func (m *Manifest) GroupHints() (hints []GroupHint, err error) {
 			continue
 		}
 		if _, twice := c.repeated(); m.perhapsGroup(c, source) != "" {
-			hints = append(hints, GroupHint{c.Name, fmt.Sprintf("%d of %s of column %s %s there more than once", twice,
+			hints = append(hints, GroupHint{c.Name, fmt.Sprintf("%s of %s of column %s %s there more than once", text.Count(twice),
 				text.Several(len(c.distinct), "value"), text.OneLine(c.Name, 80), text.Form(twice, "is", "are")), c.namesGroups()})
 		}
 	}

@@ -144,8 +144,8 @@ func Look(ctx context.Context, manifestPath string, files []string, known Known)
 		for _, s := range c.sources {
 			rows += s.Rows
 		}
-		return nil, fmt.Errorf("%s, column %s: expected the name of a source in each row, found none in %d of %d: leave such rows out",
-			c.nameless, text.OneLine(m.Source, 80), none.Rows, rows)
+		return nil, fmt.Errorf("%s, column %s: expected the name of a source in each row, found none in %s of %s: leave such rows out",
+			c.nameless, text.OneLine(m.Source, 80), text.Count(none.Rows), text.Count(rows))
 	}
 	out := &Guess{Manifest: m, All: c.all, Numbered: g.numbered}
 	g.fillGaps(out, c)
@@ -229,7 +229,7 @@ func (g *guesser) fillGaps(out *Guess, c *counts) {
 			indicates = indicates || Indicates(int64(n), int64(c.rows))
 			own := g.column(table.Missing(g.scalars[i]).Features()[0]) // the data have a missing indicator already
 			g.few = g.few && own == nil
-			out.Gaps = append(out.Gaps, fmt.Sprintf("%s (%d of %d)", g.scalars[i], n, c.rows))
+			out.Gaps = append(out.Gaps, fmt.Sprintf("%s (%s of %s)", g.scalars[i], text.Count(n), text.Count(c.rows)))
 		}
 	}
 	switch {

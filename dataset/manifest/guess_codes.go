@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/amtrl/amtrl/dataset/table"
+	"github.com/amtrl/amtrl/internal/text"
 )
 
 // guessCodes finds the numbers made of nines that stand for a missing value: in numeric labels, where they stand for no label, and in
@@ -75,5 +76,5 @@ func (c *column) codeText(code float64, rows int) string {
 	if c.more {
 		in = " looked at"
 	}
-	return fmt.Sprintf("%v in %s (%d of %d rows%s)", code, c.Name, rows, c.rows, in)
+	return fmt.Sprintf("%v in %s (%s of %s rows%s)", code, c.Name, text.Count(rows), text.Count(c.rows), in)
 }

@@ -145,7 +145,7 @@ func (g *guesser) refuseWords(file string, features []string) error {
 		case c.has() > 0 && !c.numeric() && !c.boolean():
 			return fmt.Errorf("%s %q", expected, text.OneLine(c.word, 80))
 		case c.has() == 0:
-			return fmt.Errorf("%s none in %d rows", expected, c.rows)
+			return fmt.Errorf("%s none in %s", expected, text.Several(c.rows, "row"))
 		}
 	}
 	return nil

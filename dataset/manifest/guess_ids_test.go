@@ -123,7 +123,7 @@ func TestLookForSerials(t *testing.T) {
 		return fmt.Sprint("TK", []int{i, unseenRows}[b2i(unseen(i))])
 	}}, label)
 	g = must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{}))(t)
-	must.EqualSlices(t, g.Others, []string{`ticket (repeated ids: 1 of 2257 values more than once, the first "TK6000" in line 1018 and ` +
+	must.EqualSlices(t, g.Others, []string{`ticket (repeated ids: 1 of 2,257 values more than once, the first "TK6000" in line 1018 and ` +
 		"line 1019; if it is the id, mend them, then --id ticket)"}, "columns that are not used")
 
 	for again, want := range map[string][]string{"copies": {"x"}, "other": {"x", "respondent"}} {

@@ -24,9 +24,9 @@ func TestLookAtNumbersAmongClasses(t *testing.T) {
 		label func(int) string
 		says  string
 	}{
-		{every(5, "<4.50", float), `2400 of 3000 labels are numbers; 600 are not, the first "<4.50"`},
-		{every(3, "", every(20, "<4.5", float)), `1900 of 2000 labels are numbers; 100 are not, the first "<4.5"`},
-		{every(rows, ">9", float), `2999 of 3000 labels are numbers; 1 is not, the first ">9"`},
+		{every(5, "<4.50", float), `2,400 of 3,000 labels are numbers; 600 are not, the first "<4.50"`},
+		{every(3, "", every(20, "<4.5", float)), `1,900 of 2,000 labels are numbers; 100 are not, the first "<4.5"`},
+		{every(rows, ">9", float), `2,999 of 3,000 labels are numbers; 1 is not, the first ">9"`},
 		{every(3, "other", code), ""},
 		{code, ""},
 		{every(2, "low", every(3, "high", float)), ""},

@@ -30,7 +30,7 @@ func (r *repeats) String() string {
 }
 
 func repeatedIDs(twice, values int) string {
-	return fmt.Sprintf("repeated ids: %d of %d values more than once", twice, values)
+	return fmt.Sprintf("repeated ids: %s of %s values more than once", text.Count(twice), text.Count(values))
 }
 
 // nearlyID reports whether a column would be the id, were it not for some values that are there more than once.
@@ -121,7 +121,7 @@ func readRepeats(ctx context.Context, inputs []Input, name string) (*repeats, er
 		case lacks != "":
 			return &repeats{lacks: lacks}, nil
 		case err == errEnough:
-			r.in = fmt.Sprintf(" in the first %d rows", rows)
+			r.in = fmt.Sprintf(" in the first %s", text.Several(rows, "row"))
 		case err != nil:
 			return nil, err
 		}

@@ -28,8 +28,8 @@ func TestLookAtRepeatedIDs(t *testing.T) {
 	ticket := func(i int) string { return fmt.Sprintf("2024/%05d", i) }
 	cases := rng.Perm(9 * rows)
 	one := func(cell func(int) string, name string) string {
-		return fmt.Sprintf("%s (repeated ids: 1 of 2999 values more than once, the first %q in line %d and line %d; if it is the id, mend them, "+
-			"then --id %[1]s)", name, cell(first), first+2, again+2)
+		return fmt.Sprintf("%s (repeated ids: 1 of 2,999 values more than once, the first %q in line %d and line %d; if it is the id, mend "+
+			"them, then --id %[1]s)", name, cell(first), first+2, again+2)
 	}
 	number := func(i int) string { return fmt.Sprint(10_000 + cases[i]) }
 	for _, c := range []struct {
@@ -44,7 +44,7 @@ func TestLookAtRepeatedIDs(t *testing.T) {
 		{"serie", func(i int) string { return ticket(i / 2) }, "serie (text of many values)"},
 		{"serie", func(i int) string { return ticket(2 * i / 3) }, "serie (text of many values)"},
 		{"note", repeat(func(i int) string { return fmt.Sprint(ticket(i), " by ", i%7) }), "note (text of many values)"},
-		{"row_id", func(i int) string { return ticket(i / 2) }, "row_id (repeated ids: 1500 of 1500 values more than once"},
+		{"row_id", func(i int) string { return ticket(i / 2) }, "row_id (repeated ids: 1,500 of 1,500 values more than once"},
 	} {
 		file := filepath.Join(t.TempDir(), "rows.csv")
 		writeTable(t, file, rows, columnOf{"site", func(i int) string { return fmt.Sprint("s", i%4) }},

@@ -262,9 +262,10 @@ func (c *costs) refuse(column string) error {
 	if c.none == "" || c.vary || c.rows <= c.others {
 		return nil
 	}
-	return fmt.Errorf("%s, column %s: expected what a label costs, a number from %g to %g, as in %d of %d rows, found %q: write what it "+
+	return fmt.Errorf("%s, column %s: expected what a label costs, a number from %g to %g, as in %s of %s rows, found %q: write what it "+
 		"costs, or leave the cell empty; if the column is no cost, say which columns are features with --features",
-		c.where, text.OneLine(column, 80), dataset.MinCost, dataset.MaxCost, c.rows, c.rows+c.others, text.OneLine(c.none, 20))
+		c.where, text.OneLine(column, 80), dataset.MinCost, dataset.MaxCost, text.Count(c.rows), text.Count(c.rows+c.others),
+		text.OneLine(c.none, 20))
 }
 
 // SourceCount holds the number of rows of a source, and of those with any label.

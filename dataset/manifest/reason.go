@@ -67,9 +67,9 @@ func (c *column) constant() bool {
 // unused returns, in a few words, the reason why the manifest does not use a column.
 func (m *Manifest) unused(c *column) string {
 	once, twice := c.repeated()
-	missing, in := fmt.Sprintf("%d of %d cells are missing", c.missing, c.rows), ""
+	missing, in := fmt.Sprintf("%s of %s cells are missing", text.Count(c.missing), text.Count(c.rows)), ""
 	if c.more {
-		in = fmt.Sprintf(" in the %d rows looked at", c.rows)
+		in = fmt.Sprintf(" in the %s rows looked at", text.Count(c.rows))
 	}
 	switch {
 	case c.again != nil:
@@ -81,13 +81,13 @@ func (m *Manifest) unused(c *column) string {
 	case c.has() == 0:
 		return "no values" + in
 	case c.blank > 0 && c.dividesLikeSources() && c.named(sourceNames):
-		return fmt.Sprintf("no source: %d of %d cells are missing", c.blank, c.rows)
+		return fmt.Sprintf("no source: %s of %s cells are missing", text.Count(c.blank), text.Count(c.rows))
 	case c.named(idNames) && once > twice && c.missing > 0 && !c.measured():
 		return "no id: " + missing
 	case (c.named(idNames) && once > twice || c.named(sureIDs)) && twice > 0 && !c.measured():
 		return repeatedIDs(twice, len(c.distinct))
 	case c.copied:
-		return fmt.Sprintf("numbers of rows, though %d are there more than once%s, as where rows were copied", twice, in)
+		return fmt.Sprintf("numbers of rows, though %s are there more than once%s, as where rows were copied", text.Count(twice), in)
 	case len(c.distinct) == 1 && c.missing == 0:
 		return "the same" + cmp.Or(in, " in all rows")
 	case c.hasCommas() && c.pointed:
@@ -114,7 +114,7 @@ func (m *Manifest) unused(c *column) string {
 	case c.Time, c.dates == c.has():
 		return "dates are left out: for features write their hour, weekday or month into columns"
 	case c.late.is():
-		return fmt.Sprintf("known with the label: %d of %d rows without one lack it%s", c.late.lack, c.late.rows, in)
+		return fmt.Sprintf("known with the label: %s of %s rows without one lack it%s", text.Count(c.late.lack), text.Count(c.late.rows), in)
 	case (c.numeric() || c.boolean()) && c.sparse():
 		return missing
 	case c.boolean():
@@ -126,7 +126,8 @@ func (m *Manifest) unused(c *column) string {
 		if words <= max(1, c.has()/100) {
 			advice = "; correct them and look again, or name them under missing"
 		}
-		return fmt.Sprintf("numbers with text among them: %q, %d of %d cells%s", text.OneLine(c.word, 20), words, c.has(), advice)
+		return fmt.Sprintf("numbers with text among them: %q, %s of %s cells%s", text.OneLine(c.word, 20), text.Count(words), text.Count(c.has()),
+			advice)
 	case len(c.distinct) > 100:
 		return "text of many values"
 	}
@@ -192,12 +193,12 @@ func (g *guesser) noSource() string {
 			}
 			switch {
 			case c.blank > 0 && c.dividesLikeSources() && (p != "*" || !c.numeric()):
-				return fmt.Sprintf(" (%s has no value in %d of %d rows)", c.Name, c.blank, c.rows)
+				return fmt.Sprintf(" (%s has no value in %s of %s rows)", c.Name, text.Count(c.blank), text.Count(c.rows))
 			case p == "*":
 			case len(c.distinct) == 1:
 				return fmt.Sprintf(" (%s has one value alone)", c.Name)
 			case !c.dividesLikeSources():
-				return fmt.Sprintf(" (%s has %d values in %d rows)", c.Name, len(c.distinct), c.rows)
+				return fmt.Sprintf(" (%s has %s values in %s rows)", c.Name, text.Count(len(c.distinct)), text.Count(c.rows))
 			}
 		}
 	}

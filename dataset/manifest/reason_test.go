@@ -115,6 +115,6 @@ func TestReasonsOfSomeRows(t *testing.T) {
 		columnOf{"x", func(i int) string { return fmt.Sprint(1.5 * float64(i)) }},
 		columnOf{"storm", late("")}, columnOf{"kind", late("a")}, columnOf{"void", of("")})
 	g := must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{}))(t)
-	must.EqualSlices(t, g.Others, []string{"storm (no values in the 2256 rows looked at)", "kind (the same in the 2256 rows looked at)",
-		"void (no values in the 2256 rows looked at)"}, "columns that are not used")
+	must.EqualSlices(t, g.Others, []string{"storm (no values in the 2,256 rows looked at)", "kind (the same in the 2,256 rows looked at)",
+		"void (no values in the 2,256 rows looked at)"}, "columns that are not used")
 }
