@@ -23,7 +23,7 @@ func (u *Unfinished) Error() string {
 	if len(list) > 60 {
 		list = list[:60] + "..."
 	}
-	return fmt.Sprintf("%d of %s %s no result yet: %s", len(u.Missing), text.Several(u.Of, "task"),
+	return fmt.Sprintf("%s of %s %s no result yet: %s", text.Count(len(u.Missing)), text.Several(u.Of, "task"),
 		text.Form(len(u.Missing), "has", "have"), list)
 }
 

@@ -26,8 +26,9 @@ type Choice struct {
 	// Setting is SettingTargetSamples, SettingK, SettingSchedule, SettingEpochs,
 	// SettingFloor, SettingScaling or SettingAllocation.
 	Setting string
-	Value   string
-	Reason  string
+	// Value is written for people, such as budget 10,688.
+	Value  string
+	Reason string
 }
 
 // maxFitted is the largest number of target samples that Fit chooses: the time to fit a head grows with its cube.
@@ -107,7 +108,8 @@ func (f *fitting) allocation() {
 	}
 	costs := f.full.costsFor(f.set, f.targets)
 	if f.Allocation = f.Allocation.For(costs); f.Allocation.Rule != RuleSquared {
-		f.choose(SettingAllocation, f.Allocation.Rule, "sources cost between %.4g and %.4g", slices.Min(costs), slices.Max(costs))
+		f.choose(SettingAllocation, f.Allocation.Rule, "sources cost between %s and %s",
+			text.Digits(slices.Min(costs)), text.Digits(slices.Max(costs)))
 	}
 }
 
@@ -128,7 +130,7 @@ func (f *fitting) samples() extent {
 		m = f.full.measure(f.set, f.targets, samples)
 	}
 	f.TargetSamples = max(1, samples)
-	value, rows := strconv.Itoa(f.TargetSamples), text.Several(m.target, "labelled row")
+	value, rows := text.Count(f.TargetSamples), text.Several(m.target, "labelled row")
 	switch {
 	case shared:
 		f.choose(SettingTargetSamples, value, "of %s of the target, which sources have too; a fifth is for tests", rows)
@@ -148,7 +150,7 @@ func (f *fitting) width(m extent) {
 	cols := f.set.Pools[0].Cols
 	if width := min(m.outputs, cols); f.open(SettingK) && f.full.K > width {
 		f.K = width
-		f.choose(SettingK, strconv.Itoa(width), "the sources have %s, of rows %d wide", text.Several(m.outputs, "output"), cols)
+		f.choose(SettingK, text.Count(width), "the sources have %s, of rows %s wide", text.Several(m.outputs, "output"), text.Count(cols))
 	}
 }
 
@@ -166,7 +168,7 @@ func (f *fitting) schedule(m extent) {
 	if half < m.cheapest {
 		reason = "a row of the cheapest source"
 	}
-	f.choose(SettingSchedule, fmt.Sprintf("budget %g", f.Schedule.Budget), "%s", reason)
+	f.choose(SettingSchedule, "budget "+text.Amount(f.Schedule.Budget), "%s", reason)
 	if !f.open(SettingEpochs) {
 		return
 	}

@@ -142,8 +142,8 @@ func (r *Result) recommend(few string, by Criterion, of samples) {
 		r.Reason += "; of trees, alone or averaged with others, a fifth of them at a time"
 	}
 	if of.groups > 0 {
-		r.Reason += fmt.Sprintf("; %s in %s, left out together, count as %.4g", text.Several(of.n, "sample"), text.Several(of.groups, "group"),
-			of.effective)
+		r.Reason += fmt.Sprintf("; %s in %s, left out together, count as %s", text.Several(of.n, "sample"), text.Several(of.groups, "group"),
+			text.Digits(of.effective))
 	}
 	best, least := r.first(), r.Least()
 	for i := range r.Methods {

@@ -129,7 +129,7 @@ func (o *infoOptions) run(ctx context.Context) error {
 		{"labels", d.Labels},
 		{"width of a row", strconv.Itoa(d.Cols)},
 		{"size", fmt.Sprintf("%.1f MiB", float64(d.Bytes)/(1<<20))},
-		{"tasks", fmt.Sprintf("%d: %s", len(d.Tasks), text.List(tasks, mostListed))},
+		{"tasks", fmt.Sprintf("%s: %s", text.Count(len(d.Tasks)), text.List(tasks, mostListed))},
 	}}
 	if len(d.Filled) > 0 {
 		facts.Rows = append(facts.Rows, []string{"filled", "missing cells, with the mean of the column: " + filledText(d.Filled)})
@@ -152,7 +152,8 @@ func poolTable(d dataset.Description) report.Table {
 		if p.Height > 0 {
 			image = fmt.Sprintf("%d by %d", p.Height, p.Width)
 		}
-		pools.Rows = append(pools.Rows, []string{p.Name, count(p.Rows), p.Type, image, strconv.Itoa(p.Tasks), count(p.Train), count(p.Test)})
+		pools.Rows = append(pools.Rows, []string{p.Name, text.Count(p.Rows), p.Type, image, text.Count(p.Tasks),
+			text.Count(p.Train), text.Count(p.Test)})
 	}
 	return pools
 }
@@ -185,15 +186,15 @@ func sourceTable(d dataset.Description) report.Table {
 			case task.Class == "":
 				labels = append(labels, task.Output)
 			case len(columns) > 1:
-				labels = append(labels, task.Output+": "+task.Class+" "+count(task.Positive))
+				labels = append(labels, task.Output+": "+task.Class+" "+text.Count(task.Positive))
 			default:
-				labels = append(labels, task.Class+" "+count(task.Positive))
+				labels = append(labels, task.Class+" "+text.Count(task.Positive))
 			}
 		}
-		t.Rows = append(t.Rows, []string{name, count(p.Rows), count(p.Labelled), count(p.Train), count(p.Test), text.Number(p.Cost),
-			text.List(labels, mostListed)})
+		t.Rows = append(t.Rows, []string{name, text.Count(p.Rows), text.Count(p.Labelled), text.Count(p.Train), text.Count(p.Test),
+			text.Number(p.Cost), text.List(labels, mostListed)})
 		if last := &t.Rows[len(t.Rows)-1]; grouped {
-			*last = slices.Insert(*last, 3, count(p.Groups))
+			*last = slices.Insert(*last, 3, text.Count(p.Groups))
 		}
 	}
 	return t
@@ -203,12 +204,10 @@ func sourceTable(d dataset.Description) report.Table {
 func filledText(columns []dataset.FilledColumn) string {
 	var parts []string
 	for _, c := range columns {
-		parts = append(parts, c.Column+" "+count(int(c.Cells)))
+		parts = append(parts, c.Column+" "+text.Count(c.Cells))
 	}
 	return text.List(parts, mostListed)
 }
-
-func count(n int) string { return report.Count(float64(n)) }
 
 // featureFacts describes the features of a table whose columns have units of their own: how many columns, logarithms, knots, products,
 // words and indicators of missing cells there are.

@@ -232,7 +232,8 @@ func targetText(g *manifest.Guess) string {
 	if s == nil {
 		return g.Target.Source
 	}
-	return fmt.Sprintf("%s (%d of %s labelled), beside %s", s.Name, s.Labelled, text.Several(s.Rows, "row"), text.Several(sources, "source"))
+	return fmt.Sprintf("%s (%s of %s labelled), beside %s", s.Name, text.Count(s.Labelled), text.Several(s.Rows, "row"),
+		text.Several(sources, "source"))
 }
 
 // isResult reports whether a folder is that of a run, a sweep or a study.

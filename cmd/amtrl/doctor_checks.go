@@ -199,7 +199,7 @@ func checkCache(dir string) finding {
 	if err != nil { // every process then compiles its kernels anew
 		return failed(name, err, "AMTRL_CUBIN_CACHE names another folder, or is off")
 	}
-	return passed(name, "%s: %s, %d bytes, can be written", filepath.Clean(dir), text.Several(files, "file"), bytes)
+	return passed(name, "%s: %s, %s bytes, can be written", filepath.Clean(dir), text.Several(files, "file"), text.Count(bytes))
 }
 
 func checkWritable(dir string) error {

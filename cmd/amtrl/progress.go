@@ -187,7 +187,7 @@ func (p *runProgress) step(s pipeline.Step) {
 		p.first = s.Done
 		p.meter = newMeter(p.out, p.reached[s.Total]-p.reached[s.Done])
 		if s.Done > 0 {
-			p.out.note("resuming after %d of %s", s.Done, text.Several(s.Total, "epoch"))
+			p.out.note("resuming after %s of %s", text.Count(s.Done), text.Several(s.Total, "epoch"))
 		}
 	}
 	if took := time.Since(p.at); s.Record != nil {
@@ -238,10 +238,10 @@ func (p *sweepProgress) step(s runs.SweepStep) {
 		return
 	}
 	if !p.started && p.resumed > 0 {
-		p.out.note("resuming after %d of %s", p.resumed, text.Several(s.Total, "unit"))
+		p.out.note("resuming after %s of %s", text.Count(p.resumed), text.Several(s.Total, "unit"))
 	}
 	p.started = true
-	p.meter.set(float64(s.Done-p.resumed), fmt.Sprintf("%d of %s", s.Done, text.Several(s.Total, "unit")))
+	p.meter.set(float64(s.Done-p.resumed), fmt.Sprintf("%s of %s", text.Count(s.Done), text.Several(s.Total, "unit")))
 	var scores []string
 	for _, m := range s.Result.Methods {
 		scores = append(scores, m.Method+" "+report.Score(m.Score.Metric, m.Score.Value))

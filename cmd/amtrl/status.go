@@ -60,7 +60,7 @@ func (o *statusOptions) run(ctx context.Context) error {
 		s, err = run.Status(ctx, engines.Open)
 	}
 	if _, ok := errors.AsType[*batch.QueryError](err); ok {
-		err = fmt.Errorf("%w; by its files %d of %s %s done", err, s.Count(batch.Done), text.Several(len(s.Tasks), "task"),
+		err = fmt.Errorf("%w; by its files %s of %s %s done", err, text.Count(s.Count(batch.Done)), text.Several(len(s.Tasks), "task"),
 			text.Form(s.Count(batch.Done), "is", "are"))
 	}
 	if err != nil {
@@ -194,7 +194,7 @@ func countsText(s *batch.Status) string {
 	var parts []string
 	for _, state := range states {
 		if n := s.Count(state); n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, state))
+			parts = append(parts, fmt.Sprintf("%s %s", text.Count(n), state))
 		}
 	}
 	return fmt.Sprintf("%s: %s", text.Several(len(s.Tasks), "task"), strings.Join(parts, ", "))
@@ -233,13 +233,13 @@ func statusText(run *batch.Run, s *batch.Status, all bool, format report.Format)
 	}
 	out := fmt.Sprintf("run %s in %s\n%s\n", run.Plan.ID, run.Dir, countsText(s))
 	for _, why := range whys[:min(len(whys), mostWhys)] {
-		out += fmt.Sprintf("%d queued: %s\n", waits[why], why)
+		out += fmt.Sprintf("%s queued: %s\n", text.Count(waits[why]), why)
 	}
 	if len(table.Rows) > 0 {
 		out += "\n" + table.Render(format)
 	}
 	if hidden > 0 {
-		out += fmt.Sprintf("and %d more: --all lists them\n", hidden)
+		out += fmt.Sprintf("and %s more: --all lists them\n", text.Count(hidden))
 	}
 	if failed := s.Failed(); len(failed) > 0 && !s.Open() {
 		again, to := " again", ""

@@ -144,9 +144,9 @@ func (o *studyAskOptions) run(ctx context.Context) error {
 	}
 	switch {
 	case asked.Exhausted && o.targetRows.V > 0:
-		o.note("these are all rows of the target that can be asked for, fewer than %d", o.targetRows.V)
+		o.note("these are all rows of the target that can be asked for, fewer than %s", text.Count(o.targetRows.V))
 	case asked.Exhausted && o.budget.Given:
-		o.note("a budget of %s pays for more: these are all rows of sources that are left", costText(o.budget.V))
+		o.note("a budget of %s pays for more: these are all rows of sources that are left", text.Amount(o.budget.V))
 	case asked.Exhausted:
 		o.note("the budget pays for more: these are all rows of sources that are left")
 	}
@@ -235,16 +235,17 @@ func (o *studyTellOptions) run(ctx context.Context) error {
 	}
 	withdrawn, checked, unlabelled := "", "", ""
 	if told.Withdrawn > 0 {
-		withdrawn = fmt.Sprintf(" (%d with a label)", told.Withdrawn)
+		withdrawn = fmt.Sprintf(" (%s with a label)", text.Count(told.Withdrawn))
 	}
 	if o.checked.V {
-		checked = fmt.Sprintf("; %d marked as checked", told.Checked)
+		checked = fmt.Sprintf("; %s marked as checked", text.Count(told.Checked))
 	}
 	if n := told.Unlabelled; n > 0 {
 		unlabelled = fmt.Sprintf("; %s %s no label", text.Several(n, "row"), text.Form(n, "has", "have"))
 	}
-	return o.emitEither(told, wrapped(fmt.Sprintf("%s, %d replaced, %d skipped%s, %d unchanged; %d not asked for%s%s; %s %s pending\n",
-		text.Several(told.Labels, "label"), told.Replaced, told.Skipped, withdrawn, told.Known, told.Unasked, checked, unlabelled,
+	return o.emitEither(told, wrapped(fmt.Sprintf("%s, %s replaced, %s skipped%s, %s unchanged; %s not asked for%s%s; %s %s pending\n",
+		text.Several(told.Labels, "label"), text.Count(told.Replaced), text.Count(told.Skipped), withdrawn, text.Count(told.Known),
+		text.Count(told.Unasked), checked, unlabelled,
 		text.Several(told.Pending, "row"), text.Form(told.Pending, "is", "are"))))
 }
 

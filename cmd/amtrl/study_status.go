@@ -46,8 +46,8 @@ func (o *studyStatusOptions) run(ctx context.Context) error {
 		if r.Target {
 			name += " (target)"
 		}
-		t.Rows = append(t.Rows, []string{name, count(r.Rows), strconv.Itoa(r.Known), strconv.Itoa(r.Answered), strconv.Itoa(r.Pending),
-			strconv.Itoa(r.Skipped), costText(r.Spent)})
+		t.Rows = append(t.Rows, []string{name, text.Count(r.Rows), text.Count(r.Known), text.Count(r.Answered), text.Count(r.Pending),
+			text.Count(r.Skipped), text.Amount(r.Spent)})
 	}
 	of := study.SourceStatus{}
 	for _, r := range st.Sources {
@@ -59,11 +59,12 @@ func (o *studyStatusOptions) run(ctx context.Context) error {
 	if len(st.Columns) > 0 {
 		out += "\n" + columnTable(st.Columns, of.Columns).Render(o.format)
 	}
-	says := fmt.Sprintf("spent %s on sources in %s: %s answered, %d pending, %d skipped",
-		costText(st.Spent), text.Several(st.Asks, "ask"), text.Several(st.Answered-of.Answered, "row"),
-		st.Pending-of.Pending, st.Skipped-of.Skipped)
+	says := fmt.Sprintf("spent %s on sources in %s: %s answered, %s pending, %s skipped",
+		text.Amount(st.Spent), text.Several(st.Asks, "ask"), text.Several(st.Answered-of.Answered, "row"),
+		text.Count(st.Pending-of.Pending), text.Count(st.Skipped-of.Skipped))
 	if of.Answered+of.Pending+of.Skipped > 0 {
-		says += fmt.Sprintf("; of the target %d answered, %d pending, %d skipped", of.Answered, of.Pending, of.Skipped)
+		says += fmt.Sprintf("; of the target %s answered, %s pending, %s skipped", text.Count(of.Answered), text.Count(of.Pending),
+			text.Count(of.Skipped))
 	}
 	says += "\n"
 	if st.Late > 0 {
@@ -91,7 +92,7 @@ func columnTable(all, target []study.ColumnStatus) *report.Table {
 		of := target[c]
 		line := []string{a.Column}
 		for _, n := range []int{a.Known - of.Known, a.Answered - of.Answered, a.Lacking - of.Lacking, of.Known, of.Answered, of.Lacking} {
-			line = append(line, count(n))
+			line = append(line, text.Count(n))
 		}
 		t.Rows = append(t.Rows, line)
 	}
@@ -104,7 +105,7 @@ func lastRoundText(s *study.Study, st *study.Status) string {
 		return "nothing was learned yet\n" + farLine(st)
 	}
 	r := st.Last
-	out := fmt.Sprintf("round %d, from %s of sources and %d of the target:", r.Round, text.Several(r.Labelled, "label"), r.Target)
+	out := fmt.Sprintf("round %d, from %s of sources and %s of the target:", r.Round, text.Several(r.Labelled, "label"), text.Count(r.Target))
 	if r.Result.Groups > 0 {
 		out = fmt.Sprintf("%s in %s:", strings.TrimSuffix(out, ":"), text.Several(r.Result.Groups, "group"))
 	}
@@ -184,19 +185,16 @@ func (o *studyPlanOptions) run(ctx context.Context) error {
 		if p.Double.To < 2*p.Double.From {
 			more = "all rows that are left"
 		}
-		says += fmt.Sprintf("%s, which cost %s with those that the data had: by %s\n", more, costText(p.Double.To), p.Double)
+		says += fmt.Sprintf("%s, which cost %s with those that the data had: by %s\n", more, text.Amount(p.Double.To), p.Double)
 	}
 	says += fmt.Sprintf("the theory's bound with all samples, excess risk by Theorem 4.1, whatever the data: %.3g\n", p.Bound)
 	return o.emitEither(p, wrapped(drawText(p.Sources, o.format)+"\n"+o.lines(says)))
 }
 
-// costText formats a cost with at most 12 significant digits: sums of costs such as 0.9 have rounding errors in the digits after these.
-func costText(v float64) string { return strconv.FormatFloat(v, 'g', 12, 64) }
-
 func drawText(list []study.PlanSource, format report.Format) string {
 	t := report.Table{Header: []string{"source", "rows", "cost", "reason"}, Right: []int{1, 2}}
 	for _, r := range list {
-		t.Rows = append(t.Rows, []string{r.Source, strconv.Itoa(r.Rows), costText(r.Cost), r.Reason})
+		t.Rows = append(t.Rows, []string{r.Source, text.Count(r.Rows), text.Amount(r.Cost), r.Reason})
 	}
 	return t.Render(format)
 }
@@ -257,7 +255,7 @@ func studyShares(r *runs.RoundScore, top int) report.Table {
 			between = fmt.Sprintf("%.1f to %.1f %%", 100*i.ShareLow, 100*i.ShareHigh)
 		}
 		t.Rows = append(t.Rows, []string{s.Source, fmt.Sprintf("%+.4f", s.Nu), fmt.Sprintf("%.1f %%", 100*s.Share), between,
-			strconv.Itoa(s.Samples)})
+			text.Count(s.Samples)})
 	}
 	return t
 }

@@ -204,9 +204,9 @@ func nothing(waiting int, prop *proposal) error {
 	}
 	if prop.cost == 0 {
 		return fmt.Errorf("nothing to ask for: by round %d the study may spend %s, and %s is spent: give a budget to ask for more", prop.round,
-			text.Number(prop.scheduled), text.Number(prop.spent))
+			text.Amount(prop.scheduled), text.Amount(prop.spent))
 	}
-	return fmt.Errorf("nothing to ask for: a budget of %g pays for no row", prop.cost)
+	return fmt.Errorf("nothing to ask for: a budget of %s pays for no row", text.Amount(prop.cost))
 }
 
 // load reads the journal and returns the study, a copy for one call alone, with the classes that it has now, and its state.

@@ -102,8 +102,8 @@ func (s *Study) learn(ctx context.Context, device backend.Device, st *state, eve
 		rows += len(l.Rows)
 	}
 	if rows == 0 || len(in.Target.Rows) == 0 {
-		return nil, fmt.Errorf("found %s of sources and %d of the target %s: %w", text.Several(rows, "labelled row"),
-			len(in.Target.Rows), s.Settings.Target, ErrTooFew)
+		return nil, fmt.Errorf("found %s of sources and %s of the target %s: %w", text.Several(rows, "labelled row"),
+			text.Count(len(in.Target.Rows)), s.Settings.Target, ErrTooFew)
 	}
 	data, err := pipeline.NewResident(device, s.data.Set)
 	if err != nil {

@@ -205,7 +205,7 @@ func (s *Study) placed(st *state, answers []answer) ([]placed, error) {
 func (s *Study) unknownID(a *answer, several int) error {
 	why := ""
 	if several > 1 {
-		why = fmt.Sprintf(", and %d rows of the file have no id of the data", several)
+		why = fmt.Sprintf(", and %s of the file have no id of the data", text.Several(several, "row"))
 	}
 	padded, err := s.padded(a.id)
 	if err != nil {
