@@ -163,6 +163,9 @@ func raise(rates []float64, cost, floor float64, have, limit []int) []int {
 	return n
 }
 
+// spendSlack is the fraction of a cost by which spend may exceed it, for rounding errors.
+const spendSlack = 1e-9
+
 // spend returns the numbers of samples that a total cost buys: x_m = max(level rate_m, floor, have_m), at most limit_m,
 // with the one level at which sum c_m x_m is the cost. Each x_m is rounded down. What is left of the cost buys one more
 // sample from each of the sources with the largest remainders, as far as it goes.
@@ -204,7 +207,7 @@ func spend(rates, costs []float64, cost float64, floor int, have, limit []int) [
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(x[b]-float64(n[b]), x[a]-float64(n[a])) })
 	for _, m := range order {
-		if costs[m] <= left+1e-9*cost {
+		if costs[m] <= left+spendSlack*cost {
 			n[m]++
 			left -= costs[m]
 		}

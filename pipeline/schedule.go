@@ -3,6 +3,7 @@ package pipeline
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 )
@@ -123,6 +124,16 @@ func (s Schedule) Plan(costs []float64, k, d int) []EpochPlan {
 		}
 	}
 	return plans
+}
+
+// Spent returns what the samples cost that method Active draws by the end of an epoch of the budget schedule, where
+// sources have rows enough: Cost less what is left where it does not buy whole samples. It is known only where all costs
+// are equal; Spent returns Cost and false for other costs, and for other schedules.
+func (s Schedule) Spent(p EpochPlan, costs []float64) (cost float64, known bool) {
+	if s.Kind != ScheduleBudget || len(costs) == 0 || slices.Min(costs) != slices.Max(costs) {
+		return p.Cost, false
+	}
+	return costs[0] * math.Floor(p.Cost*(1+spendSlack)/costs[0]), true
 }
 
 // ratio returns the factor by which the total cost grows from one epoch of the budget schedule to the next: growth, or

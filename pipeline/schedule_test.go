@@ -27,6 +27,34 @@ func TestBudgetScheduleEndsAtTheBudget(t *testing.T) {
 	}
 }
 
+// Where all samples cost the same, as many are drawn by the end of each epoch as the plan says.
+func TestBudgetScheduleSpends(t *testing.T) {
+	rng := testrand.New(t)
+	for range 200 {
+		m, c := 1+rng.IntN(20), []float64{1, 0.1, 2.5, math.Exp(rng.NormFloat64())}[rng.IntN(4)]
+		costs, have, limit := make([]float64, m), make([]int, m), make([]int, m)
+		for i := range costs {
+			costs[i], limit[i] = c, 1<<30
+		}
+		s := Schedule{Kind: ScheduleBudget, Epochs: 1 + rng.IntN(6), Floor: rng.IntN(9)}
+		s.Budget = math.Ceil((1 + float64(m*s.Floor)*c) * (1 + 9*rng.Float64()))
+		for _, p := range s.Plan(costs, 3, 5) {
+			have = spend(Allocation{Rule: RuleSquared}.rates(normals(rng, m), costs), costs, p.Cost, s.Floor, have, limit)
+			sum := 0
+			for _, n := range have {
+				sum += n
+			}
+			if spent, known := s.Spent(p, costs); !known || !near(spent, c*float64(sum), 1e-12) {
+				t.Fatalf("%+v: by epoch %d, of %g, %d samples for %g each are drawn, the plan says %g", s, p.Epoch, p.Cost, sum, c, spent)
+			}
+		}
+	}
+	s := Schedule{Kind: ScheduleBudget, Epochs: 1, Budget: 9}
+	if spent, known := s.Spent(s.Plan([]float64{1, 2}, 3, 5)[0], []float64{1, 2}); known || spent != 9 {
+		t.Errorf("with several costs the plan says %g, known %v", spent, known)
+	}
+}
+
 // The total cost of the first round is at least that of the floor, that of the last is the budget, and in between it grows from round to
 // round by one factor, at most 1.5. Where the floor costs more than the budget, it is the budget in each round.
 func TestBudgetScheduleLeavesNoRoundEmpty(t *testing.T) {
