@@ -1,9 +1,11 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -11,6 +13,7 @@ import (
 	"github.com/amtrl/amtrl/internal/foldertest"
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
+	"github.com/amtrl/amtrl/internal/text"
 	"github.com/amtrl/amtrl/pipeline"
 	"github.com/amtrl/amtrl/runs"
 )
@@ -94,6 +97,25 @@ func TestRun(t *testing.T) {
 			t.Errorf("a line of neither a table nor a list: %s", line)
 		}
 	}
+}
+
+// The plan says what a run draws, and has no column without a number.
+func TestPlanIsWhatIsDrawn(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	args := tiny("run", "--budget", "1003", "--methods", "active", "--out", "run")
+	_, plan, _ := strings.Cut(succeed(t, dir, append(args, "--dry-run")...).Stdout, "\nplan of schedule budget 1,003 ")
+	succeed(t, dir, args...)
+	want := []string{"epoch", "cost by its end", "floor of each source"}
+	rows, drawn := strings.Split(strings.TrimSpace(plan), "\n")[1:], 0
+	must.EqualSlices(t, regexp.MustCompile("  +").Split(rows[0], -1), want, "the header")
+	for i, line := range strings.Split(strings.TrimSpace(string(must.Get(os.ReadFile(filepath.Join(dir, "run", "epochs.jsonl")))(t))), "\n") {
+		var e pipeline.Epoch
+		must.Do(t, json.Unmarshal([]byte(line), &e))
+		must.EqualSlices(t, strings.Fields(rows[2+i]), []string{fmt.Sprint(i + 1), text.Count(e.Samples), "3"}, "an epoch")
+		drawn = e.Samples
+	}
+	must.Equal(t, drawn, 1003, "the samples in all")
 }
 
 // The same seed gives the same bytes and another seed gives others. The number of threads and whether a flag or the
