@@ -100,7 +100,7 @@ func TestCachedReplacesTheDamaged(t *testing.T) {
 				must.Do(t, hurt())
 				if how == "flipped" {
 					_, err := Open(folder)
-					must.Fail(t, "a bit of "+name, err)
+					must.Fail(t, "a bit of "+name, err, path+": expected the bytes that were imported")
 					must.Fail(t, "a bit of "+name, Verify(folder), path+": expected the bytes that were imported", "found others")
 				}
 				must.Equal(t, get(), folder, "folder")

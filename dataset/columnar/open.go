@@ -28,14 +28,10 @@ func Open(dir string) (*dataset.Set, error) {
 		return nil, err
 	}
 	r := &opener{dir: dir, header: h}
-	set, err := r.set()
-	if err == nil {
-		err = r.verify(maxVerified)
-	}
-	if err != nil {
+	if err := r.verify(maxVerified); err != nil {
 		return nil, err
 	}
-	return set, nil
+	return r.set()
 }
 
 // NoLabels is the error of a folder in which the target or, where Target is empty, every source is without labelled rows.
