@@ -245,7 +245,7 @@ func (s *Study) readLabel(o columnar.Output, word string) (float32, error) {
 	switch {
 	case err != nil && o.Type == manifest.Number:
 		expected := table.PlainNumber(word)
-		if x, noNumber := strconv.ParseFloat(word, 32); noNumber == nil && o.Logarithm().Refuses(x) != "" {
+		if x, noNumber := text.ParseNumber(word); noNumber == nil && o.Logarithm().Refuses(x) != "" {
 			expected = o.Logarithm().Refuses(x)
 		}
 		return 0, fmt.Errorf("expected %s, found %q", expected, text.OneLine(word, 80))
@@ -257,8 +257,8 @@ func (s *Study) readLabel(o columnar.Output, word string) (float32, error) {
 			}
 			hints = append(hints, fmt.Sprintf("write %q if it is that", near))
 		}
-		if _, noNumber := strconv.ParseFloat(word, 32); noNumber == nil && !slices.ContainsFunc(o.Classes, func(class string) bool {
-			_, err := strconv.ParseFloat(class, 32)
+		if _, noNumber := text.ParseNumber(word); noNumber == nil && !slices.ContainsFunc(o.Classes, func(class string) bool {
+			_, err := text.ParseNumber(class)
 			return err != nil
 		}) {
 			hints = append(hints, "if these are numbers whose order counts, make a study anew of a manifest that says type: number, and tell it "+

@@ -16,10 +16,25 @@ func TestReadLabelRefusesCommas(t *testing.T) {
 		"1,5":       `expected a number with a decimal point, found "1,5"`,
 		"2,757,000": `expected a number without commas between thousands, found "2,757,000"`,
 		"much":      `expected a number, found "much"`,
+		"1_0":       `expected a number, found "1_0"`,
+		"0x1p-2":    `expected a number, found "0x1p-2"`,
 	} {
 		_, err := new(Study).readLabel(columnar.Output{Name: "y", Type: manifest.Number}, word)
 		must.Fail(t, word, err, want)
 	}
+}
+
+// An id that no row has is read as the whole number that a program wrote with zero decimals or an exponent.
+func TestMendedIDs(t *testing.T) {
+	for id, want := range map[string]string{
+		"20250024": "20250024", " 20250024.0 ": "20250024", "2.0250024e+07": "20250024", "-7.00": "-7", "7.5": "7.5", "1e300": "1e300",
+		"a.0": "a.0", "4_15.0": "4_15.0", "": "", "007": "007", "1E3": "1000",
+	} {
+		must.Equal(t, mendedID(id), want, "%q", id)
+	}
+	known := map[string]place{"7.0": {pool: 1}, "8.0": {pool: -1}}
+	answers := []answer{{id: "7.0"}, {id: "8.0"}}
+	must.Hold(t, mendUnknown(answers, known) && answers[0].id == "7.0" && answers[1].id == "8", "%+v: the id of a row stays", answers)
 }
 
 // Blank cells of an answer mean nothing, and a zero with a sign equals one without.

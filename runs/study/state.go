@@ -381,6 +381,9 @@ func valueOf(o columnar.Output, word string) (float32, error) {
 		return 0, fmt.Errorf("expected a class of %s, found %q", o.Name, word)
 	}
 	v, err := strconv.ParseFloat(word, 32)
+	if _, no := text.ParseNumber(word); no != nil {
+		err = no
+	}
 	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
 		return 0, fmt.Errorf("expected a number for %s, found %q", o.Name, word)
 	}

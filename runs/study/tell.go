@@ -6,7 +6,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/amtrl/amtrl/dataset/columnar"
@@ -171,7 +173,7 @@ type placed struct {
 // answers for one row are a [Contradiction].
 func (s *Study) placed(st *state, answers []answer) ([]placed, error) {
 	places, err := s.find(st, answers)
-	if err == nil && trimUnknown(answers, places) {
+	if err == nil && mendUnknown(answers, places) {
 		places, err = s.find(st, answers)
 	}
 	if err != nil {
@@ -218,15 +220,25 @@ func (s *Study) unknownID(a *answer, several int) error {
 		text.OneLine(a.id, 80), why)}
 }
 
-// trimUnknown trims white space, as people type it, from ids that no row has, and reports whether there was any.
-func trimUnknown(answers []answer, places map[string]place) (some bool) {
+// mendUnknown takes from ids that no row has the white space that people type and what programs add to whole numbers, as in 7.0 and
+// 2.5e+07, and reports whether there was any.
+func mendUnknown(answers []answer, places map[string]place) (some bool) {
 	for i := range answers {
 		a := &answers[i]
-		if trimmed := strings.TrimSpace(a.id); places[a.id].pool < 0 && trimmed != a.id && trimmed != "" {
-			a.id, some = trimmed, true
+		if mended := mendedID(a.id); places[a.id].pool < 0 && mended != a.id && mended != "" {
+			a.id, some = mended, true
 		}
 	}
 	return some
+}
+
+func mendedID(id string) string {
+	const exact = 1 << 53 // the whole numbers up to it that float64 tells apart
+	id = strings.TrimSpace(id)
+	if x, err := text.ParseNumber(id); err == nil && strings.ContainsAny(id, ".eE") && x == math.Trunc(x) && math.Abs(x) <= exact {
+		return strconv.FormatFloat(x, 'f', -1, 64)
+	}
+	return id
 }
 
 // padded returns an id of the data that equals id apart from leading zeros, or "" where there is none.
