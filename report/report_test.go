@@ -311,9 +311,13 @@ func TestNeededAndPlan(t *testing.T) {
 	got := Needed(pipeline.MetricExcess, 0.05, []runs.Needed{{Method: "active", Samples: 1234},
 		{Method: "uniform", Samples: 9000, Bound: "more than"}}, Markdown)
 	has(t, got, "mean excess risk of 0.05", "| active | 1,234 |", "| uniform | more than 9,000 |")
-	got = Plan("p", []pipeline.EpochPlan{{Epoch: 1, Epsilon: 0.5, Beta: 9.87672e12, Cost: 3.95e13, Floor: 50},
-		{Epoch: 2, Cost: 10, Floor: 0}}, Markdown)
-	has(t, got, "| 1 | 0.5 | 9.87672e+12 | 39,500,000,000,000 | 50 |", "| 2 | - | - | 10 | 0 |")
+	paper := pipeline.Schedule{Kind: pipeline.SchedulePaper}
+	got = Plan("p", paper, []pipeline.EpochPlan{{Epoch: 1, Epsilon: 0.5, Beta: 9.87672e12, Cost: 3.95e13, Floor: 50}},
+		[]float64{1, 1}, Markdown)
+	has(t, got, "| epoch | epsilon | beta | cost before the floor |", "| 1 | 0.5 | 9.87672e+12 | 39,500,000,000,000 | 50 |")
+	budget, epochs := pipeline.Schedule{Kind: pipeline.ScheduleBudget, Budget: 2000}, []pipeline.EpochPlan{{Epoch: 1, Cost: 1234.5, Floor: 3}}
+	has(t, Plan("p", budget, epochs, []float64{1, 1}, Markdown), "| epoch | cost by its end | floor", "| 1 | 1,234 | 3 |")
+	has(t, Plan("p", budget, epochs, []float64{1, 2}, Markdown), "| epoch | cost by its end, about | floor", "| 1 | 1,234 | 3 |")
 }
 
 // Several columns of labels have an error each.
