@@ -42,7 +42,7 @@ func (f Figure) noted(s Sheet) string {
 // sheet returns the answer as a table.
 func (a Answer) sheet() Sheet {
 	s := Sheet{ID: "answer", Title: "the answer", Columns: []string{"question", "answer", "difference",
-		"from (95 % interval)", "to (95 % interval)"}}
+		"95 % interval from", "95 % interval to"}}
 	for _, v := range a.Verdicts {
 		cells := []Cell{plain(v.Question.String()), plain(v.Answer), {}, {}, {}}
 		at := 2

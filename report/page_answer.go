@@ -40,7 +40,7 @@ func (r *runPage) headline(m *runs.MethodResult) Sentence {
 		case len(top) == 0:
 			return say(noneLeft)
 		case len(next) == 1:
-			return say("Label next: rows of ", name(r.Result.Sources[0].Source), ", the only source")
+			return say("Label next: ", name(r.Result.Sources[0].Source), ", the only source")
 		case spreadEvenly(r.Result.Sources):
 			return say("Spread the next labels evenly: nothing tells the sources apart yet")
 		case len(next) > 1 && next[largest(next, 1)[0]]*float64(len(next)) < nearlyEven:

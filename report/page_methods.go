@@ -94,8 +94,8 @@ func (r *runPage) allMethods() Sheet {
 	}
 	add("method", func(m *runs.MethodResult) Cell { return plain(m.Method) })
 	add(pipeline.MetricTitle(r.metric), func(m *runs.MethodResult) Cell { return score(r.metric, m.Score.Value) })
-	add("from (95 % interval)", end(0))
-	add("to (95 % interval)", end(1))
+	add("95 % interval from", end(0))
+	add("95 % interval to", end(1))
 	if slices.ContainsFunc(r.Result.Methods, func(m runs.MethodResult) bool { return m.LogLoss > 0 }) {
 		add("log-loss", lossOf(func(m *runs.MethodResult) float64 { return m.LogLoss }))
 		sheet.Note = "The leave-one-out loss is the mean squared error of the target's samples, each left out; the log-loss is that of the " +

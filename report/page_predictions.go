@@ -131,7 +131,7 @@ func wholePercent(v float64) string {
 // calibrationFigure returns a figure of how often predictions are right, by their score.
 func calibrationFigure(id, title string, bins []runs.CalibrationBin) Figure {
 	sheet := Sheet{ID: id + "-table", Columns: []string{"score from", "rows", "mean score", "right",
-		"from (95 % interval)", "to (95 % interval)"}}
+		"95 % interval from", "95 % interval to"}}
 	l := chart.Line{Name: "right", Color: 0}
 	ends := []float64{1, 0}
 	for _, b := range bins {

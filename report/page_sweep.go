@@ -283,7 +283,7 @@ func (d *sweepData) comparisons() Part {
 	metric := d.summary.Metric
 	write := points(metric)
 	sheet := Sheet{ID: "pairs-table", Columns: []string{"budget", "method", "compared with", "difference",
-		"from (95 % interval)", "to (95 % interval)", "better", "same", "worse", "sign test p"}}
+		"95 % interval from", "95 % interval to", "better", "same", "worse", "sign test p"}}
 	var bars []chart.Bar
 	for _, c := range d.summary.Comparisons {
 		budget := Cell{}

@@ -176,8 +176,8 @@ func TestOwnTableWithGaps(t *testing.T) {
 	}
 	must.Do(t, os.WriteFile(path, []byte(text.String()), 0o644))
 	amtrl(t, dir, "data", "init", "plants.csv", "--label", "yield").Prints(t, 0, "features  conductivity, ph, pressure, flow\n",
-		fmt.Sprintf("fill      mean of the column into missing cells, with a feature that says which were: pressure (%d of %d)\n", missing,
-			len(rows)-1))
+		fmt.Sprintf("fill      mean of the column into missing cells, with a feature that says which were: pressure (%d of %d,%03d)\n", missing,
+			(len(rows)-1)/1000, (len(rows)-1)%1000))
 	amtrl(t, dir, "data", "info", "dataset.yaml").Prints(t, 0,
 		fmt.Sprintf("missing cells, with the mean of the column: pressure %d\n", missing))
 	amtrl(t, dir, "data", "check", "dataset.yaml").Prints(t, 0,
