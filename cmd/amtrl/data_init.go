@@ -51,7 +51,7 @@ func (o *initOptions) addFlags(set *flags.Set) {
 		"out and held out together", "")
 	set.Text(&o.target, "target", "`NAME` of the source that is the target; by default the one with the fewest labels, from five on", "")
 	set.Group(groupOutput)
-	set.Text(&o.out, "out", "`FILE` to write", initFile)
+	set.Text(&o.out, "out", "`FILE` to write, or - for standard output", initFile)
 	o.addQuiet(set)
 	o.addFormat(set)
 }
