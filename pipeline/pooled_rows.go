@@ -11,25 +11,20 @@ type poolRow struct{ pool, row int }
 // pooledRows returns the rows of sources with known labels of the column of these outputs of the target, and these labels, row after row,
 // none missing. If there are more than most rows, that many are kept: for each source, in proportion, those that were drawn first.
 func (p *Problem) pooledRows(in []Labelled, group []int, most int) (rows []poolRow, y []float64) {
+	var counts []int
 	for m, s := range p.Sources {
+		before := len(rows)
 		rows, y = p.rowsOfColumn(s, in[m], group, rows, y)
+		counts = append(counts, len(rows)-before)
 	}
-	return p.firstRows(rows, y, len(group), most)
+	return firstRows(rows, y, len(group), counts, p.SourceNames(), most)
 }
 
-// firstRows returns at most that many rows and their labels, of several outputs: of each pool, in proportion, the first. The rows of a
-// pool stand together.
-func (p *Problem) firstRows(rows []poolRow, y []float64, outputs, most int) ([]poolRow, []float64) {
+// firstRows returns at most that many rows and their labels, of several outputs: of each source, in proportion, the first. The rows of a
+// source stand together; counts holds their numbers by source. Sources that are tasks may have rows of one pool.
+func firstRows(rows []poolRow, y []float64, outputs int, counts []int, names []string, most int) ([]poolRow, []float64) {
 	if len(rows) <= most {
 		return rows, y
-	}
-	var counts []int
-	var names []string
-	for i, r := range rows {
-		if i == 0 || rows[i-1].pool != r.pool {
-			counts, names = append(counts, 0), append(names, p.Set.Pools[r.pool].Name)
-		}
-		counts[len(counts)-1]++
 	}
 	some, labels, at := make([]poolRow, 0, most), make([]float64, 0, most*outputs), 0
 	for m, n := range inProportion(counts, names, most) {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
 )
@@ -98,6 +99,46 @@ func TestPooledRowsUpToACap(t *testing.T) {
 		again, _ := other.pooledRows(turned, []int{0}, most)
 		must.EqualSlices(t, sortedRows(again), sortedRows(rows), "rows of sources in another order")
 	}
+}
+
+// Sources that are tasks on the rows of one pool each have their part, too.
+func TestPooledRowsOfSharedPools(t *testing.T) {
+	rng := testrand.New(t)
+	set := shops(rng, 4, 200, 3, 1, false)
+	for i := range set.Tasks { // two tasks to a pool, with rows and labels of their own
+		set.Tasks[i].Output = dataset.Output{}
+		again := set.Tasks[i]
+		again.Name += " again"
+		again.Labels = slices.Clone(again.Labels)
+		for r := range again.Labels {
+			again.Labels[r]++
+		}
+		set.Tasks = append(set.Tasks, again)
+	}
+	slices.SortStableFunc(set.Tasks, func(a, b dataset.Task) int { return a.Pool - b.Pool })
+	cfg := defaultConfig(t)
+	cfg.Sources = SourcesTasks
+	p := must.Get(NewProblem(set, cfg, 0))(t)
+	prop := must.Get(p.Propose(State{}))(t)
+	in, total := p.LookUp(prop), 0
+	for _, l := range in.Sources {
+		total += len(l.Rows)
+	}
+	must.Equal(t, len(in.Sources), 7, "sources")
+	most := total / 3
+	rows, y := p.pooledRows(in.Sources, []int{0}, most)
+	must.Equal(t, len(rows), most, "rows")
+	at := 0
+	for m, l := range in.Sources {
+		n := 0
+		for at+n < len(rows) && n < len(l.Rows) && rows[at+n] == (poolRow{p.Sources[m].Pool, int(l.Rows[n])}) && y[at+n] == float64(l.Y[n]) {
+			n++
+		}
+		must.Hold(t, math.Abs(float64(n)-float64(len(l.Rows))*float64(most)/float64(total)) < 1, "%d of %d rows of %s, at %d of %d", n,
+			len(l.Rows), p.Sources[m].Name, most, total)
+		at += n
+	}
+	must.Equal(t, at, len(rows), "rows that are those of a source")
 }
 
 // sortedRows returns rows as strings, sorted.

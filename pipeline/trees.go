@@ -185,12 +185,15 @@ func (p *Problem) treeRows(in Round, group []int) *treeRows {
 	if groups, effective := p.Groups(in.Target.Rows); groups > 0 {
 		t.evidence = effective / float64(len(in.Target.Rows))
 	}
-	rows, y = p.firstRows(rows, y, c, min(treeRowsMost, max(treeLeast, treeCells/(d*c))))
-	t.first = len(rows)
-	at := map[int]int{}
+	at, counts := map[int]int{}, make([]int, len(p.Sources))
 	for m, s := range p.Sources {
 		at[s.Pool] = m
 	}
+	for _, r := range rows {
+		counts[at[r.pool]]++
+	}
+	rows, y = firstRows(rows, y, c, counts, p.SourceNames(), min(treeRowsMost, max(treeLeast, treeCells/(d*c))))
+	t.first = len(rows)
 	for i, r := range rows {
 		t.sources[at[r.pool]] = append(t.sources[at[r.pool]], int32(i))
 	}
