@@ -163,11 +163,7 @@ func (r *Run) writePlan() error {
 	if err := atomicfile.Write(filepath.Join(r.Dir, tasksFile), tasks); err != nil {
 		return err
 	}
-	r.Plan.SHA256 = jsonfile.Unsealed
-	plan, err := jsonfile.Encode(r.Plan)
-	if err == nil {
-		plan, r.Plan.SHA256, err = jsonfile.Seal(plan)
-	}
+	plan, err := jsonfile.EncodeSealed(jsonfile.Encode, &r.Plan, &r.Plan.SHA256)
 	if err != nil {
 		return err
 	}

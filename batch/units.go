@@ -56,11 +56,7 @@ func (w *Worker) units(ctx context.Context, end context.CancelCauseFunc, l *leas
 		end(lease.ErrLost)
 		return lease.ErrLost
 	}
-	res.SHA256 = jsonfile.Unsealed
-	js, err := jsonfile.Encode(res)
-	if err == nil {
-		js, _, err = jsonfile.Seal(js)
-	}
+	js, err := jsonfile.EncodeSealed(jsonfile.Encode, &res, &res.SHA256)
 	if err == nil {
 		err = atomicfile.Write(w.Run.resultPath(w.task), js)
 	}
@@ -115,12 +111,9 @@ func (w *Worker) unit(ctx context.Context, dev *pipeline.Resident, id runs.Ident
 	if err != nil {
 		return nil, errors.Join(logged, err)
 	}
-	done := &UnitResult{Unit: u.Name(), Backend: id.Backend, Seconds: time.Since(start).Seconds(), Result: *result, SHA256: jsonfile.Unsealed}
+	done := &UnitResult{Unit: u.Name(), Backend: id.Backend, Seconds: time.Since(start).Seconds(), Result: *result}
 	path := w.Run.unitPath(w.task, u)
-	js, err := json.Marshal(done)
-	if err == nil {
-		js, _, err = jsonfile.Seal(js)
-	}
+	js, err := jsonfile.EncodeSealed(json.Marshal, done, &done.SHA256)
 	if err != nil {
 		return nil, err
 	}

@@ -66,12 +66,7 @@ type Result struct {
 
 // encode returns the content of result.json with its checksum, which it sets.
 func (r *Result) encode() ([]byte, error) {
-	r.SHA256 = jsonfile.Unsealed
-	raw, err := jsonfile.Encode(r)
-	if err == nil {
-		raw, r.SHA256, err = jsonfile.Seal(raw)
-	}
-	return raw, err
+	return jsonfile.EncodeSealed(jsonfile.Encode, r, &r.SHA256)
 }
 
 // MethodResult describes the last epoch of a method; Iterations counts all epochs.

@@ -15,16 +15,16 @@ func TestSeal(t *testing.T) {
 		SHA256 string   `json:"sha256,omitempty"`
 	}
 	for _, form := range []string{"indented", "lines"} {
-		v := value{0.25, []string{Unsealed, "x"}, Unsealed}
+		v := value{0.25, []string{unsealed, "x"}, unsealed}
 		raw, err := Encode(v)
 		if form == "lines" {
 			raw, err = EncodeLines([]value{v})
 		}
 		must.Do(t, err)
-		sealed, sum := must.Get2(Seal(raw))(t)
+		sealed, sum := must.Get2(seal(raw))(t)
 		var back value
 		must.Do(t, Decode(sealed, &back))
-		must.Hold(t, back.SHA256 == sum && back.A == v.A && back.B[0] == Unsealed, "%+v", back)
+		must.Hold(t, back.SHA256 == sum && back.A == v.A && back.B[0] == unsealed, "%+v", back)
 		must.Do(t, CheckSeal(sealed, back.SHA256))
 		for i := range sealed {
 			bad := []byte(strings.Clone(string(sealed)))
@@ -36,5 +36,5 @@ func TestSeal(t *testing.T) {
 		}
 	}
 	must.Do(t, CheckSeal([]byte("{}"), ""))
-	must.Fail(t, "no place", must.Err(Seal([]byte("{}"))), "expected a place")
+	must.Fail(t, "no place", must.Err(seal([]byte("{}"))), "expected a place")
 }
