@@ -3,6 +3,7 @@ package dataset
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"math"
 	"slices"
 
@@ -185,6 +186,36 @@ func (t *Task) labelledRows(yield func(int32) bool) {
 	for _, list := range [][]int32{t.Train, t.Test} {
 		for _, r := range list {
 			if !yield(r) {
+				return
+			}
+		}
+	}
+}
+
+// evenly returns at most that many of the labelled rows of the tasks of a column whose labels fit, evenly chosen from all, each with its
+// task.
+func (s *Set) evenly(column string, most int, fits func(y float64) bool) iter.Seq2[*Task, int32] {
+	all := func(yield func(*Task, int32) bool) {
+		for i := range s.Tasks {
+			t := &s.Tasks[i]
+			if t.Output.Name != column {
+				continue
+			}
+			for r := range t.labelledRows {
+				if fits(float64(t.Labels[r])) && !yield(t, r) {
+					return
+				}
+			}
+		}
+	}
+	return func(yield func(*Task, int32) bool) {
+		n := 0
+		for range all {
+			n++
+		}
+		every, at := (n+most-1)/most, 0
+		for t, r := range all {
+			if at++; at%every == 0 && !yield(t, r) {
 				return
 			}
 		}

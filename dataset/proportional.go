@@ -53,31 +53,18 @@ func (s *Set) proportionalLabels(columns []string, values map[string][]float64) 
 func (s *Set) logarithmGain(column string, sorted []float64) (gain float64, n int) {
 	cols, tasks := s.Pools[0].Cols, 0
 	var xs, ys [][]float64 // by task: rows of features, and two columns of labels
-	every, at, geometric := (len(sorted)+proportionalRows-1)/proportionalRows, 0, 0.
-	low, high := sorted[0], sorted[len(sorted)-1]
-	for i := range s.Tasks {
-		t := &s.Tasks[i]
-		if t.Output.Name != column {
-			continue
+	geometric, low, high := 0., sorted[0], sorted[len(sorted)-1]
+	var last *Task
+	for t, r := range s.evenly(column, proportionalRows, func(y float64) bool { return low <= y && y <= high }) {
+		if t != last {
+			xs, ys, tasks, last = append(xs, nil), append(ys, nil), tasks+1, t
 		}
-		p := s.Pools[t.Pool]
-		var x, y []float64
-		for r := range t.labelledRows {
-			label := float64(t.Labels[r])
-			if !(low <= label && label <= high) {
-				continue
-			}
-			if at++; at%every != 0 {
-				continue
-			}
-			for j := range cols {
-				x = append(x, float64(p.feature(int(r)*cols+j)))
-			}
-			y, geometric, n = append(y, label, math.Log(label)), geometric+math.Log(label), n+1
+		for j := range cols {
+			xs[tasks-1] = append(xs[tasks-1], float64(s.Pools[t.Pool].feature(int(r)*cols+j)))
 		}
-		if len(y) > 0 {
-			xs, ys, tasks = append(xs, x), append(ys, y), tasks+1
-		}
+		label := float64(t.Labels[r])
+		ys[tasks-1] = append(ys[tasks-1], label, math.Log(label))
+		geometric, n = geometric+math.Log(label), n+1
 	}
 	if n < proportionalLeast*(cols+tasks) {
 		return 0, n

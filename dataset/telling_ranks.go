@@ -28,27 +28,21 @@ func (s *Set) rankCorrelations(features int) rankCorrelations {
 		return nil
 	}
 	out := rankCorrelations{}
-	columns, values := s.labelNumbers()
-	for _, column := range columns {
-		every, at := (len(values[column])+rankedRows-1)/rankedRows, 0
+	for i := range s.Tasks {
+		column := s.Tasks[i].Output.Name
+		if _, known := out[column]; known {
+			continue
+		}
 		var labels []float64
 		rows := make([][]float64, features) // by feature
-		for i := range s.Tasks {
-			t := &s.Tasks[i]
-			if t.Output.Name != column {
-				continue
-			}
+		for t, r := range s.evenly(column, rankedRows, func(float64) bool { return true }) {
+			labels = append(labels, float64(t.Labels[r]))
 			p := s.Pools[t.Pool]
-			for r := range t.labelledRows {
-				if at++; at%every != 0 {
-					continue
-				}
-				labels = append(labels, float64(t.Labels[r]))
-				for j := range rows {
-					rows[j] = append(rows[j], float64(p.feature(int(r)*p.Cols+j)))
-				}
+			for j := range rows {
+				rows[j] = append(rows[j], float64(p.feature(int(r)*p.Cols+j)))
 			}
 		}
+		out[column] = nil
 		if len(labels) < 2*tellingRows {
 			continue
 		}
