@@ -61,12 +61,12 @@ func (r *runPage) headline(m *runs.MethodResult) Sentence {
 // nextRows divides the next rows over the sources, as [nextShares] divides what they cost.
 func (r *runPage) nextRows() []float64 {
 	rows, _ := nextShares(r.Result.Sources)
-	for i, cost := range r.rowCosts() {
-		rows[i] /= cost
+	costs := r.rowCosts()
+	if costs == nil || floats.Sum(rows) == 0 {
+		return rows
 	}
-	if all := floats.Sum(rows); all > 0 && r.rowCosts() != nil {
-		floats.Scale(1/all, rows)
-	}
+	floats.Div(rows, costs)
+	floats.Scale(1/floats.Sum(rows), rows)
 	return rows
 }
 
