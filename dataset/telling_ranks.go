@@ -1,11 +1,6 @@
 package dataset
 
-import (
-	"cmp"
-	"slices"
-
-	"gonum.org/v1/gonum/stat"
-)
+import "github.com/amtrl/amtrl/internal/ranks"
 
 // rankedRows is the largest number of labelled rows whose order is looked at.
 const rankedRows = 2000
@@ -46,31 +41,13 @@ func (s *Set) rankCorrelations(features int) rankCorrelations {
 		if len(labels) < 2*tellingRows {
 			continue
 		}
-		of, all := ranksOf(labels), make([]float64, features)
+		of, all := ranks.Of(labels), make([]float64, features)
 		for j, x := range rows {
-			if c := stat.Correlation(ranksOf(x), of, nil); c == c {
+			if c := ranks.Correlation(ranks.Of(x), of); c == c {
 				all[j] = c * c
 			}
 		}
 		out[column] = all
-	}
-	return out
-}
-
-// ranksOf returns the ranks of values, of which equal ones share the mean of theirs.
-func ranksOf(values []float64) []float64 {
-	order := upTo(len(values))
-	slices.SortFunc(order, func(a, b int32) int { return cmp.Compare(values[a], values[b]) })
-	out := make([]float64, len(values))
-	for i := 0; i < len(order); {
-		j := i
-		for j < len(order) && values[order[j]] == values[order[i]] {
-			j++
-		}
-		for _, r := range order[i:j] {
-			out[r] = float64(i+j-1) / 2
-		}
-		i = j
 	}
 	return out
 }

@@ -6,8 +6,7 @@ import (
 	"slices"
 	"strconv"
 
-	"gonum.org/v1/gonum/stat"
-
+	"github.com/amtrl/amtrl/internal/ranks"
 	"github.com/amtrl/amtrl/report/chart"
 )
 
@@ -84,20 +83,14 @@ func correlation(a, b []float64) Cell {
 
 // spearman returns the correlation of the ranks of |a| and |b|, where equal values share the mean of their ranks, or NaN
 // where all values of one are equal.
-func spearman(a, b []float64) float64 { return stat.Correlation(sharedRanks(a), sharedRanks(b), nil) }
+func spearman(a, b []float64) float64 {
+	return ranks.Correlation(ranks.Of(sizes(a)), ranks.Of(sizes(b)))
+}
 
-func sharedRanks(nu []float64) []float64 {
-	order := falling(len(nu), func(i int) float64 { return -math.Abs(nu[i]) })
+func sizes(nu []float64) []float64 {
 	out := make([]float64, len(nu))
-	for i := 0; i < len(order); {
-		j := i
-		for j < len(order) && math.Abs(nu[order[j]]) == math.Abs(nu[order[i]]) {
-			j++
-		}
-		for _, m := range order[i:j] {
-			out[m] = float64(i+j-1) / 2
-		}
-		i = j
+	for i, v := range nu {
+		out[i] = math.Abs(v)
 	}
 	return out
 }

@@ -3,7 +3,8 @@ package finite
 import (
 	"fmt"
 	"math"
-	"strconv"
+
+	"github.com/amtrl/amtrl/internal/text"
 )
 
 // Digits records the range of some numbers and the largest error of rounding them to float32, lost, to tell whether float32 holds their
@@ -38,8 +39,5 @@ func (d *Digits) Check(where, or string) error {
 		return nil
 	}
 	return fmt.Errorf("%s: expected numbers that float32 can tell apart, found %s to %s: measure them from another zero or in another unit%s",
-		where, short(d.least), short(d.most), or)
+		where, text.Number(d.least), text.Number(d.most), or)
 }
-
-// short returns the shortest text that is read back as the same number.
-func short(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
