@@ -14,22 +14,22 @@ import (
 func (r *runPage) movement() Part {
 	n := len(r.rounds)
 	sheet := Sheet{ID: "ranks-table", Columns: []string{"source"}}
-	var ranks [][]int
+	var standings [][]int
 	var times []string
 	for i, e := range r.rounds {
-		ranks, times = append(ranks, rankOf(e.Nu)), append(times, strconv.Itoa(i+1))
+		standings, times = append(standings, rankOf(e.Nu)), append(times, strconv.Itoa(i+1))
 		sheet.Columns = append(sheet.Columns, "place in round "+times[i])
 	}
 	order := make([]int, len(r.Sources))
-	for m, place := range ranks[n-1] {
+	for m, place := range standings[n-1] {
 		order[place-1] = m
 	}
 	var drawn []chart.Rank
 	for k, m := range order {
 		cells, row := []Cell{name(r.Sources[m])}, chart.Rank{Name: oneLine(r.Sources[m])}
 		for i := range r.rounds {
-			row.Places = append(row.Places, ranks[i][m])
-			cells = append(cells, whole(ranks[i][m]))
+			row.Places = append(row.Places, standings[i][m])
+			cells = append(cells, whole(standings[i][m]))
 		}
 		sheet.Rows = append(sheet.Rows, row1(cells...))
 		if k < mostRanks {
