@@ -65,12 +65,12 @@
 // Relevance:
 //
 //	relevance.go    nu (eq. 3), by minimum norm, ridge or lasso
-//	transfer.go     how well each source's heads predict the target's labels
+//	transfer.go     how well each source's heads predict the target's labels, less what noise adds: transfer_nu.go, head_error.go
 //	match.go        how well the target's predictor predicts each source's labels; match_chance.go estimates how well it does by chance,
 //	                with the distribution of chance.go and the refits of relabel.go
 //	source_parts.go batches of rows of many sources, for what is computed for each of them; host_copy.go copies it to the host
 //	allocation_parts.go  what a share is due to
-//	uncertainty.go  intervals over other samples, with heads that differ by uncertainty_noise.go; transfer_again.go
+//	uncertainty.go  intervals over other samples, with heads that differ by uncertainty_noise.go
 //	                and explore_again.go repeat nu and the match for them
 //
 // Terms of the code and what they are in the literature:

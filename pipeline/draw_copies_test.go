@@ -7,6 +7,8 @@ import (
 	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
@@ -51,7 +53,8 @@ func TestCopiesTellNothing(t *testing.T) {
 				}
 				return of
 			}, groups.Evidence())
-			transfer := &transfer{y: [][]float64{f[at]}, outputs: []int{0}, compared: [][][]int{{{0}}}, named: [][]bool{{true}}, together: groups}
+			transfer := &transfer{phi: mat.NewDense(len(f[at]), 1, nil), compared: [][][]int{{{0}}}, named: [][]bool{{true}}, together: groups}
+			transfer.setLabels([][]float64{f[at]})
 			chance[at] = transfer.byChance()
 		}
 		isNear(t, weights[1], weights[0], 1e-9, "the weight of a help, of copies")

@@ -42,9 +42,8 @@ type Learner struct {
 	// sources' fit.
 	counts []int
 	sigma  float64
-	// relevance returns nu of each source in the round for some of the target's outputs, with sample i counted times[i] times, or once
-	// where times is nil. It is nil unless the relevance is [Transfer].
-	relevance func(group []int, times []float64) []float64
+	// relevance is what nu of the round is computed with where it is [Transfer], else nil.
+	relevance *transfer
 	// measured holds the predictions and labels that the score of the round is computed from, in the last round of a method.
 	measured measured
 	// learned reports whether the last Learn left a predictor.
@@ -241,7 +240,7 @@ func (l *Learner) fitSources(ctx context.Context, rec *Epoch, in Round, samples 
 func (l *Learner) findRelevance(ctx context.Context, rec *Epoch, in Round, samples backend.Samples, fit headFit) (err error) {
 	p := l.problem
 	if p.Config.Relevance.Kind == Transfer {
-		rec.Nu, rec.NuByChance, err = l.transfer(in.Target)
+		rec.Nu, rec.NuByChance, err = l.transfer(in, rec.Fit.Lambda)
 		rec.NuRank = linalg.Nonzero(rec.Nu)
 	} else {
 		var heads []backend.Vector

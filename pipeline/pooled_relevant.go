@@ -83,13 +83,14 @@ func (l *Learner) relevanceWithout(in Labelled, group []int) (nu [][]float64, fo
 	for i := range fold { // twice as large as the folds that predictions leave out: each costs regressions
 		fold[i] %= relevantFolds
 	}
-	nu = [][]float64{l.relevance(group, nil)}
+	relevance := l.relevance.of(group)
+	nu = [][]float64{relevance.nu(relevance.heads, nil)}
 	for f := range slices.Max(fold) + 1 {
 		times := make([]float64, len(fold))
 		for _, i := range regress.SamplesWithout(fold, f) {
 			times[i] = 1
 		}
-		nu = append(nu, l.relevance(group, times))
+		nu = append(nu, relevance.nu(relevance.heads, times))
 	}
 	return nu, fold
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
@@ -155,9 +157,13 @@ func TestRelevantLeftOut(t *testing.T) {
 			}
 			return out
 		}
-		l.relevance = func(_ []int, times []float64) []float64 {
-			return nu(func(i int) bool { return times != nil && times[i] == 0 })
+		l.relevance = &transfer{phi: mat.NewDense(len(y), len(heads), nil), heads: mat.NewDense(len(heads), len(heads), nil), allNamed: true}
+		for m, f := range heads {
+			l.relevance.phi.SetCol(m, f)
+			l.relevance.heads.Set(m, m, 1)
+			l.relevance.compared, l.relevance.named = append(l.relevance.compared, [][]int{{m}}), append(l.relevance.named, []bool{true})
 		}
+		l.relevance.setLabels([][]float64{y})
 		fitted := func(nu []float64, part float64, from *pooledFound, steps int) *pooledFound {
 			some := in
 			some.Sources = slices.Clone(in.Sources)

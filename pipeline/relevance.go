@@ -31,7 +31,7 @@ type Relevance struct {
 	//	ridge    nu = argmin ||W nu - w||^2 + tau mean ||nu||^2, mean = tr(W W')/K
 	//	l1       nu = argmin 1/2 ||W nu - w||^2 + lambda max ||nu||_1, max = ||W'w||_inf
 	//	transfer nu_m = how well the heads of source m predict the target's labels: the mean over
-	//	         outputs of their squared correlation
+	//	         outputs of their squared correlation, less what noise in the source's labels adds
 	//
 	// Where it is auto, Complete chooses.
 	Kind string `json:"kind"`

@@ -11,23 +11,35 @@ import (
 )
 
 // transfer computes the relevance [Transfer]: how well the heads of each source m predict the labels of the target's n
-// samples. With r_mc the correlation of phi(x_i)'w_m and y_ic over the samples,
+// samples. With s_mc the covariance of f = phi(x_i)'w_m and y_ic over the samples,
 //
-//	nu_m = mean over the outputs c of the target whose labels differ of r_mc^2,
+//	nu_m = mean over the outputs c of the target whose labels differ of (s_mc^2 - e_mc)+ / (var f var y_c),
 //
-// where w_m is the head of the source's output of the same column and class as c, and r_mc counts as 0 where it is
-// negative. For a source without that output, r_mc^2 is the largest over all its outputs. No head has seen a label of
-// the target, so that nothing need be left out.
+// where w_m is the head of the source's output of the same column and class as c, s_mc counts as 0 where it is
+// negative, and e_mc is the part of s_mc^2 that the noise in the labels of the source makes (see [Learner.headError]).
+// So nu_m is the squared correlation less what it would be by chance if the source were noise. For a source without that
+// output, the largest over all its outputs counts. No head has seen a label of the target, so that nothing need be left
+// out.
 type transfer struct {
-	phi *mat.Dense  // of the target's samples, n by K
-	y   [][]float64 // labels by output, NaN where missing
+	heads *mat.Dense // of the sources, W', T by K
+	phi   *mat.Dense // of the target's samples, n by K
+	y     *mat.Dense // labels by output, C by n, 0 where missing
+	// present holds the distinct rows of 0 and 1 that say which samples have a label of an output; that of output c is
+	// present[mask[c]].
+	present [][]float64
+	mask    []int
 	// outputs lists the outputs of the target whose labels differ.
 	outputs []int
 	// compared holds for each source and each output of the target the source's outputs that are compared with it, as
 	// rows of the heads; named says that the one output compared is of the same column and class.
 	compared [][][]int
 	named    [][]bool
+	allNamed bool           // all pairs that are compared are of the same column and class
 	together regress.Groups // of the samples
+	// byNoise holds n^2 e for each output of the sources and each output of the target; nil for 0.
+	byNoise *mat.Dense
+	// f, T by n, holds predictions; v, C by n, what [transfer.weigh] says.
+	f, v, covariance mat.Dense
 }
 
 func (l *Learner) newTransfer(target Labelled) (*transfer, error) {
@@ -37,17 +49,12 @@ func (l *Learner) newTransfer(target Labelled) (*transfer, error) {
 		return nil, err
 	}
 	outputs := len(p.Target.Tasks)
-	t := &transfer{phi: phi.Slice(0, len(target.Rows), 0, p.Config.K).(*mat.Dense), y: make([][]float64, outputs),
-		together: p.groupsOf(target.Rows)}
+	t := &transfer{phi: phi.Slice(0, len(target.Rows), 0, p.Config.K).(*mat.Dense), together: p.groupsOf(target.Rows), allNamed: true}
+	labels := make([][]float64, outputs)
 	for i, v := range target.Y {
-		t.y[i%outputs] = append(t.y[i%outputs], float64(v))
+		labels[i%outputs] = append(labels[i%outputs], float64(v))
 	}
-	for c, y := range t.y {
-		labels := slices.DeleteFunc(slices.Clone(y), func(v float64) bool { return v != v })
-		if len(labels) > 0 && slices.Max(labels) > slices.Min(labels) {
-			t.outputs = append(t.outputs, c)
-		}
-	}
+	t.setLabels(labels)
 	first := 0
 	for _, s := range p.Sources {
 		compared, named := make([][]int, outputs), make([]bool, outputs)
@@ -60,6 +67,7 @@ func (l *Learner) newTransfer(target Labelled) (*transfer, error) {
 				}
 				compared[c] = append(compared[c], first+o)
 			}
+			t.allNamed = t.allNamed && named[c]
 		}
 		t.compared, t.named = append(t.compared, compared), append(t.named, named)
 		first += len(s.Tasks)
@@ -74,26 +82,27 @@ func (t *transfer) of(group []int) *transfer {
 	return &some
 }
 
-// nu returns the relevance of each source for heads W' (T by K or more), with target sample i counted times[i] times,
-// once where times is nil.
-func (t *transfer) nu(heads *mat.Dense, times []float64) []float64 {
-	outputs, _ := heads.Dims()
-	n, k := t.phi.Dims()
-	var f mat.Dense // T by n
-	f.Mul(heads.Slice(0, outputs, 0, k), t.phi.T())
-	nu := make([]float64, len(t.compared))
-	for m, compared := range t.compared {
-		for _, c := range t.outputs {
-			best := 0.0
-			for _, o := range compared[c] {
-				if r, _ := correlation(f.RawRowView(o)[:n], t.y[c], times); r > 0 || !t.named[m][c] {
-					best = math.Max(best, r*r)
-				}
+// setLabels takes the labels of the samples, by output, NaN where missing.
+func (t *transfer) setLabels(labels [][]float64) {
+	n, _ := t.phi.Dims()
+	t.y, t.mask = mat.NewDense(len(labels), n, nil), make([]int, len(labels))
+	t.v.ReuseAs(len(labels), n)
+	for c, of := range labels {
+		present, known := make([]float64, n), []float64(nil)
+		for i, y := range of {
+			if y == y {
+				present[i], known = 1, append(known, y)
+				t.y.Set(c, i, y)
 			}
-			nu[m] += best / float64(len(t.outputs))
+		}
+		t.mask[c] = slices.IndexFunc(t.present, func(other []float64) bool { return slices.Equal(other, present) })
+		if t.mask[c] < 0 {
+			t.mask[c], t.present = len(t.present), append(t.present, present)
+		}
+		if len(known) > 0 && slices.Max(known) > slices.Min(known) {
+			t.outputs = append(t.outputs, c)
 		}
 	}
-	return nu
 }
 
 // byChance returns the expectation of sum nu_m^2 if the predictions of the heads had nothing to do with the labels, and
@@ -105,8 +114,8 @@ func (t *transfer) byChance() float64 {
 		mean, variance := 0.0, 0.0
 		for _, c := range t.outputs {
 			var labelled []int
-			for i, y := range t.y[c] {
-				if y == y {
+			for i, present := range t.present[t.mask[c]] {
+				if present > 0 {
 					labelled = append(labelled, i)
 				}
 			}
@@ -124,16 +133,19 @@ func (t *transfer) byChance() float64 {
 	return sum
 }
 
-// transfer returns the relevance of each source by the heads of the round, and the expectation of sum nu_m^2 by chance.
-func (l *Learner) transfer(target Labelled) (nu []float64, byChance float64, err error) {
-	t, err := l.newTransfer(target)
+// transfer returns the relevance of each source by the heads of the round, fitted with the penalty lambda, and the
+// expectation of sum nu_m^2 by chance. It keeps what computes them in l.relevance.
+func (l *Learner) transfer(in Round, lambda float64) (nu []float64, byChance float64, err error) {
+	t, err := l.newTransfer(in.Target)
 	if err != nil {
 		return nil, 0, err
 	}
-	heads, err := download64(l.queue, l.model.heads())
-	if err != nil {
+	if t.heads, err = download64(l.queue, l.model.heads()); err != nil {
 		return nil, 0, err
 	}
-	l.relevance = func(group []int, times []float64) []float64 { return t.of(group).nu(heads, times) }
-	return t.nu(heads, nil), t.byChance(), nil
+	if t.byNoise, err = l.headError(in.Sources, lambda, t); err != nil {
+		return nil, 0, err
+	}
+	l.relevance = t
+	return t.nu(t.heads, nil), t.byChance(), nil
 }

@@ -28,7 +28,7 @@ func transferRound(t *testing.T, set *dataset.Set, cfg Config) (*Learner, Round,
 }
 
 // The relevance is the mean, over the outputs whose labels differ, of the squared correlation of the target's labels, of which some are
-// missing, with the predictions of the source's head of the same output. Negative correlations count as 0.
+// missing, with the predictions of the source's head of the same output, less what noise adds. Negative correlations count as 0.
 func TestTransfer(t *testing.T) {
 	rng := testrand.New(t)
 	for _, classes := range []bool{true, false} {
@@ -46,7 +46,8 @@ func TestTransfer(t *testing.T) {
 				}
 				differ += float64(b2i(slices.Max(y) > slices.Min(y)))
 				if r := stat.Correlation(f, y, nil); r > 0 {
-					want += r * r
+					n := float64(len(y) - 1)
+					want += math.Max(0, r*r-l.relevance.byNoise.At(3*m+c, c)/(n*n*stat.Variance(f, nil)*stat.Variance(y, nil)))
 				}
 			}
 			want /= differ
@@ -116,22 +117,24 @@ func TestTransferByChance(t *testing.T) {
 	for _, outputs := range []int{1, 5} {
 		for _, named := range []bool{true, false} {
 			const n, repeats = 30, 4000
-			tr := &transfer{phi: mat.NewDense(n, 3, nil), compared: make([][][]int, 4), named: make([][]bool, 4)}
-			for m := range tr.compared {
+			compared, isNamed := make([][][]int, 4), make([][]bool, 4)
+			for m := range compared {
 				for c := range outputs {
-					compared := []int{m*outputs + c}
+					with := []int{m*outputs + c}
 					if !named {
-						compared = append(compared, m*outputs+(c+1)%outputs)
+						with = append(with, m*outputs+(c+1)%outputs)
 					}
-					tr.compared[m], tr.named[m] = append(tr.compared[m], slices.Compact(compared)), append(tr.named[m], named)
+					compared[m], isNamed[m] = append(compared[m], slices.Compact(with)), append(isNamed[m], named)
 				}
 			}
-			sum := 0.0
+			sum, tr := 0.0, (*transfer)(nil)
 			for range repeats {
-				tr.phi, tr.y, tr.outputs = mat.NewDense(n, 3, normals(rng, 3*n)), nil, nil
-				for c := range outputs {
-					tr.y, tr.outputs = append(tr.y, append(normals(rng, n-5), slices.Repeat([]float64{math.NaN()}, 5)...)), append(tr.outputs, c)
+				tr = &transfer{phi: mat.NewDense(n, 3, normals(rng, 3*n)), compared: compared, named: isNamed, allNamed: named}
+				labels := make([][]float64, outputs)
+				for c := range labels {
+					labels[c] = append(normals(rng, n-5), slices.Repeat([]float64{math.NaN()}, 5)...)
 				}
+				tr.setLabels(labels)
 				nu := tr.nu(mat.NewDense(4*outputs, 3, normals(rng, 12*outputs)), nil)
 				sum += linalg.Dot(nu, nu) / repeats
 			}
@@ -169,10 +172,8 @@ func TestActiveOfChance(t *testing.T) {
 // Heads that are 0, and a source without outputs to compare, have the relevance 0.
 func TestTransferOfNothing(t *testing.T) {
 	rng := testrand.New(t)
-	tr := &transfer{
-		phi: mat.NewDense(20, 4, normals(rng, 80)), y: [][]float64{normals(rng, 20)}, compared: [][][]int{{{0}}, {nil}},
-		named: [][]bool{{true}, {false}},
-	}
+	tr := &transfer{phi: mat.NewDense(20, 4, normals(rng, 80)), compared: [][][]int{{{0}}, {nil}}, named: [][]bool{{true}, {false}}}
+	tr.setLabels([][]float64{normals(rng, 20)})
 	if nu := tr.nu(mat.NewDense(2, 4, nil), nil); len(nu) != 2 || slices.Max(nu) != 0 {
 		t.Errorf("nu of nothing: %v", nu)
 	}

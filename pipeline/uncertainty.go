@@ -148,12 +148,7 @@ type replicated func(heads *mat.Dense, times []float64) ([]float64, error)
 // samples. It returns nil where the target's head lacks the leave-one-out residuals that this needs.
 func (l *Learner) replicate(target Labelled, prior headPrior, fit headFit) (replicated, error) {
 	if l.problem.Config.Relevance.Kind == Transfer {
-		t, err := l.newTransfer(target)
-		if err != nil {
-			return nil, err
-		}
-		again := t.again()
-		return func(heads *mat.Dense, times []float64) ([]float64, error) { return again.nu(heads, times), nil }, nil
+		return func(heads *mat.Dense, times []float64) ([]float64, error) { return l.relevance.nu(heads, times), nil }, nil
 	}
 	parts, err := l.resampledParts(target.Rows, prior, fit.parts)
 	if err != nil || len(parts) == 0 {

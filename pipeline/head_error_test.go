@@ -1,0 +1,82 @@
+package pipeline
+
+import (
+	"math"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/amtrl/amtrl/dataset"
+	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/internal/testrand"
+	"github.com/amtrl/amtrl/pipeline/internal/linalg"
+)
+
+// The variance of what ridge regressions of noise say in some directions, and their degrees of freedom, are those of the inverse, with more
+// rows than columns or fewer.
+func TestRidgeError(t *testing.T) {
+	rng := testrand.New(t)
+	for range 100 {
+		n, k, penalty := 1+rng.IntN(20), 1+rng.IntN(20), rng.ExpFloat64()
+		z, c := mat.NewDense(n, k, normals(rng, n*k)), mat.NewDense(k, 3, normals(rng, k*3))
+		var gram, inverse, hat, of mat.Dense
+		gram.Mul(z.T(), z)
+		for j := range k {
+			gram.Set(j, j, gram.At(j, j)+penalty)
+		}
+		must.Do(t, inverse.Inverse(&gram))
+		hat.Product(z, &inverse, z.T())
+		of.Product(z, &inverse, c)
+		variance, df, ok := ridgeError(z, c, penalty)
+		must.Hold(t, ok, "no eigenvalues")
+		isNear(t, df, mat.Trace(&hat), 1e-8, "degrees of freedom")
+		closeVectors(t, "variances", variance, linalg.ColumnSquares(&of), 1e-8, 1e-8)
+	}
+}
+
+// noisy returns a set of sources whose labels have one linear part in common with those of the target, pool 1, which is of variance 1.
+// Beside it they have noise of the standard deviations given, or are nothing but noise of that size where it is infinite.
+func noisy(t *testing.T, rows int, noise ...float64) *dataset.Set {
+	const d = 6
+	rng := testrand.New(t)
+	set := &dataset.Set{Name: "noisy"}
+	slopes := normals(rng, d)
+	scale := math.Sqrt(linalg.Dot(slopes, slopes))
+	for p, sd := range noise {
+		pool := &dataset.Pool{Name: string(rune('a' + p)), Rows: rows, Cols: d, Scale: 1, F32: narrow(normals(rng, rows*d))}
+		task := dataset.Task{Name: pool.Name, Pool: p, Output: dataset.Output{Name: "y"}}
+		for r := range rows {
+			y := rng.NormFloat64()
+			if !math.IsInf(sd, 1) {
+				y *= sd
+				for j, v := range slopes {
+					y += v * float64(pool.F32[r*d+j]) / scale
+				}
+			}
+			task.Labels, task.Train = append(task.Labels, float32(y)), append(task.Train, int32(r))
+		}
+		set.Pools, set.Tasks = append(set.Pools, pool), append(set.Tasks, task)
+	}
+	return set
+}
+
+// The heads of sources of noise lie along those of the others where these are alike, and so predict the target as well, or its opposite.
+// They are not relevant; sources that have noise in their labels, but more than that, are.
+func TestNoiseIsNotRelevant(t *testing.T) {
+	inf := math.Inf(1)
+	cfg := defaultConfig(t)
+	cfg.Schedule = Schedule{Kind: ScheduleBudget, Epochs: 1, Floor: 5, Budget: 2000}
+	const repeats = 20
+	alike, loud, noise := 0.0, 0.0, 0.0
+	for range repeats {
+		_, _, e := transferRound(t, noisy(t, 200, 0.5, 0.5, 0.5, 2, inf, inf, inf, inf, inf, inf), cfg)
+		alike += (e.Nu[0] + e.Nu[1]) / 2 / repeats
+		loud += e.Nu[2] / repeats
+		for _, v := range e.Nu[3:] {
+			noise += v / 6 / repeats
+		}
+	}
+	t.Logf("relevance of sources like the target %.2f, with noisy labels %.2f, of noise alone %.3f", alike, loud, noise)
+	must.Hold(t, alike > 0.7 && loud > 0.5*alike, "relevance of sources like the target %.3g, with noisy labels %.3g", alike, loud)
+	must.Hold(t, noise < 0.15*alike, "relevance of noise %.3g, of sources like the target %.3g", noise, alike)
+}
