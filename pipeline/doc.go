@@ -70,8 +70,8 @@
 //	                with the distribution of chance.go and the refits of relabel.go
 //	source_parts.go batches of rows of many sources, for what is computed for each of them; host_copy.go copies it to the host
 //	allocation_parts.go  what a share is due to
-//	uncertainty.go  intervals over other samples, with heads that differ by uncertainty_noise.go
-//	                and explore_again.go repeat nu and the match for them
+//	uncertainty.go  intervals over other samples, with heads that differ by uncertainty_noise.go;
+//	                explore_again.go repeats the match for them
 //
 // Terms of the code and what they are in the literature:
 //
