@@ -84,6 +84,6 @@ func ExampleState() {
 	}
 	// Output:
 	// round 1 learned from [20 20 20]
-	// round 2 learned from [73 20 27]
-	// round 3 learned from [133 20 27]
+	// round 2 learned from [76 20 24]
+	// round 3 learned from [136 20 24]
 }
