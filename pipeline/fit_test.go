@@ -90,7 +90,13 @@ func TestScoreLeavesOneOut(t *testing.T) {
 			if e.Method == Constant && !near(e.Score.Value/constant, 1, 1e-5) {
 				t.Errorf("binary %v: the score of the constant is %g, expected %g", binary, e.Score.Value, constant)
 			}
-			if !binary && !near(e.Score.Value/e.LeaveOneOut, 1, 1e-4) {
+			if binary {
+				continue
+			}
+			// In the last round of active and uniform, the score is of predictions with the weights that other samples choose.
+			mixed := (e.Method == Active || e.Method == Uniform) && e.Epoch == p.RoundsOf(e.Method)
+			more := e.Score.Value / e.LeaveOneOut
+			if mixed && !(more > 1 && more < 1.2) || !mixed && !near(more, 1, 1e-4) {
 				t.Errorf("%s: the score is %g, recorded leave-one-out %g", e.Method, e.Score.Value, e.LeaveOneOut)
 			}
 		}

@@ -77,8 +77,8 @@ type headFit struct {
 	// once the relevance is known, nil for none, and odds holds the leave-one-out log-odds of final.
 	squared, final []float32
 	odds           []float64
-	// by says how to repeat the fit without a fold, for [Learner.nested]. stated holds the predictions of nested, which
-	// the score is measured on in the place of left, nil for none.
+	// by says how to repeat the fit without a fold, for [Learner.nested]. stated holds the predictions of nested or, for
+	// numbers, of [Learner.mix], which the score is measured on in the place of left, nil for none.
 	by     nestedFit
 	stated [][]float32
 }

@@ -102,6 +102,11 @@ func (l *Learner) join(ctx context.Context, fit *headFit, in Round) error {
 		fit.Spread = weights[1]
 		fit.Alone -= fit.Spread
 	}
+	for c, said := range fit.stated {
+		if said == nil { // a column that was not mixed
+			fit.stated[c] = fit.left[c]
+		}
+	}
 	if !l.problem.Classifies() {
 		fit.LeaveOneOut = l.problem.leaveOneOut(fit.left, fit.labels, l.problem.groupsOf(in.Target.Rows))
 	}
@@ -183,7 +188,8 @@ func (h helps) all() [][]prediction { return slices.Concat(h.pooled, h.relevant,
 // over a = 0 and a in joinParts and over each help g, of which there may be none; f are the predictions of fit. The weight of a candidate
 // follows from the likelihood that it gives the labels of the samples, which are left out of f and g (see [Learner.joinWeights]); where the
 // samples cannot choose, the weights are those of [Learner.untold]. mix also adds the level. It overwrites the final heads and the
-// leave-one-out predictions of fit, and returns the weights of the helps of the first column.
+// leave-one-out predictions of fit, and returns the weights of the helps of the first column. For numbers it sets stated of fit, in which
+// each sample is predicted with the weights of [Learner.joinWeightsByOthers].
 func (l *Learner) mix(fit *headFit, target Labelled, u units, from helpsOf) (first []float64, err error) {
 	columns := l.problem.targetColumns()
 	of := make([]*headFit, len(columns))
@@ -224,7 +230,7 @@ func (l *Learner) mix(fit *headFit, target Labelled, u units, from helpsOf) (fir
 		}
 		heads := make([][]float64, len(group))
 		for j, c := range group {
-			sum := func(f float64, part func(prediction) float64) float64 {
+			sum := func(f float64, weights []float64, part func(prediction) float64) float64 {
 				out := f
 				for k, w := range weights {
 					if w > 0 { // a help without weight may be NaN or infinite
@@ -233,12 +239,23 @@ func (l *Learner) mix(fit *headFit, target Labelled, u units, from helpsOf) (fir
 				}
 				return out
 			}
+			leftOut := func(row int, weights []float64) float64 {
+				return sum(left(c, row), weights, func(p prediction) float64 { return p.leftOut(row) })
+			}
 			heads[j] = make([]float64, len(fit.left[c]))
 			for row := range heads[j] {
-				heads[j][row] = sum(left(c, row), func(p prediction) float64 { return p.leftOut(row) })
+				heads[j][row] = leftOut(row, weights)
+			}
+			if told && !l.problem.Classifies() {
+				if fit.stated == nil {
+					fit.stated = make([][]float32, len(columns))
+				}
+				for row, weights := range l.joinWeightsByOthers(target, c, left, found, weights) {
+					fit.stated[c] = append(fit.stated[c], float32(label*leftOut(row, weights)))
+				}
 			}
 			for k, v := range of[c].final {
-				of[c].final[k] = float32(sum(float64(v), func(p prediction) float64 { return float64(p.head[k]) }))
+				of[c].final[k] = float32(sum(float64(v), weights, func(p prediction) float64 { return float64(p.head[k]) }))
 			}
 		}
 		level := 0.0

@@ -81,15 +81,21 @@ const joinReplicates = 100
 // joinWeights returns the weights of the helps in the mean over the candidates: f, and (1 - a) f + a g for each help g and each a of
 // joinParts. left returns the leave-one-out predictions of f. With pools, labels of classes may be wrong (see [regress.NoiseRate]).
 func (l *Learner) joinWeights(in Labelled, group []int, left func(c, row int) float64, found helps) []float64 {
-	helps := found.all()
 	y := in.of(group, len(l.problem.Target.Tasks))
-	labels := func(row int) []float64 { return y[row*len(group) : (row+1)*len(group)] }
 	var labelled []int // rows with a label of some output
 	for row := range in.Rows {
-		if slices.ContainsFunc(labels(row), func(v float64) bool { return v == v }) {
+		if slices.ContainsFunc(y[row*len(group):][:len(group)], func(v float64) bool { return v == v }) {
 			labelled = append(labelled, row)
 		}
 	}
+	return l.joinWeightsBy(labelled, in, group, left, found)
+}
+
+// joinWeightsBy returns the weights that the given samples choose, which have a label.
+func (l *Learner) joinWeightsBy(labelled []int, in Labelled, group []int, left func(c, row int) float64, found helps) []float64 {
+	helps := found.all()
+	y := in.of(group, len(l.problem.Target.Tasks))
+	labels := func(row int) []float64 { return y[row*len(group) : (row+1)*len(group)] }
 	of := candidates{groups: l.problem.groupsOf(in.Rows).Some(labelled), numbers: !l.problem.Classifies()}
 	losses := func(help []prediction, a, rate float64) []float64 {
 		return l.problem.mixedLosses(y, labelled, len(group), rate, func(j, row int) float64 {
@@ -127,6 +133,27 @@ func (l *Learner) joinWeights(in Labelled, group []int, left func(c, row int) fl
 		of.less = append(of.less, found.less(i, handicap, len(l.problem.Sources), of.numbers))
 	}
 	return of.weights(stream(l.problem.Config.Seed, "join", l.problem.TargetName()))
+}
+
+// joinWeightsByOthers returns weights for each sample of output c, a number: those that the samples of all other folds choose, the folds
+// being those of [regress.Regression.Nested]. Weights that a sample has a part in choosing would make its loss too small. For more
+// samples than are nested, and for a sample without a label, they are the weights that all samples choose.
+func (l *Learner) joinWeightsByOthers(in Labelled, c int, left func(c, row int) float64, found helps, all []float64) [][]float64 {
+	out, labelled := slices.Repeat([][]float64{all}, len(in.Rows)), in.labelled(c, len(l.problem.Target.Tasks))
+	groups := l.problem.groupsOf(in.Rows).Some(labelled)
+	if len(labelled) > regress.NestedMost || groups.Count() < 3 {
+		return out
+	}
+	fold := regress.Stratified(make([]int, len(labelled)), groups)
+	for f := range slices.Max(fold) + 1 {
+		weights := l.joinWeightsBy(elementsAt(labelled, regress.SamplesWithout(fold, f)), in, []int{c}, left, found)
+		for i, of := range fold {
+			if of == f {
+				out[labelled[i]] = weights
+			}
+		}
+	}
+	return out
 }
 
 // mixedLosses returns the losses of rows by what says of each of the outputs of a column and row: the squared residuals of numbers, or -log

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/stat"
@@ -74,7 +75,7 @@ func (s sites) draw(t *testing.T, rng *rand.Rand) *dataset.Set {
 	return set
 }
 
-const recommended, activeOverTarget = "recommended", "active over target"
+const recommended, activeOverTarget, byAll = "recommended", "active over target", "active, by all"
 
 // methodStated holds the value that a run states of a method, or of the difference between two, the true value on fresh rows, and whether
 // the interval holds the true value.
@@ -83,15 +84,22 @@ type methodStated struct {
 	held         bool
 }
 
-// run returns what a run states of each method, of the recommended one, and of active over target.
+// run returns what a run states of each method, of the recommended one, and of active over target; for numbers also what it would state of
+// active if all samples chose the weights of what is averaged.
 func (s sites) run(t *testing.T, seed uint64) map[string]methodStated {
 	t.Helper()
 	res, errs := solveFresh(t, s.draw(t, rand.New(rand.NewPCG(seed, 11))), s.samples)
+	must.Hold(t, strings.Contains(res.Reason, "stated errors leave it out of the choice of weights too") == s.numbers,
+		"numbers %v: the reason is %s", s.numbers, res.Reason)
 	out := map[string]methodStated{}
 	for _, m := range res.Methods {
 		of := methodStated{m.Score.Value, errs[m.Method], m.Interval[0] <= errs[m.Method] && errs[m.Method] <= m.Interval[1]}
 		if out[m.Method] = of; m.Method == res.Recommended {
 			out[recommended] = of
+		}
+		if m.Method == pipeline.Active && s.numbers {
+			of.value = m.LeaveOneOut
+			out[byAll] = of
 		}
 	}
 	for _, c := range res.Comparisons {
@@ -123,27 +131,38 @@ func (s sites) compare(t *testing.T, seeds int) (below map[string]float64, held 
 	return below, held
 }
 
-// isHonest fails the test where the stated values over seeds are better than the true ones, or too few intervals hold the true ones.
-func (s sites) isHonest(t *testing.T, seeds, least int) {
+// isHonest fails the test where the stated values over seeds are better than the true ones by most standard errors, for the difference by
+// one more, or where fewer intervals than least hold the true ones.
+func (s sites) isHonest(t *testing.T, seeds, least int, most float64) {
 	t.Helper()
 	below, held := s.compare(t, seeds)
 	for _, m := range []string{recommended, pipeline.Active, pipeline.Uniform, pipeline.Target} {
-		must.Hold(t, below[m] < 3 && held[m] >= least, "%s is %.1f standard errors below, and %d of %d intervals hold it",
+		must.Hold(t, below[m] < most && held[m] >= least, "%s is %.1f standard errors below, and %d of %d intervals hold it",
 			m, below[m], held[m], seeds)
 	}
 	above, hold := -below[activeOverTarget], held[activeOverTarget]
-	must.Hold(t, above < 4 && hold >= least, "the difference is %.1f standard errors above, %d of %d intervals hold it", above, hold, seeds)
+	must.Hold(t, above < most+1 && hold >= least, "the difference is %.1f standard errors above, %d of %d intervals hold it",
+		above, hold, seeds)
 }
 
 // Without test rows, the stated error of classes is about the error on fresh rows, and its intervals hold the latter. (This does not apply
 // to constant, which has seen the samples.)
 func TestStatedErrorOfClasses(t *testing.T) {
-	sites{classes: 3, samples: 48, d: 40, sources: 10, alike: 4, rows: 180, fresh: 2000}.isHonest(t, 60, 54)
+	sites{classes: 3, samples: 48, d: 40, sources: 10, alike: 4, rows: 180, fresh: 2000}.isHonest(t, 60, 54, 3)
 }
 
-// The same holds for numbers, where the model without sources differs much from sample to sample.
+// The same holds for numbers, where the model without sources differs much from sample to sample. If a sample had a part in choosing the
+// weights that it is predicted with, active would be 2.1 standard errors below, and recommended 2.9.
 func TestStatedErrorOfNumbers(t *testing.T) {
-	sites{classes: 1, numbers: true, samples: 40, d: 20, sources: 10, alike: 4, rows: 180, fresh: 2000}.isHonest(t, 60, 50)
+	sites{classes: 1, numbers: true, samples: 40, d: 20, sources: 10, alike: 4, rows: 180, fresh: 2000}.isHonest(t, 60, 50, 1.5)
+}
+
+// With hardly more samples than features some of it is left: the rows that active draws follow the labels of the same samples, and the
+// weights are chosen by fits that a sample of another fold has a part in.
+func TestStatedErrorOfFewNumbers(t *testing.T) {
+	below, held := sites{classes: 1, numbers: true, samples: 20, d: 15, sources: 10, alike: 4, rows: 120, fresh: 2000}.compare(t, 60)
+	must.Hold(t, below[pipeline.Active] < 4.5 && below[byAll] > below[pipeline.Active]+1.5 && below[pipeline.Uniform] < 3 &&
+		held[pipeline.Active] >= 48, "standard errors below: %v, held: %v", below, held)
 }
 
 // Where no feature tells the labels, the stated error is that of chance. The losses by which kappa, penalties and weights were chosen lie

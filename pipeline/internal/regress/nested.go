@@ -8,9 +8,9 @@ import (
 	"github.com/amtrl/amtrl/pipeline/internal/linalg"
 )
 
-// nestedMost is the largest number of samples for which [Regression.Nested] replaces the residuals. With more, what the choice of
+// NestedMost is the largest number of samples for which [Regression.Nested] replaces the residuals. With more, what the choice of
 // three numbers takes from residuals is small beside their own error.
-const nestedMost = 500
+const NestedMost = 500
 
 // Regression is the input of a [KernelRidge]: the rows, A, the labels Y, and Mean, the predictions of the sources' mean head for
 // the rows, or nil; and what a search chooses from: kappa from Kappas and, where Lambda is [Chosen], lambda from 10^Least on.
@@ -44,10 +44,10 @@ func (r *Regression) Search() (Found, error) {
 
 // Nested overwrites the residuals of a search, which are too small because they have chosen its kappa, lambda and g, with those of nested
 // cross-validation (Varma and Simon 2006): each sample is left out of the fit at the kappa, lambda and g that the samples of all other
-// folds choose. The samples of a group are in one fold. Residuals of more than nestedMost samples, or of fewer than three groups, stay.
+// folds choose. The samples of a group are in one fold. Residuals of more than NestedMost samples, or of fewer than three groups, stay.
 func (r *Regression) Nested(found Found) error {
 	n, _ := r.Y.Dims()
-	if n > nestedMost || r.Rows.Groups.Count() < 3 {
+	if n > NestedMost || r.Rows.Groups.Count() < 3 {
 		return nil
 	}
 	fold := Stratified(make([]int, n), r.Rows.Groups)
