@@ -15,17 +15,13 @@ const penaltyFolds = 3
 
 // penaltyOfRows returns the penalty of a [pooledLogistic], of start times a power of ten, at which fits to the rows of other folds make the
 // labels y of rows most likely, by [downhill]. It takes the place of the one that the target's samples choose where these cannot choose,
-// as those of a single class. The rows of a source are dealt to all folds.
+// as those of a single class.
 func (l *Learner) penaltyOfRows(ctx context.Context, rows []poolRow, y []float64, group []int, each []float32, rest, start float64,
 	most int) (float64, error) {
 	tmp := backend.NewScope(l.queue)
 	defer tmp.Close()
 	c := len(group)
-	seen, fold := map[int]int{}, make([]int, len(rows)) // seen counts the rows of each pool
-	for _, i := range stream(l.problem.Config.Seed, "penalty", l.problem.TargetName()).Perm(len(rows)) {
-		fold[i] = seen[rows[i].pool] % penaltyFolds
-		seen[rows[i].pool]++
-	}
+	fold := l.problem.dealRows(rows)
 	type part struct {
 		r     *pooledLogistic
 		gram  pooledGram
@@ -66,6 +62,25 @@ func (l *Learner) penaltyOfRows(ctx context.Context, rows []poolRow, y []float64
 		return sum, nil
 	}
 	return downhill(start, most, loss)
+}
+
+// dealRows returns the fold of each row. The rows of a pool are dealt to all folds, in random order, and those of a group to one.
+func (p *Problem) dealRows(rows []poolRow) []int {
+	fold, dealt, of := make([]int, len(rows)), map[int]int{}, map[poolRow]int{} // how many of a pool are dealt, and the fold of each group
+	for _, i := range stream(p.Config.Seed, "penalty", p.TargetName()).Perm(len(rows)) {
+		pool, group := rows[i].pool, int32(-1)
+		if groups := p.Set.Pools[pool].Groups; groups != nil {
+			group = groups[rows[i].row]
+		}
+		to, known := of[poolRow{pool, int(group)}]
+		if group < 0 || !known {
+			to = dealt[pool] % penaltyFolds
+			dealt[pool]++
+			of[poolRow{pool, int(group)}] = to
+		}
+		fold[i] = to
+	}
+	return fold
 }
 
 // downhill returns the penalty with the least loss that it finds from start on, in up to most steps of a factor 10, first up and, if that

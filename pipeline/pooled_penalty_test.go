@@ -58,3 +58,35 @@ func TestPenaltyOfRows(t *testing.T) {
 		l.Close()
 	}
 }
+
+// Rows of a group are in one fold, and the folds of a pool have equally many groups and rows on their own.
+func TestDealRows(t *testing.T) {
+	rng := testrand.New(t)
+	set := newcomers(t, rng, 3, 3, 3, 0.5)
+	p := learnerOf(t, set, Uniform).problem
+	pool := set.Pools[0]
+	pool.Groups = make([]int32, pool.Rows)
+	var rows []poolRow
+	for i := range pool.Rows {
+		pool.Groups[i] = int32(i%7) - 1 // six groups, and rows on their own
+		rows = append(rows, poolRow{0, i}, poolRow{1, i % set.Pools[1].Rows})
+	}
+	var counts, others [penaltyFolds]int
+	of := map[int32]int{}
+	for i, fold := range p.dealRows(rows) {
+		if rows[i].pool == 1 {
+			others[fold]++
+			continue
+		}
+		group := pool.Groups[rows[i].row]
+		was, known := of[group]
+		must.Hold(t, group < 0 || !known || was == fold, "group %d in folds %d and %d", group, was, fold)
+		if group < 0 || !known {
+			counts[fold]++
+		}
+		of[group] = fold
+	}
+	for _, of := range [][penaltyFolds]int{counts, others} {
+		must.Hold(t, slices.Max(of[:])-slices.Min(of[:]) <= 1, "folds of %v", of)
+	}
+}
