@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -14,20 +15,44 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
+// someKnots are the knots of each column in tests.
+var someKnots = []float64{-0.7, 0, 0.7}
+
+// derivedColumns describes that number of columns with someKnots each and their products.
+func derivedColumns(columns int) *dataset.Columns {
+	of := table.Derived{Knots: slices.Repeat(table.Knots{someKnots}, columns)}
+	for j := range columns {
+		of.Factors = append(of.Factors, table.Factor{Feature: j, Low: -9, High: 9, Spread: 1})
+	}
+	var names []string
+	for j := range columns {
+		names = append(names, fmt.Sprint("x", j))
+	}
+	d := columns + of.Count()
+	return &dataset.Columns{Derived: of, Features: append(names, of.Names(names)...), Centre: make([]float64, d), Spread: ones(d)}
+}
+
+// derivedOf returns the features of a row of normal columns that [derivedColumns] adds.
+func derivedOf(x []float64) (out []float32) {
+	for _, v := range x {
+		for _, t := range someKnots {
+			out = append(out, float32((math.Abs(v-t)-0.9)/(2*math.Sqrt(3)*0.6)))
+		}
+	}
+	for j, v := range x {
+		for _, w := range x[j+1:] {
+			out = append(out, float32(v*w/math.Sqrt(2*float64(len(x)-1))))
+		}
+	}
+	return out
+}
+
 // derivedSet returns a set of pools of 60 rows of the given number of columns with three knots each, and of their products, whose labels
 // are of.
 func derivedSet(rng *rand.Rand, pools, columns int, label func(x []float64) float64) (*dataset.Set, []Source, []Labelled) {
 	const rows = 60
-	knots := make(table.Knots, columns)
-	for j := range knots {
-		knots[j] = []float64{-0.7, 0, 0.7}
-	}
-	of := table.Derived{Knots: knots}
-	for j := range columns {
-		of.Factors = append(of.Factors, table.Factor{Feature: j, Low: -9, High: 9, Spread: 1})
-	}
-	d := columns + of.Count()
-	set := &dataset.Set{Columns: &dataset.Columns{Derived: of, Features: make([]string, d), Spread: make([]float64, d)}}
+	d := columns + len(derivedOf(make([]float64, columns)))
+	set := &dataset.Set{Columns: derivedColumns(columns)}
 	var sources []Source
 	var in []Labelled
 	for m := range pools {
@@ -39,16 +64,7 @@ func derivedSet(rng *rand.Rand, pools, columns int, label func(x []float64) floa
 				x[j] = rng.NormFloat64()
 				p.F32 = append(p.F32, float32(x[j]))
 			}
-			for j := range x {
-				for _, t := range knots[j] {
-					p.F32 = append(p.F32, float32((math.Abs(x[j]-t)-0.9)/(2*math.Sqrt(3)*0.6)))
-				}
-			}
-			for j, v := range x {
-				for _, w := range x[j+1:] {
-					p.F32 = append(p.F32, float32(v*w/math.Sqrt(2*float64(columns-1))))
-				}
-			}
+			p.F32 = append(p.F32, derivedOf(x)...)
 			l.Rows, l.Y = append(l.Rows, int32(i)), append(l.Y, float32(label(x)))
 		}
 		set.Pools = append(set.Pools, p)

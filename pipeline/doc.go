@@ -51,6 +51,7 @@
 //	pooled_rows.go      its rows, and pooled_gram.go their Gram matrix
 //	pooled_ridge.go     for numbers; pooled_classes.go for classes, by pooled_logistic.go; unlikely.go has the loss that chooses the
 //	                    penalty, pooled_penalty.go what does so where the samples cannot
+//	pooled_units.go     the units of features for classes
 //	pooled_target.go    with the target's samples among its rows; pooled_target_classes.go for classes
 //	pooled_relevant.go  on the rows of the most relevant sources alone
 //	pooled_join.go      the mean of the head's predictions and these, weighted by pooled_weights.go, and those of the samples alone

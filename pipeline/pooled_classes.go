@@ -62,6 +62,7 @@ type pooledPoint struct {
 	rest   float64     // Rest of its logits
 	w      [][]float64 // weights of the features, nil where the regression is on R
 	b      []float64   // mean intercept of each class
+	units  units       // units of the features
 }
 
 // pooledSearch says how a regression finds its penalty and the weight of the samples.
@@ -81,25 +82,31 @@ func (l *Learner) regressPooled(ctx context.Context, in Round, group []int, u un
 	if len(rows) < 2 {
 		return nil, nil
 	}
+	class, groups := in.Target.classes(group, len(p.Target.Tasks)), p.groupsOf(in.Target.Rows)
+	start, rest, as := pooledStart, 0.0, u // as are the units of the heads
+	if by.from != nil {                    // logits with the rest of that regression
+		start, rest, u = by.from.lambda, by.from.rest, by.from.units
+	} else {
+		if c == 1 || slices.Contains(class, regress.NoClass) || slices.Contains(regress.ClassesOf(y, c), regress.NoClass) {
+			rest = 1
+		}
+		var err error
+		if u, err = l.classUnits(ctx, rows, y, group, u, rest); err != nil {
+			return nil, err
+		}
+	}
 	tmp := backend.NewScope(l.queue)
 	defer tmp.Close()
 	r, gram, err := l.poolRows(tmp, rows, y, c, u.each)
 	if err != nil {
 		return nil, err
 	}
+	r.logits.Rest = rest
 	samples := p.samplesOf(in.Target.Rows, gram.centre, u.each)
-	class, groups := in.Target.classes(group, len(p.Target.Tasks)), p.groupsOf(in.Target.Rows)
-	if c == 1 || slices.Contains(class, regress.NoClass) || slices.Contains(r.class, regress.NoClass) {
-		r.logits.Rest = 1
-	}
-	start := pooledStart
-	if by.from != nil { // logits with the rest of that regression
-		start, r.logits.Rest = by.from.lambda, by.from.rest
-	}
 	lambda := start * gram.unit()
 	told := p.tells(in.Target, group)
 	if by.from == nil && !told {
-		if lambda, err = l.penaltyOfRows(ctx, rows, y, group, u.each, r.logits.Rest, lambda, by.most); err != nil {
+		if lambda, _, err = l.penaltyOfRows(ctx, rows, y, group, u.each, r.logits.Rest, lambda, by.most); err != nil {
 			return nil, err
 		}
 		by.most = 0
@@ -124,9 +131,9 @@ func (l *Learner) regressPooled(ctx context.Context, in Round, group []int, u un
 	}
 	found := &pooledFound{sources: predictionsOf(r.logits, best.left.Left, func(j int) []float32 {
 		w, at := best.by.Recalibrated(best.left.MultinomialPoint, j, best.w[j], best.b[j])
-		return gram.head(p.Config.K, w, at, u)
+		return gram.head(p.Config.K, u.across(w, as), at, as)
 	})}
-	if found.point = (&pooledPoint{lambda / gram.unit(), r.logits.Rest, best.w, best.b}); onRoot(p.Set.Pools[0].Cols) {
+	if found.point = (&pooledPoint{lambda / gram.unit(), r.logits.Rest, best.w, best.b, u}); onRoot(p.Set.Pools[0].Cols) {
 		found.point.w = nil
 	}
 	curvature, err := r.curvature(best.classesFit)
@@ -145,7 +152,7 @@ func (l *Learner) regressPooled(ctx context.Context, in Round, group []int, u un
 		for i, with := range weighted {
 			found.with = append(found.with[:min(i, 1)], predictionsOf(r.logits, with.Left, func(j int) []float32 {
 				w, at := added.predictor(with.MultinomialPoint, j, best.w[j], best.b[j])
-				return gram.head(p.Config.K, w, at, u)
+				return gram.head(p.Config.K, u.across(w, as), at, as)
 			}))
 		}
 	}

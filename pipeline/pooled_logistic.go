@@ -302,7 +302,7 @@ type judgedFit struct {
 func (r *pooledLogistic) search(ctx context.Context, lambda float64, most int, from classesFit,
 	judge func(classesFit) (judgedFit, error)) (best judgedFit, at float64, err error) {
 	best.classesFit = from
-	at, err = downhill(lambda, most, func(next float64) (float64, error) {
+	at, _, err = downhill(lambda, most, func(next float64) (float64, error) {
 		fit, err := r.fit(ctx, next, best.classesFit)
 		if err != nil {
 			return 0, err

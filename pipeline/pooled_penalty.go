@@ -14,10 +14,10 @@ import (
 const penaltyFolds = 3
 
 // penaltyOfRows returns the penalty of a [pooledLogistic], of start times a power of ten, at which fits to the rows of other folds make the
-// labels y of rows most likely, by [downhill]. It takes the place of the one that the target's samples choose where these cannot choose,
-// as those of a single class.
+// labels y of rows most likely, by [downhill], and the negative logarithm of their likelihood there. It takes the place of the one that the
+// target's samples choose where these cannot choose, as those of a single class.
 func (l *Learner) penaltyOfRows(ctx context.Context, rows []poolRow, y []float64, group []int, each []float32, rest, start float64,
-	most int) (float64, error) {
+	most int) (at, least float64, err error) {
 	tmp := backend.NewScope(l.queue)
 	defer tmp.Close()
 	c := len(group)
@@ -45,7 +45,7 @@ func (l *Learner) penaltyOfRows(ctx context.Context, rows []poolRow, y []float64
 		}
 		r, gram, err := l.poolRows(tmp, kept, keptY, c, each)
 		if err != nil {
-			return 0, err
+			return 0, 0, err
 		}
 		r.logits.Rest = rest
 		x := mat.NewDense(len(left), len(gram.centre), l.problem.centred(left, gram.centre, each))
@@ -84,19 +84,19 @@ func (p *Problem) dealRows(rows []poolRow) []int {
 }
 
 // downhill returns the penalty with the least loss that it finds from start on, in up to most steps of a factor 10, first up and, if that
-// is no better, down.
-func downhill(start float64, most int, loss func(lambda float64) (float64, error)) (best float64, err error) {
+// is no better, down, and that loss.
+func downhill(start float64, most int, loss func(lambda float64) (float64, error)) (best, least float64, err error) {
 	best = start
-	least, err := loss(start)
+	least, err = loss(start)
 	if err != nil {
-		return best, err
+		return best, least, err
 	}
 	for _, by := range []float64{10, 0.1} {
 		for steps := 1; steps <= most; steps++ {
 			next := start * math.Pow(by, float64(steps))
 			of, err := loss(next)
 			if err != nil {
-				return best, err
+				return best, least, err
 			}
 			if !(of < least) {
 				break
@@ -107,5 +107,5 @@ func downhill(start float64, most int, loss func(lambda float64) (float64, error
 			break
 		}
 	}
-	return best, nil
+	return best, least, nil
 }

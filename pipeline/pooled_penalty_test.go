@@ -40,7 +40,8 @@ func TestPenaltyOfRows(t *testing.T) {
 		r, gram, err := l.poolRows(tmp, rows, y, len(group), nil)
 		must.Do(t, err)
 		start := first * gram.unit()
-		found := must.Get(l.penaltyOfRows(t.Context(), rows, y, group, nil, 0, start, 6))(t)
+		found, _, err := l.penaltyOfRows(t.Context(), rows, y, group, nil, 0, start, 6)
+		must.Do(t, err)
 		x := mat.NewDense(len(others), len(gram.centre), p.centred(others, gram.centre, nil))
 		class := regress.ClassesOf(labels, len(group))
 		loss := func(lambda float64) float64 {
