@@ -1,10 +1,16 @@
 package runs
 
 import (
+	"bytes"
+	"encoding/csv"
 	"fmt"
 	"maps"
+	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 
+	"github.com/amtrl/amtrl/internal/atomicfile"
 	"github.com/amtrl/amtrl/internal/text"
 	"github.com/amtrl/amtrl/pipeline"
 )
@@ -42,6 +48,37 @@ func encodeRelevance(p *pipeline.Problem, sources []SourceResult) ([]byte, error
 
 // RowsHeader returns the header row of rows.csv.
 func RowsHeader() []string { return []string{"round", "source", "id", "row", "cost"} }
+
+// RowID is the source and the id of a row.
+type RowID struct{ Source, ID string }
+
+// ReadRowNumbers reads the numbers that rows.csv in a folder gives to the rows with ids.
+func ReadRowNumbers(dir string) (map[RowID]int64, error) {
+	path := filepath.Join(dir, rowsFile)
+	raw, err := atomicfile.ReadFile(path, maxTensors)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := csv.NewReader(bytes.NewReader(raw)).ReadAll()
+	if err == nil && (len(rows) == 0 || !slices.Equal(rows[0], RowsHeader())) {
+		err = fmt.Errorf("expected the columns %s", strings.Join(RowsHeader(), ", "))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	numbers := make(map[RowID]int64, len(rows))
+	for i, row := range rows[1:] {
+		if row[2] == "" {
+			continue
+		}
+		n, err := strconv.ParseInt(row[3], 10, 64)
+		if err != nil {
+			return nil, fmt.Errorf("%s: row %d: expected the number of a row in the data, found %q", path, i+1, row[3])
+		}
+		numbers[RowID{row[1], row[2]}] = n
+	}
+	return numbers, nil
+}
 
 // encodeRows returns the content of rows.csv: the rows that the first method drew, in drawing order, each with the id
 // that the data give it and its place in the data, counted from 0. Where rows have no place of their own in the data,

@@ -74,6 +74,32 @@ func TestAttachOfOtherOrder(t *testing.T) {
 	must.Do(t, s.Attach(first))
 }
 
+// With ids, a study goes on with rows that moved among those of other sources, and verifies rounds that were learned before.
+func TestVerifyInOtherOrder(t *testing.T) {
+	f := newFixtureIn(t, testrand.New(t), ", scale: none", 9, func(source string, i int) (labelled, held bool) {
+		return source == "t" && i < 12, false
+	})
+	learn := func() {
+		a := must.Get(f.Ask(t.Context(), Request{}))(t)
+		must.Get(f.Tell(t.Context(), f.answerAll(t, "all.csv", a), TellOptions{}))(t)
+		must.Get(f.Learn(t.Context(), openCPU))(t)
+	}
+	learn()
+	before := foldertest.Read(t, f.RoundDir(1))["rows.csv"]
+	path := filepath.Join(filepath.Dir(f.folder), "rows.csv")
+	lines := strings.Fields(string(must.Get(os.ReadFile(path))(t)))
+	slices.SortStableFunc(lines[1:], func(a, b string) int { return cmp.Compare(b[0], a[0]) })
+	must.Do(t, os.WriteFile(path, []byte(strings.Join(lines, "\n")), 0o644))
+	f.folder = filepath.Join(t.TempDir(), "moved")
+	m := must.Get(manifest.Read(f.Settings.Data.Path))(t)
+	must.Do(t, columnar.Import(t.Context(), m, f.folder, func(int64, int64, string) {}))
+	f.Study = f.open(t, f.Dir)
+	learn()
+	must.Hold(t, !strings.HasPrefix(foldertest.Read(t, f.RoundDir(2))["rows.csv"], before), "no row has moved")
+	got := must.Get(f.Verify(t.Context(), openNamed, nil))(t)
+	must.Hold(t, got.Rounds == 2 && got.Asks == 2, "verified: %+v", got)
+}
+
 // A study that was not opened is an error too, and leaves nothing behind.
 func TestNotOpened(t *testing.T) {
 	f := newFixture(t, testrand.New(t))

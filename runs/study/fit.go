@@ -156,6 +156,9 @@ func (s *Study) drawnRows(st *state, p *pipeline.Problem, in pipeline.Round, rou
 			if err != nil {
 				return nil, err
 			}
+			if was, listed := s.numbers[runs.RowID{Source: source.Name, ID: id}]; listed {
+				number = was
+			}
 			if k := since(source.Pool, i); k <= round {
 				line := []string{strconv.Itoa(k), source.Name, id, strconv.FormatInt(number, 10), text.Number(p.Costs[m])}
 				byRound[k-1] = append(byRound[k-1], line)

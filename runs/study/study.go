@@ -76,8 +76,10 @@ type Study struct {
 	id     string // the hash of study.json
 	// places maps the name of each source to the index of its pool.
 	places map[string]int
-	now    func() time.Time
-	times  lease.Timing
+	// numbers are numbers of rows that [Study.Verify] takes in place of those in the data: the rows of other sources may have moved.
+	numbers map[runs.RowID]int64
+	now     func() time.Time
+	times   lease.Timing
 }
 
 // methods are the methods of a study: the others need labels that nobody has asked for. Trees have the rows of active.

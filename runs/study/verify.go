@@ -140,6 +140,11 @@ func (s *Study) verifyRound(ctx context.Context, device backend.Device, events [
 	if err != nil {
 		return err
 	}
+	if s.data.Set.Columns.ID != "" {
+		if then.numbers, err = runs.ReadRowNumbers(dir); err != nil {
+			return err
+		}
+	}
 	st, err := then.replay(events[:e.Upto])
 	if err != nil {
 		return err
