@@ -160,8 +160,12 @@ func WriteTable(path string, write func(table.Writer) error) error {
 	if _, err := os.Lstat(path); err == nil {
 		return there()
 	}
-	err := atomicfile.CreateBy(path, func(to io.Writer) error { return writeTable(path, to, write) })
-	if errors.Is(err, fs.ErrExist) { // created by another process meanwhile
+	var failed error
+	err := atomicfile.CreateBy(path, func(to io.Writer) error {
+		failed = writeTable(path, to, write)
+		return failed
+	})
+	if failed == nil && errors.Is(err, fs.ErrExist) { // created by another process meanwhile
 		return there()
 	}
 	return err

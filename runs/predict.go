@@ -27,6 +27,8 @@ type Prediction struct {
 	Out   string
 	// To, if not nil, takes what is written, as CSV, in place of Out.
 	To io.Writer
+	// Also, if not empty, is another file to write, which must not exist. It may have another format.
+	Also string
 	// Method is the method of the run whose model predicts, the recommended one where it is empty.
 	Method string
 	// Vectors are the files that hold the features of Files: one for each, one for all, joined by id, or none. Join is
@@ -131,6 +133,14 @@ func (r *predictor) write(rows func() error) error {
 		r.writer = w
 		return rows()
 	}
+	if one := to; r.Also != "" {
+		to = func(w table.Writer) error {
+			if err := atomicfile.MkdirAll(filepath.Dir(r.Also)); err != nil {
+				return err
+			}
+			return WriteTable(r.Also, func(also table.Writer) error { return one(bothWriters{w, also}) })
+		}
+	}
 	if r.To != nil {
 		return writeTable("."+table.CSV, r.To, to)
 	}
@@ -139,6 +149,15 @@ func (r *predictor) write(rows func() error) error {
 	}
 	return WriteTable(r.Out, to)
 }
+
+// bothWriters writes a table twice. Whoever made the writers closes them.
+type bothWriters [2]table.Writer
+
+func (w bothWriters) Write(rows int, columns []table.Cells) error {
+	return cmp.Or(w[0].Write(rows, columns), w[1].Write(rows, columns))
+}
+
+func (bothWriters) Close() error { return nil }
 
 func (r *predictor) files(ctx context.Context, progress func(done, total int64)) error {
 	var sizes []int64

@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -19,12 +20,13 @@ import (
 )
 
 type predictOptions struct {
-	dir                      string
-	files                    []string
-	out, features, id, label flags.Value[string]
-	vectors, join, method    flags.Value[string]
-	embed                    flags.Value[bool]
-	device                   deviceOptions
+	dir                   string
+	files                 []string
+	out, also             flags.Value[string]
+	features, id, label   flags.Value[string]
+	vectors, join, method flags.Value[string]
+	embed                 flags.Value[bool]
+	device                deviceOptions
 	output
 }
 
@@ -44,6 +46,7 @@ func (o *predictOptions) addFlags(set *flags.Set) {
 	set.Group(groupOutput)
 	set.Text(&o.out, "out", "`FILE` to write, whose ending .parquet, .csv or .jsonl tells the format, or - for CSV on standard "+
 		"output (required)", "")
+	set.Text(&o.also, "also", "another `FILE` to write, such as one of another format", "")
 	set.Bool(&o.embed, "embed", "write phi, the representation of each row, in place of predictions")
 	o.addJSON(set, "how predictions compare with labels")
 	o.addQuiet(set)
@@ -71,6 +74,12 @@ func (o *predictOptions) check() error {
 	}
 	if _, err := table.NewWriter(o.out.V, nil); err != nil && o.out.V != stdout {
 		return flags.Misuse("--out: %s", err)
+	}
+	if _, err := table.NewWriter(o.also.V, nil); err != nil && o.also.V != "" {
+		return flags.Misuse("--also: %s", err)
+	}
+	if o.also.V != "" && filepath.Clean(o.also.V) == filepath.Clean(o.out.V) {
+		return flags.Misuse("--also %s is --out: expected another file", o.also.V)
 	}
 	return cmp.Or(o.device.check(), flags.OneOf(o.join, table.JoinRow, table.JoinID), o.output.check())
 }
@@ -124,7 +133,7 @@ func (o *predictOptions) run(ctx context.Context) error {
 		to = os.Stdout
 	}
 	found, err := runs.Predict(ctx, q, runs.Prediction{
-		Dir: o.dir, Method: o.method.V, Files: files, Out: o.out.V, To: to,
+		Dir: o.dir, Method: o.method.V, Files: files, Out: o.out.V, To: to, Also: o.also.V,
 		Features: features, ID: o.id.V, Label: o.label.V, Embed: o.embed.V,
 		Vectors: vectors, Join: o.join.V,
 		Filled: notes.addFilled, Far: notes.addFar, Scaled: notes.addScaled, Unknown: notes.addUnknown, Read: notes.addRead,
@@ -142,6 +151,9 @@ func (o *predictOptions) run(ctx context.Context) error {
 	if own := ownFile(data, files); own != "" && len(found) > 0 {
 		o.note("note: %s is a file of the run's own data: rows that the model has learned from are predicted better than new ones",
 			text.OneLine(own, 200))
+	}
+	if o.also.V != "" {
+		o.note("wrote %s", o.also.V)
 	}
 	var parts []string
 	for _, e := range found {

@@ -42,6 +42,20 @@ func TestPredictOnStandardOutput(t *testing.T) {
 	piped := succeed(t, dir, "predict", "run", "fresh.csv", "--out", "-")
 	must.Equal(t, piped.Stdout, string(must.Get(os.ReadFile(filepath.Join(dir, "fresh-out.csv")))(t)), "standard output")
 	must.Hold(t, strings.Contains(piped.Stderr, "mean squared error") && !strings.Contains(piped.Stderr, "wrote"), "%s", piped.Stderr)
+	for _, out := range []string{"-", "twice.parquet"} {
+		both := succeed(t, dir, "predict", "run", "fresh.csv", "--out", out, "--also", "twice.csv")
+		must.Hold(t, strings.Contains(both.Stderr, "wrote twice.csv"), "%s", both.Stderr)
+		must.Equal(t, string(must.Get(os.ReadFile(filepath.Join(dir, "twice.csv")))(t)), piped.Stdout, "another file")
+		must.Equal(t, both.Stdout, map[string]string{"-": piped.Stdout, "twice.parquet": told.Stdout}[out], "standard output")
+		must.Do(t, os.Remove(filepath.Join(dir, "twice.csv")))
+	}
+	succeed(t, dir, "predict", "run", "fresh.csv", "--out", "once.parquet")
+	must.Equal(t, string(must.Get(os.ReadFile(filepath.Join(dir, "twice.parquet")))(t)),
+		string(must.Get(os.ReadFile(filepath.Join(dir, "once.parquet")))(t)), "two files at once")
+	amtrl(t, dir, "predict", "run", "fresh.csv", "--out", "a.csv", "--also", "./a.csv").Complains(t, 2, "expected another file")
+	amtrl(t, dir, "predict", "run", "fresh.csv", "--out", "a.csv", "--also", "a.xls").Complains(t, 2, "--also: a.xls: expected a name")
+	amtrl(t, dir, "predict", "run", "fresh.csv", "--out", "a.csv", "--also", "once.parquet").Complains(t, 1, "once.parquet: expected no such")
+	must.Absent(t, filepath.Join(dir, "a.csv"))
 	amtrl(t, dir, "predict", "run", "fresh.csv", "--out", "-", "--json").Complains(t, 2, "--json and --out - both print on standard output")
 	for _, name := range []string{"fresh.csv", "fresh.jsonl"} {
 		in := filepath.Join(dir, name)

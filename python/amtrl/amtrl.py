@@ -145,8 +145,8 @@ class Study:
                 vectors = Path(folder) / "vectors.npy"
             flags = _flags(dict(settings, vectors=vectors))
             given = _write(rows, Path(folder))
-            for path in (out,) if to is None else (_place(to), out):
-                _run(self.program, "predict", _place(self.folder), given, "--out", path, "--quiet", *flags, written=folder)
+            files = ["--out", out] if to is None else ["--out", _place(to), "--also", out]
+            _run(self.program, "predict", _place(self.folder), given, *files, "--quiet", *flags, written=folder)
             with open(out, encoding="utf-8") as file:
                 found = [json.loads(line, parse_int=float) for line in file]
         return _table([{name: float("nan") if v is None else v for name, v in row.items()} for row in found])

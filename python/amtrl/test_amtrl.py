@@ -160,7 +160,13 @@ class Campaign(InFolder):
         self.study.tell(self.answer(self.study.ask()))
         self.study.fit()
         rows = [dict(id=row["id"], x=row["x"]) for row in self.rows[:5]]
-        predicted = records(self.study.predict(rows, out=self.folder / "out.csv"))
+        calls, run = [], amtrl._run
+        amtrl._run = lambda *args, **more: calls.append(args) or run(*args, **more)
+        try:
+            predicted = records(self.study.predict(rows, out=self.folder / "out.csv"))
+        finally:
+            amtrl._run = run
+        self.assertEqual(len(calls), 1, calls)
         with open(self.folder / "out.csv", newline="", encoding="utf-8") as file:
             written = list(csv.DictReader(file))
         self.assertEqual([(row["id"], row["label"]) for row in written], [(row["id"], row["label"]) for row in predicted])
