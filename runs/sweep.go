@@ -34,14 +34,17 @@ type SweepStep struct {
 	// the rounds of all methods. Evaluations is the sum of the evaluations alone. Both are 0 where the unit was
 	// resumed.
 	Passed, Evaluations int
+	// Damaged says what was wrong with the checkpoint of the unit, which was therefore computed from its beginning. It is nil for others.
+	Damaged *DamagedCheckpoint
 }
 
 // Sweep carries out every unit of id in the folder dir, jobs at a time, and condenses the results. Each result has a
 // file of its own that appears whole. A folder that holds part of the same work is resumed: finished units are read,
-// begun ones go on from their last checkpoint. The files end in the same bytes (timing apart) whatever jobs is and
-// however often the sweep is interrupted. Once ctx is done, Sweep stops and returns the error of ctx. Where the folder
-// has finished units of other seeds or budgets, they are kept and the outcome is that of all. progress, which may be
-// nil, is called for one unit at a time, on goroutines of Sweep, so that a panic of it ends the program; jobs below 1 are 1.
+// begun ones go on from their last checkpoint, or begin anew where that is damaged. The files end in the same bytes
+// (timing apart) whatever jobs is and however often the sweep is interrupted. Once ctx is done, Sweep stops and returns
+// the error of ctx. Where the folder has finished units of other seeds or budgets, they are kept and the outcome is that
+// of all. progress, which may be nil, is called for one unit at a time, on goroutines of Sweep, so that a panic of it
+// ends the program; jobs below 1 are 1.
 func Sweep(ctx context.Context, data *pipeline.Resident, id Identity, dir string, jobs int, progress func(SweepStep)) (*Summary, error) {
 	return SweepAcross(ctx, []*pipeline.Resident{data}, id, dir, jobs, progress, nil)
 }
@@ -112,7 +115,7 @@ func (w *sweepWork) finished(i int, res *Result, resumed bool, by fitted) {
 	w.results[i] = *res
 	w.done++
 	if w.progress != nil {
-		w.progress(SweepStep{w.units[i], res, w.done, len(w.units), resumed, by.passed, by.evaluations})
+		w.progress(SweepStep{w.units[i], res, w.done, len(w.units), resumed, by.passed, by.evaluations, by.damaged})
 	}
 }
 
@@ -241,14 +244,21 @@ func finishSweep(dir string, id Identity, results []Result) (*Summary, error) {
 }
 
 func sweepUnit(ctx context.Context, data *pipeline.Resident, id Identity, dir string, u Unit) (*Result, fitted, error) {
-	res, w, err := runUnit(ctx, data, id, u, checkpointName(dir, u), sweepSpacing, nil)
+	path := checkpointName(dir, u)
+	res, w, err := runUnit(ctx, data, id, u, path, sweepSpacing, nil)
+	if damaged, is := errors.AsType[*DamagedCheckpoint](err); is {
+		if err = atomicfile.Remove(path); err == nil {
+			res, w, err = runUnit(ctx, data, id, u, path, sweepSpacing, nil)
+		}
+		w.damaged = damaged
+	}
 	if err != nil {
 		return nil, w, err
 	}
 	if err := jsonfile.Write(filepath.Join(dir, resultName(u)), res); err != nil {
 		return nil, w, err
 	}
-	return res, w, atomicfile.Remove(checkpointName(dir, u))
+	return res, w, atomicfile.Remove(path)
 }
 
 // WriteSweep writes the files that Sweep leaves in the folder dir from the results of all units, in unit order, and the

@@ -251,7 +251,7 @@ func TestSweepResumesUnits(t *testing.T) {
 	id.Targets, id.Seeds = id.Targets[:1], id.Seeds[:1]
 	clean := t.TempDir()
 	mustSweep(t, dev, id, clean, 1)
-	want := foldertest.Read(t, clean)
+	files := foldertest.Read(t, clean)
 	s := id.Units()[1]
 	key := must.Get(id.Of(s).Digest())(t)
 	p := must.Get(id.problem(dev.Set, s))(t)
@@ -272,12 +272,20 @@ func TestSweepResumesUnits(t *testing.T) {
 		}
 		raw := must.Get(os.ReadFile(path))(t)
 		mustSweep(t, dev, id, dir, 2)
-		foldertest.Equal(t, fmt.Sprintf("unit stopped after %d epochs", stop), foldertest.Read(t, dir), want)
+		foldertest.Equal(t, fmt.Sprintf("unit stopped after %d epochs", stop), foldertest.Read(t, dir), files)
 
-		// The checkpoint is really read: a damaged one is refused, and so is that of another unit.
+		// The checkpoint is really read: of a damaged one the unit begins anew and says so, and that of another unit is refused.
 		raw[len(raw)-1] ^= 1
 		bad := restored(t, map[string]string{filepath.Join("checkpoint", s.Name()+".safetensors"): string(raw)})
-		must.Fail(t, "a damaged checkpoint", must.Err(Sweep(t.Context(), dev, id, bad, 1, func(SweepStep) {})), s.Name())
+		damaged := map[Unit]string{}
+		must.Get(Sweep(t.Context(), dev, id, bad, 1, func(step SweepStep) {
+			if step.Damaged != nil {
+				damaged[step.Unit] = step.Damaged.Path
+			}
+		}))(t)
+		want := map[Unit]string{s: filepath.Join(bad, "checkpoint", s.Name()+".safetensors")}
+		must.Hold(t, maps.Equal(damaged, want), "damaged checkpoints: %v, want %v", damaged, want)
+		foldertest.Equal(t, "a unit that began anew", foldertest.Read(t, bad), files)
 		raw[len(raw)-1] ^= 1
 		foreign := restored(t, map[string]string{filepath.Join("checkpoint", id.Units()[0].Name()+".safetensors"): string(raw)})
 		must.Fail(t, "another unit's checkpoint", must.Err(Sweep(t.Context(), dev, id, foreign, 1, func(SweepStep) {})), "other work")

@@ -149,8 +149,12 @@ func RunUnit(ctx context.Context, data *pipeline.Resident, id Identity, u Unit, 
 	return res, err
 }
 
-// fitted counts the evaluations of a unit's objectives, and the rows of samples that they passed over.
-type fitted struct{ evaluations, passed int }
+// fitted counts the evaluations of a unit's objectives, and the rows of samples that they passed over. damaged is the checkpoint that the
+// unit could not go on from, or nil.
+type fitted struct {
+	evaluations, passed int
+	damaged             *DamagedCheckpoint
+}
 
 // runUnit is [RunUnit] with checkpoints as spaced says. It also returns the work of the fits.
 func runUnit(ctx context.Context, data *pipeline.Resident, id Identity, u Unit, path string, spaced spacing,

@@ -187,3 +187,22 @@ func TestRunDamagedCheckpoint(t *testing.T) {
 		foldertest.Same(t, out, filepath.Join(dir, "whole"))
 	}
 }
+
+// A unit of a sweep whose checkpoint was damaged begins anew and says so; the others stay as they are.
+func TestSweepDamagedCheckpoint(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	args := tiny("sweep", "--targets", "fog_1,fog_2", "--out")
+	succeed(t, dir, append(args, "whole", "--quiet")...)
+	must.Do(t, os.CopyFS(filepath.Join(dir, "begun"), os.DirFS(filepath.Join(dir, "whole"))))
+	results := must.Get(filepath.Glob(filepath.Join(dir, "begun", "results", "fog_2_*.json")))(t)
+	must.Equal(t, len(results), 1, "results of fog_2")
+	must.Do(t, errors.Join(os.Remove(filepath.Join(dir, "begun", "summary.json")), os.Remove(results[0])))
+	unit := strings.TrimSuffix(filepath.Base(results[0]), ".json")
+	path := filepath.Join("checkpoint", unit+".safetensors")
+	must.Do(t, errors.Join(os.Mkdir(filepath.Join(dir, "begun", "checkpoint"), 0o755),
+		os.WriteFile(filepath.Join(dir, "begun", path), []byte("damaged"), 0o644)))
+	amtrl(t, dir, append(args, "begun")...).Complains(t, 0, "resuming after 1 of 2 units", path+" was damaged: ",
+		"; computed "+unit+" from its beginning")
+	foldertest.Same(t, filepath.Join(dir, "begun"), filepath.Join(dir, "whole"))
+}

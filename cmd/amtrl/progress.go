@@ -241,6 +241,9 @@ func (p *sweepProgress) step(s runs.SweepStep) {
 		p.out.note("resuming after %s of %s", text.Count(p.resumed), text.Several(s.Total, "unit"))
 	}
 	p.started = true
+	if d := s.Damaged; d != nil {
+		p.out.note("%s was damaged: %v; computed %s from its beginning", d.Path, d.Err, s.Unit.Name())
+	}
 	p.meter.set(float64(s.Done-p.resumed), fmt.Sprintf("%s of %s", text.Count(s.Done), text.Several(s.Total, "unit")))
 	var scores []string
 	for _, m := range s.Result.Methods {
