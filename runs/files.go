@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/amtrl/amtrl/dataset/table"
 	"github.com/amtrl/amtrl/internal/atomicfile"
@@ -37,6 +38,26 @@ const (
 	checkpointFile = "epoch.safetensors"
 	modelsDir      = "models"
 )
+
+// ownNames are the names of what lies in the folder of a run or a sweep.
+var ownNames = []string{configFile, epochsFile, evaluationFile, modelFile, relevanceFile, rowsFile, resultFile, resultsFile, summaryFile,
+	timingFile, flagsFile, resultsDir, checkpointDir, modelsDir}
+
+// checkOwn returns an error where a folder without config.json holds other files than those of a run or a sweep. Where a folder has lost
+// config.json, it is written anew.
+func checkOwn(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	for _, e := range entries {
+		if name := e.Name(); !slices.Contains(ownNames, name) && !atomicfile.IsTemporary(name) {
+			return text.Mark(fmt.Errorf("%s holds other files, such as %s: expected the folder of a run or sweep, an empty one or none; nothing "+
+				"was written", dir, text.OneLine(name, 80)), ErrOtherSettings)
+		}
+	}
+	return err
+}
 
 // StudyFile holds the settings of a study. Package study reads and writes it.
 const StudyFile = "study.json"

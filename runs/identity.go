@@ -28,7 +28,7 @@ import (
 var ErrInUse = filelock.ErrLocked
 
 // ErrOtherSettings is wrapped by the errors of [Run], [Sweep] and [Identity.CheckRunFolder] for a folder of other work, whose settings,
-// data or version differ. So it is by that of study.Create for a folder that another study or something else is in.
+// data or version differ, or with other files in it. So it is by that of study.Create.
 var ErrOtherSettings = errors.New("the folder holds other work")
 
 // Identity is what config.json holds: everything needed to repeat a run or a
@@ -248,7 +248,7 @@ func (i Identity) claimLocked(dir string, join joining) (Identity, error) {
 func (i Identity) resume(dir string, join joining) (id Identity, there bool, err error) {
 	found, err := ReadIdentity(dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return i, false, nil
+		return i, false, checkOwn(dir)
 	}
 	if err != nil {
 		return i, false, err
@@ -273,7 +273,7 @@ func (i Identity) CheckSweepFolder(dir string) error { return i.checkFolder(dir,
 
 func (i Identity) checkFolder(dir string, join joining) error {
 	if _, err := os.Lstat(filepath.Join(dir, configFile)); err != nil {
-		return atomicfile.CheckFolder(dir)
+		return cmp.Or(atomicfile.CheckFolder(dir), checkOwn(dir))
 	}
 	_, _, err := i.resume(dir, join)
 	return err
