@@ -191,8 +191,15 @@ func (f *Finished) readRelevance(path string) error {
 func ReadSweep(dir string) (id Identity, s *Summary, err error) {
 	s = new(Summary)
 	path := filepath.Join(dir, summaryFile)
-	if err := jsonfile.Read(path, maxResult, s); err != nil {
+	raw, err := atomicfile.ReadFile(path, maxResult)
+	if err != nil {
 		return id, nil, err
+	}
+	if err := jsonfile.Decode(raw, s); err != nil {
+		return id, nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if err := jsonfile.CheckSeal(raw, s.SHA256); err != nil {
+		return id, nil, fmt.Errorf("%s: %w: the command of the sweep mends it", path, err)
 	}
 	if len(s.Methods) == 0 {
 		return id, nil, fmt.Errorf("%s: expected the scores of at least one method, found none", path)

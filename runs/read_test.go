@@ -122,7 +122,7 @@ func TestReadSweep(t *testing.T) {
 		t.Errorf("the results are of %v, %v", targets, err)
 	}
 	empty := *sum
-	empty.Methods = nil
+	empty.Methods, empty.SHA256 = nil, ""
 	must.Do(t, jsonfile.Write(filepath.Join(dir, summaryFile), empty))
 	must.Fail(t, "a summary of nothing", must.Err(ReadSweep(dir)), summaryFile, "expected the scores of at least one method")
 	must.Do(t, jsonfile.Write(filepath.Join(dir, summaryFile), sum))

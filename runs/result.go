@@ -60,11 +60,11 @@ type Result struct {
 	// Files holds the SHA-256 of config.json, epochs.jsonl, model.safetensors, relevance.csv, rows.csv and, where there
 	// is one, evaluation.jsonl in the folder of a run. A unit of a sweep has none.
 	Files Hashes `json:"files,omitempty"`
-	// SHA256 is the checksum of result.json in the folder of a run, with zeros in its own place.
+	// SHA256 is the checksum of result.json in the folder of a run, or of the file of a unit in that of a sweep, with zeros in its own place.
 	SHA256 string `json:"sha256,omitempty"`
 }
 
-// encode returns the content of result.json with its checksum, which it sets.
+// encode returns the content of result.json, or of the file of a unit, with its checksum, which it sets.
 func (r *Result) encode() ([]byte, error) {
 	return jsonfile.EncodeSealed(jsonfile.Encode, r, &r.SHA256)
 }

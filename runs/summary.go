@@ -23,6 +23,8 @@ type Summary struct {
 	Comparisons []BudgetComparison `json:"comparisons"`
 	// Files holds the SHA-256 of config.json, results.csv and each file of results in the folder of the sweep.
 	Files Hashes `json:"files,omitempty"`
+	// SHA256 is the checksum of summary.json, with zeros in its own place.
+	SHA256 string `json:"sha256,omitempty"`
 }
 
 // OverSeeds reports whether the comparisons pair the seeds of one target, and not targets.

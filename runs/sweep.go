@@ -183,7 +183,7 @@ func (w *sweepWork) job(ctx context.Context, device int) error {
 func summaryHashes(dir string) (Hashes, error) {
 	raw, err := atomicfile.ReadFile(filepath.Join(dir, summaryFile), maxResult)
 	var sum Summary
-	if errors.Is(err, fs.ErrNotExist) || err == nil && jsonfile.Decode(raw, &sum) != nil {
+	if errors.Is(err, fs.ErrNotExist) || err == nil && (jsonfile.Decode(raw, &sum) != nil || jsonfile.CheckSeal(raw, sum.SHA256) != nil) {
 		return nil, nil
 	}
 	return sum.Files, err
@@ -236,7 +236,7 @@ func finishSweep(dir string, id Identity, results []Result) (*Summary, error) {
 	if sum.Files, err = hashFiles(dir, names...); err != nil {
 		return nil, err
 	}
-	raw, err := jsonfile.Encode(sum)
+	raw, err := jsonfile.EncodeSealed(jsonfile.Encode, &sum, &sum.SHA256)
 	if err != nil {
 		return nil, err
 	}
@@ -255,7 +255,11 @@ func sweepUnit(ctx context.Context, data *pipeline.Resident, id Identity, dir st
 	if err != nil {
 		return nil, w, err
 	}
-	if err := jsonfile.Write(filepath.Join(dir, resultName(u)), res); err != nil {
+	raw, err := res.encode()
+	if err == nil {
+		err = atomicfile.Write(filepath.Join(dir, resultName(u)), raw)
+	}
+	if err != nil {
 		return nil, w, err
 	}
 	return res, w, atomicfile.Remove(path)
@@ -282,7 +286,7 @@ func WriteSweep(dir string, id Identity, results []Result, seconds []float64) (*
 			return nil, fmt.Errorf("place %d: %w", i, err)
 		}
 		path := filepath.Join(dir, resultName(u))
-		js, err := jsonfile.Encode(&results[i])
+		js, err := results[i].encode()
 		if err != nil {
 			return nil, err
 		}
