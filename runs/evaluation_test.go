@@ -213,7 +213,7 @@ func TestReadEvaluationRefuses(t *testing.T) {
 func TestReadScoreRefuses(t *testing.T) {
 	dir := t.TempDir()
 	must.Do(t, jsonfile.Write(filepath.Join(dir, ScoreFile), RoundScore{Held: []pipeline.Score{{Metric: pipeline.MetricError}}}))
-	must.Fail(t, "a held-out score", must.Err(ReadScore(dir)), ScoreFile, "for each of 0 methods, found 1")
+	must.Fail(t, "a held-out score", must.Err(ReadScore(dir, "")), ScoreFile, "for each of 0 methods, found 1")
 }
 
 // A label with a decimal comma is refused beside predicted numbers, and the message says what to write.

@@ -172,10 +172,20 @@ func LoadRound(dir, id string) (pipeline.State, error) {
 	return checkpoint{path: path, id: id}.decode(raw)
 }
 
-// ReadScore reads the score.json of a round of a study.
-func ReadScore(dir string) (s RoundScore, err error) {
+// ReadScore reads the score.json of a round of a study. It is an error if its SHA-256 is not sum, unless that is empty.
+func ReadScore(dir, sum string) (s RoundScore, err error) {
 	path := filepath.Join(dir, ScoreFile)
-	if err = jsonfile.Read(path, maxResult, &s); err == nil && len(s.Held) > len(s.Result.Methods) {
+	raw, err := atomicfile.ReadFile(path, maxResult)
+	if err != nil {
+		return s, err
+	}
+	if found := HashOf(raw); sum != "" && found != sum {
+		return s, fmt.Errorf("%s: expected sha256 %.12s, found %.12s: it was changed; restore it from a copy of the study", path, sum, found)
+	}
+	if err = jsonfile.Decode(raw, &s); err != nil {
+		return s, fmt.Errorf("%s: %w", path, err)
+	}
+	if len(s.Held) > len(s.Result.Methods) {
 		err = fmt.Errorf("%s: expected at most one held-out score for each of %d methods, found %d", path, len(s.Result.Methods), len(s.Held))
 	}
 	return s, err

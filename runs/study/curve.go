@@ -53,8 +53,8 @@ func (g Gain) amount(v float64) string {
 
 func (s *Study) scores(st *state) ([]runs.RoundScore, error) {
 	out := []runs.RoundScore{}
-	for i := range st.fits {
-		score, err := runs.ReadScore(s.RoundDir(i + 1))
+	for i, fit := range st.fits {
+		score, err := runs.ReadScore(s.RoundDir(i+1), fit.Files[runs.ScoreFile])
 		if err != nil {
 			return nil, err
 		}

@@ -1,6 +1,7 @@
 package study
 
 import (
+	"bytes"
 	"errors"
 	"io/fs"
 	"os"
@@ -60,4 +61,25 @@ func TestExhausted(t *testing.T) {
 	f = newFixture(t, testrand.New(t))
 	a = must.Get(f.Ask(t.Context(), Request{Budget: 120}))(t)
 	must.Hold(t, len(a.Rows) == 120 && !a.Exhausted, "%d of 120 rows, exhausted %v", len(a.Rows), a.Exhausted)
+}
+
+// A score of a round in which a bit has another value is refused by whoever goes by it, and not by what does not.
+func TestChangedScore(t *testing.T) {
+	f := newFixture(t, testrand.New(t))
+	a := must.Get(f.Ask(t.Context(), Request{}))(t)
+	must.Get(f.Tell(t.Context(), f.answerAll(t, "all.csv", a), TellOptions{}))(t)
+	must.Get(f.Learn(t.Context(), openCPU))(t)
+	path := filepath.Join(f.RoundDir(1), runs.ScoreFile)
+	raw := must.Get(os.ReadFile(path))(t)
+	at := bytes.Index(raw, []byte(`"value": 0.`)) + len(`"value": 0.`)
+	raw[at] = '0' + (raw[at]-'0')%9 + 1
+	must.Do(t, os.WriteFile(path, raw, 0o644))
+	for what, read := range map[string]func() error{
+		"status":  func() error { return must.Err(f.Status()) },
+		"plan":    func() error { return must.Err(f.Plan(0)) },
+		"learned": func() error { return must.Err(ReadLearned(f.Dir)) },
+	} {
+		must.Fail(t, what, read(), path+": expected sha256 ", "it was changed; restore it from a copy of the study")
+	}
+	must.Do(t, must.Err(f.Ask(t.Context(), Request{})))
 }

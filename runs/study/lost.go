@@ -39,8 +39,8 @@ func (s *Study) readWhole() (*journal, error) {
 	case round <= rounds:
 		return j, nil
 	}
-	score, err := runs.ReadScore(s.RoundDir(round))
-	if errors.Is(err, fs.ErrNotExist) { // a process was killed in the middle of writing it
+	score, err := runs.ReadScore(s.RoundDir(round), "") // the journal does not have its sum yet
+	if errors.Is(err, fs.ErrNotExist) {                 // a process was killed in the middle of writing it
 		return j, nil
 	}
 	if err != nil {

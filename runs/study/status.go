@@ -368,14 +368,21 @@ func ReadLearned(dir string) (*Learned, error) {
 	if err != nil {
 		return nil, err
 	}
+	j, err := s.read()
+	if err != nil {
+		return nil, err
+	}
 	l := &Learned{}
-	for round := 1; ; round++ {
-		score, err := runs.ReadScore(s.RoundDir(round))
+	for _, e := range j.events {
+		if e.Fit == nil {
+			continue
+		}
+		score, err := runs.ReadScore(s.RoundDir(e.Fit.Round), e.Fit.Files[runs.ScoreFile])
 		if err != nil {
 			return nil, err
 		}
 		l.Rounds = append(l.Rounds, score)
-		if s.RoundDir(round) == last {
+		if s.RoundDir(e.Fit.Round) == last {
 			break
 		}
 	}
