@@ -141,6 +141,18 @@ func TestQueryAnswers(t *testing.T) {
 	}
 }
 
+// What accounting says of the exit of a task that has failed is in words where the code has a meaning.
+func TestExitsOfAccounting(t *testing.T) {
+	fake(t, "squeue", "exit 0")
+	fake(t, "sacct", `printf '12_0|FAILED|1:0|n1\n12_1|FAILED|75:0|n1\n12_2|COMPLETED|0:0|n1\n'`)
+	job := batch.Job{Part: batch.Part{Key: "0123456789ab-1-0", Tasks: batch.Tasks{0, 1, 2}}, ID: "12"}
+	var exits []string
+	for _, o := range must.Get(newEngine("/run").Query(t.Context(), []batch.Job{job}))(t) {
+		exits = append(exits, o.Exit)
+	}
+	must.EqualSlices(t, exits, []string{"exit 1:0", "another attempt holds the task", ""}, "exits")
+}
+
 // Slurm's commands do not get the variables that change the format or the scope of an answer, make sbatch wait, or
 // describe a job in which this process runs.
 func TestSlurmEnvironment(t *testing.T) {

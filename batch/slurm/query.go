@@ -187,7 +187,11 @@ func (q *query) account(ctx context.Context) error {
 		}
 		state, reason := stateOf(f[1], "")
 		o := batch.Observation{State: state, Reason: reason, Node: f[3]}
-		if f[2] != "0:0" {
+		switch f[2] {
+		case "0:0":
+		case fmt.Sprintf("%d:0", batch.ExitInUse):
+			o.Exit = "another attempt holds the task"
+		default:
 			o.Exit = "exit " + f[2]
 		}
 		list, err := batch.ParseRanges(strings.Trim(strings.SplitN(indices, "%", 2)[0], "[]"), batch.MaxTasks)
