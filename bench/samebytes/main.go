@@ -166,8 +166,8 @@ func (s scenario) carryOut(program, dir string) (map[string][]byte, error) {
 	return files, nil
 }
 
-// hashes matches the last field of a result, the list of files with their hashes, indented or not.
-var hashes = regexp.MustCompile(`,\s*"files":\s*\{[^{}]*\}`)
+// hashes matches the last fields of a result: the list of files with their hashes, indented or not, and the checksum at the end of a file.
+var hashes = regexp.MustCompile(`,\s*"files":\s*\{[^{}]*\}|,\s*"sha256":\s*"[0-9a-f]{64}"\s*\}\s*$`)
 
 // difference returns a line for each file that is not the same on both sides.
 func difference(before, after map[string][]byte) []string {
