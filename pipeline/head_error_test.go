@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"math"
+	"math/rand/v2"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -36,9 +37,8 @@ func TestRidgeError(t *testing.T) {
 
 // noisy returns a set of sources whose labels have one linear part in common with those of the target, pool 1, which is of variance 1.
 // Beside it they have noise of the standard deviations given, or are nothing but noise of that size where it is infinite.
-func noisy(t *testing.T, rows int, noise ...float64) *dataset.Set {
+func noisy(rng *rand.Rand, rows int, noise ...float64) *dataset.Set {
 	const d = 6
-	rng := testrand.New(t)
 	set := &dataset.Set{Name: "noisy"}
 	slopes := normals(rng, d)
 	scale := math.Sqrt(linalg.Dot(slopes, slopes))
@@ -67,9 +67,10 @@ func TestNoiseIsNotRelevant(t *testing.T) {
 	cfg := defaultConfig(t)
 	cfg.Schedule = Schedule{Kind: ScheduleBudget, Epochs: 1, Floor: 5, Budget: 2000}
 	const repeats = 20
+	rng := testrand.New(t)
 	alike, loud, noise := 0.0, 0.0, 0.0
 	for range repeats {
-		_, _, e := transferRound(t, noisy(t, 200, 0.5, 0.5, 0.5, 2, inf, inf, inf, inf, inf, inf), cfg)
+		_, _, e := transferRound(t, noisy(rng, 200, 0.5, 0.5, 0.5, 2, inf, inf, inf, inf, inf, inf), cfg)
 		alike += (e.Nu[0] + e.Nu[1]) / 2 / repeats
 		loud += e.Nu[2] / repeats
 		for _, v := range e.Nu[3:] {
