@@ -240,7 +240,7 @@ func (l *Learner) fitSources(ctx context.Context, rec *Epoch, in Round, samples 
 func (l *Learner) findRelevance(ctx context.Context, rec *Epoch, in Round, samples backend.Samples, fit headFit) (err error) {
 	p := l.problem
 	if p.Config.Relevance.Kind == Transfer {
-		rec.Nu, rec.NuByChance, err = l.transfer(in, rec.Fit.Lambda)
+		rec.Nu, rec.NuByChance, err = l.transfer(ctx, in, rec.Fit.Lambda)
 		rec.NuRank = linalg.Nonzero(rec.Nu)
 	} else {
 		var heads []backend.Vector

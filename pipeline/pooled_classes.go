@@ -91,7 +91,7 @@ func (l *Learner) regressPooled(ctx context.Context, in Round, group []int, u un
 			rest = 1
 		}
 		var err error
-		if u, err = l.classUnits(ctx, rows, y, group, u, rest); err != nil {
+		if u, err = l.classUnits(ctx, in.Sources, group, u, rest); err != nil {
 			return nil, err
 		}
 	}

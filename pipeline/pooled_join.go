@@ -103,7 +103,7 @@ func (l *Learner) join(ctx context.Context, fit *headFit, in Round) error {
 		fit.Alone -= fit.Spread
 	}
 	for c, said := range fit.stated {
-		if said == nil { // a column that was not mixed
+		if said == nil { // a column whose weights no sample chose
 			fit.stated[c] = fit.left[c]
 		}
 	}

@@ -64,19 +64,25 @@ func (l *Learner) penaltyOfRows(ctx context.Context, rows []poolRow, y []float64
 	return downhill(start, most, loss)
 }
 
-// dealRows returns the fold of each row. The rows of a pool are dealt to all folds, in random order, and those of a group to one.
+// dealRows returns the fold of each row. The rows of a pool are dealt to the folds in turn, in random order, and those of a group to one.
 func (p *Problem) dealRows(rows []poolRow) []int {
-	fold, dealt, of := make([]int, len(rows)), map[int]int{}, map[poolRow]int{} // how many of a pool are dealt, and the fold of each group
+	type key struct {
+		pool  int
+		group int32
+	}
+	fold, dealt, of := make([]int, len(rows)), map[int]int{}, map[key]int{} // how many of a pool are dealt, and the fold of each group
 	for _, i := range stream(p.Config.Seed, "penalty", p.TargetName()).Perm(len(rows)) {
 		pool, group := rows[i].pool, int32(-1)
 		if groups := p.Set.Pools[pool].Groups; groups != nil {
 			group = groups[rows[i].row]
 		}
-		to, known := of[poolRow{pool, int(group)}]
+		to, known := of[key{pool, group}]
 		if group < 0 || !known {
 			to = dealt[pool] % penaltyFolds
 			dealt[pool]++
-			of[poolRow{pool, int(group)}] = to
+		}
+		if group >= 0 {
+			of[key{pool, group}] = to
 		}
 		fold[i] = to
 	}

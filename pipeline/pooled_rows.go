@@ -34,20 +34,6 @@ func firstRows(rows []poolRow, y []float64, outputs int, counts []int, names []s
 	return some, labels
 }
 
-// someOfEach returns at most that many rows and their labels, of several outputs: of each pool, in proportion, the first. The rows of a
-// pool stand together.
-func (p *Problem) someOfEach(rows []poolRow, y []float64, outputs, most int) ([]poolRow, []float64) {
-	var counts []int
-	var names []string
-	for i, row := range rows {
-		if i == 0 || row.pool != rows[i-1].pool {
-			counts, names = append(counts, 0), append(names, p.Set.Pools[row.pool].Name)
-		}
-		counts[len(counts)-1]++
-	}
-	return firstRows(rows, y, outputs, counts, names, most)
-}
-
 // rowsOfColumn appends the rows of a source whose labels of the outputs in group are known, and these labels. Classes of a column exclude
 // each other, so that a row of one class has all labels, even where the source lacks the class of an output or the row its label. Otherwise
 // no label may be missing: nobody knows whether a row that is not a 3 is a 5.

@@ -180,24 +180,3 @@ func TestInProportion(t *testing.T) {
 		must.EqualSlices(t, inProportion(sizes, names, n), want, "%d of groups of %v named %v", n, sizes, names)
 	}
 }
-
-// Of rows that are too many, the first of each pool are kept, in proportion.
-func TestSomeOfEach(t *testing.T) {
-	p := &Problem{Set: &dataset.Set{Pools: []*dataset.Pool{{Name: "a"}, {Name: "b"}, {Name: "c"}}}}
-	var rows []poolRow
-	var y []float64
-	for pool, n := range []int{20, 10, 30} {
-		for i := range n {
-			rows, y = append(rows, poolRow{pool, i}), append(y, float64(pool), float64(i))
-		}
-	}
-	some, labels := p.someOfEach(rows, y, 2, 12)
-	var counts [3]int
-	for i, r := range some {
-		must.Hold(t, r.row == counts[r.pool] && labels[2*i] == float64(r.pool) && labels[2*i+1] == float64(r.row), "row %d is %v", i, r)
-		counts[r.pool]++
-	}
-	must.Equal(t, counts, [3]int{4, 2, 6}, "rows of each pool")
-	all, _ := p.someOfEach(rows, y, 2, 60)
-	must.EqualSlices(t, all, rows, "rows that are few enough")
-}

@@ -117,12 +117,11 @@ func TestClassUnits(t *testing.T) {
 			in.Sources = append(in.Sources, upTo(set.Pools[s.Pool].Rows))
 		}
 		group := p.columnGroups()[0]
-		rows, y := p.pooledRows(p.LookUp(in).Sources, group, math.MaxInt)
 		u := units{scale: 1, each: slices.Repeat([]float32{1}, set.Pools[0].Cols)}
 		for j := range set.Columns.Derived.Products() {
 			u.each[len(u.each)-1-j] = first
 		}
-		each := must.Get(l.classUnits(t.Context(), rows, y, group, u, 0))(t).each
+		each := must.Get(l.classUnits(t.Context(), p.LookUp(in).Sources, group, u, 0))(t).each
 		must.EqualSlices(t, each[:stepColumns], slices.Repeat([]float32{1}, stepColumns), "factors of columns")
 		return each[stepColumns:]
 	}

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"context"
 	"math"
 	"slices"
 
@@ -36,7 +37,8 @@ type transfer struct {
 	named    [][]bool
 	allNamed bool           // all pairs that are compared are of the same column and class
 	together regress.Groups // of the samples
-	// byNoise holds n^2 e for each output of the sources and each output of the target; nil for 0.
+	// byNoise holds n^2 e for each output of the sources and each output of the target; nil for 0. With other samples, or
+	// the same several times, e is taken to be the same.
 	byNoise *mat.Dense
 	// f, T by n, holds predictions; v, C by n, what [transfer.weigh] says.
 	f, v, covariance mat.Dense
@@ -75,7 +77,7 @@ func (l *Learner) newTransfer(target Labelled) (*transfer, error) {
 	return t, nil
 }
 
-// of returns t for those of its outputs that are in group.
+// of returns t for those of its outputs that are in group. It shares its buffers with t: only one may be at work.
 func (t *transfer) of(group []int) *transfer {
 	some := *t
 	some.outputs = slices.DeleteFunc(slices.Clone(t.outputs), func(c int) bool { return !slices.Contains(group, c) })
@@ -135,7 +137,7 @@ func (t *transfer) byChance() float64 {
 
 // transfer returns the relevance of each source by the heads of the round, fitted with the penalty lambda, and the
 // expectation of sum nu_m^2 by chance. It keeps what computes them in l.relevance.
-func (l *Learner) transfer(in Round, lambda float64) (nu []float64, byChance float64, err error) {
+func (l *Learner) transfer(ctx context.Context, in Round, lambda float64) (nu []float64, byChance float64, err error) {
 	t, err := l.newTransfer(in.Target)
 	if err != nil {
 		return nil, 0, err
@@ -143,7 +145,7 @@ func (l *Learner) transfer(in Round, lambda float64) (nu []float64, byChance flo
 	if t.heads, err = download64(l.queue, l.model.heads()); err != nil {
 		return nil, 0, err
 	}
-	if t.byNoise, err = l.headError(in.Sources, lambda, t); err != nil {
+	if t.byNoise, err = l.headError(ctx, in.Sources, lambda, t); err != nil {
 		return nil, 0, err
 	}
 	l.relevance = t

@@ -21,9 +21,9 @@ func (t *transfer) nu(heads *mat.Dense, times []float64) []float64 {
 		times = slices.Repeat([]float64{1}, n)
 	}
 	t.predict(heads.Slice(0, outputs, 0, k))
-	ofF := make([][]float64, len(t.present))
+	ofF, part := make([][]float64, len(t.present)), make([]float64, len(t.present)) // part of the labels that counts
 	for g, present := range t.present {
-		ofF[g] = t.variation(present, times)
+		ofF[g], part[g] = t.variation(present, times), linalg.Dot(present, times)/floats.Sum(present)
 	}
 	ofY := make([]float64, len(t.mask))
 	for _, c := range t.outputs {
@@ -33,7 +33,6 @@ func (t *transfer) nu(heads *mat.Dense, times []float64) []float64 {
 		t.covariance.Reset()
 		t.covariance.Mul(&t.f, t.v.T())
 	}
-	part := floats.Sum(times) / float64(n)
 	nu := make([]float64, len(t.compared))
 	for m, compared := range t.compared {
 		for _, c := range t.outputs {
@@ -50,7 +49,7 @@ func (t *transfer) nu(heads *mat.Dense, times []float64) []float64 {
 					continue
 				}
 				if t.byNoise != nil {
-					square -= part * part * t.byNoise.At(o, c)
+					square -= part[t.mask[c]] * part[t.mask[c]] * t.byNoise.At(o, c)
 				}
 				if square > 0 {
 					best = math.Max(best, square/most)

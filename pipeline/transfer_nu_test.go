@@ -25,7 +25,9 @@ func slowNu(t *transfer, labels [][]float64, heads *mat.Dense, times []float64) 
 			best := 0.0
 			for _, o := range compared[c] {
 				var f, y, weights []float64
+				labelled := 0.0
 				for i, label := range labels[c] {
+					labelled += float64(b2i(label == label))
 					if label == label && times[i] > 0 {
 						said := linalg.Dot(heads.RawRowView(o)[:t.phi.RawMatrix().Cols], t.phi.RawRowView(i))
 						f, y, weights = append(f, said), append(y, label), append(weights, times[i])
@@ -38,7 +40,7 @@ func slowNu(t *transfer, labels [][]float64, heads *mat.Dense, times []float64) 
 				of := (floats.Sum(weights) - 1) * (floats.Sum(weights) - 1) * stat.Variance(f, weights) * stat.Variance(y, weights)
 				byNoise := 0.0
 				if t.byNoise != nil {
-					byNoise = t.byNoise.At(o, c) * math.Pow(stat.Mean(times, nil), 2)
+					byNoise = t.byNoise.At(o, c) * math.Pow(floats.Sum(weights)/labelled, 2)
 				}
 				best = math.Max(best, r*r-byNoise/of)
 			}

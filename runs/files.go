@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/amtrl/amtrl/dataset/table"
 	"github.com/amtrl/amtrl/internal/atomicfile"
@@ -43,15 +44,17 @@ const (
 var ownNames = []string{configFile, epochsFile, evaluationFile, modelFile, relevanceFile, rowsFile, resultFile, resultsFile, summaryFile,
 	timingFile, flagsFile, resultsDir, checkpointDir, modelsDir}
 
-// checkOwn returns an error where a folder without config.json holds other files than those of a run or a sweep. Where a folder has lost
-// config.json, it is written anew.
+// checkOwn returns an error where a folder without config.json holds other files than those of a run or a sweep, hidden ones and logs,
+// which schedulers open before a program starts. Where a folder has lost config.json alone, it is written anew.
 func checkOwn(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	for _, e := range entries {
-		if name := e.Name(); !slices.Contains(ownNames, name) && !atomicfile.IsTemporary(name) {
+		name := e.Name()
+		harmless := strings.HasPrefix(name, ".") || name == "lost+found" || slices.Contains([]string{".log", ".out", ".err"}, filepath.Ext(name))
+		if !harmless && !slices.Contains(ownNames, name) {
 			return text.Mark(fmt.Errorf("%s holds other files, such as %s: expected the folder of a run or sweep, an empty one or none; nothing "+
 				"was written", dir, text.OneLine(name, 80)), ErrOtherSettings)
 		}

@@ -11,7 +11,7 @@ import (
 )
 
 // A folder in which something else is, such as a project of the user's, is refused and stays as it is, by a run, by a sweep and by a look
-// before either. An empty folder is taken, and one that lost config.json.
+// before either. An empty folder is taken, one with logs and hidden files, and one that lost config.json.
 func TestFolderOfOtherFiles(t *testing.T) {
 	dev, id := smallSweep(t)
 	one := id
@@ -33,6 +33,12 @@ func TestFolderOfOtherFiles(t *testing.T) {
 			must.Is(t, err, fs.ErrNotExist, "%s", name)
 		}
 		must.Do(t, do(dir))
+
+		logs := t.TempDir()
+		for _, file := range []string{"slurm-7.out", "run.log", ".gitignore"} {
+			must.Do(t, os.WriteFile(filepath.Join(logs, file), nil, 0o644))
+		}
+		must.Do(t, do(logs))
 
 		other := t.TempDir()
 		must.Do(t, os.WriteFile(filepath.Join(other, "thesis.tex"), nil, 0o644))

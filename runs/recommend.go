@@ -139,7 +139,7 @@ func (r *Result) recommend(few string, by Criterion, of samples) {
 	r.Reason = map[Criterion]string{ByLogLoss: "log-loss of all labels of the target's samples, each left out: ",
 		BySquares: r.Squares() + " of the target's samples, each left out of its head: "}[by] + strings.Join(each, ", ")
 	if by == BySquares && slices.ContainsFunc(r.Methods, MethodResult.statedNested) {
-		r.Reason += "; the stated errors leave it out of the choice of weights too"
+		r.Reason += "; the stated errors leave each sample out of the choice of weights too"
 	}
 	if r.Method(pipeline.Trees) != nil {
 		r.Reason += "; of trees, alone or averaged with others, a fifth of them at a time"
@@ -173,7 +173,8 @@ func (r *Result) recommend(few string, by Criterion, of samples) {
 
 // statedNested reports whether the stated mean squared error is not the one that methods are compared by.
 func (m MethodResult) statedNested() bool {
-	return m.Score.LeaveOneOut && m.Score.Metric == pipeline.MetricMSE && math.Abs(m.Score.Value-m.LeaveOneOut) > 1e-4*m.LeaveOneOut
+	return m.Score.LeaveOneOut && (m.Score.Metric == pipeline.MetricMSE || m.Score.Metric == pipeline.MetricRelative) &&
+		math.Abs(m.Score.Value-m.LeaveOneOut) > 1e-4*m.LeaveOneOut
 }
 
 // first returns the first method that Criterion compares.

@@ -89,7 +89,7 @@ type methodStated struct {
 func (s sites) run(t *testing.T, seed uint64) map[string]methodStated {
 	t.Helper()
 	res, errs := solveFresh(t, s.draw(t, rand.New(rand.NewPCG(seed, 11))), s.samples)
-	must.Hold(t, strings.Contains(res.Reason, "stated errors leave it out of the choice of weights too") == s.numbers,
+	must.Hold(t, strings.Contains(res.Reason, "stated errors leave each sample out of the choice of weights too") == s.numbers,
 		"numbers %v: the reason is %s", s.numbers, res.Reason)
 	out := map[string]methodStated{}
 	for _, m := range res.Methods {

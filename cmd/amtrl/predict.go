@@ -78,7 +78,7 @@ func (o *predictOptions) check() error {
 	if _, err := table.NewWriter(o.also.V, nil); err != nil && o.also.V != "" {
 		return flags.Misuse("--also: %s", err)
 	}
-	if o.also.V != "" && filepath.Clean(o.also.V) == filepath.Clean(o.out.V) {
+	if o.also.V != "" && sameFile(o.also.V, o.out.V) {
 		return flags.Misuse("--also %s is --out: expected another file", o.also.V)
 	}
 	return cmp.Or(o.device.check(), flags.OneOf(o.join, table.JoinRow, table.JoinID), o.output.check())
@@ -202,4 +202,11 @@ func ownFile(data string, files []string) string {
 		}
 	}
 	return ""
+}
+
+// sameFile reports whether two paths are one place.
+func sameFile(a, b string) bool {
+	a, errA := filepath.Abs(a)
+	b, errB := filepath.Abs(b)
+	return cmp.Or(errA, errB) == nil && a == b
 }

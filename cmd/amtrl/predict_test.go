@@ -52,7 +52,8 @@ func TestPredictOnStandardOutput(t *testing.T) {
 	succeed(t, dir, "predict", "run", "fresh.csv", "--out", "once.parquet")
 	must.Equal(t, string(must.Get(os.ReadFile(filepath.Join(dir, "twice.parquet")))(t)),
 		string(must.Get(os.ReadFile(filepath.Join(dir, "once.parquet")))(t)), "two files at once")
-	amtrl(t, dir, "predict", "run", "fresh.csv", "--out", "a.csv", "--also", "./a.csv").Complains(t, 2, "expected another file")
+	amtrl(t, dir, "predict", "run", "fresh.csv", "--out", "a.csv", "--also", filepath.Join(dir, "a.csv")).
+		Complains(t, 2, "expected another file")
 	amtrl(t, dir, "predict", "run", "fresh.csv", "--out", "a.csv", "--also", "a.xls").Complains(t, 2, "--also: a.xls: expected a name")
 	amtrl(t, dir, "predict", "run", "fresh.csv", "--out", "a.csv", "--also", "once.parquet").Complains(t, 1, "once.parquet: expected no such")
 	must.Absent(t, filepath.Join(dir, "a.csv"))
