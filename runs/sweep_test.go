@@ -14,7 +14,6 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
-	"strings"
 	"syscall"
 	"testing"
 
@@ -355,45 +354,6 @@ func TestSweepRefusesOtherWork(t *testing.T) {
 		must.Fail(t, field+" changed", must.Err(Sweep(t.Context(), dev, other, dir, 1, func(SweepStep) {})), field)
 	}
 	foldertest.Equal(t, "after refusals", foldertest.Read(t, dir), want)
-}
-
-func TestUnitNames(t *testing.T) {
-	seen := map[string]Unit{}
-	for _, target := range []string{"glass_blur_2", "a/b", "a%2Fb", "..", "a_seed1", "a", "a b", "ä"} {
-		for _, seed := range []uint64{1, 11, 1 << 63} {
-			for _, budget := range []float64{0, 1, 1e4, 12345.5} {
-				u := Unit{target, seed, budget}
-				name := u.Name()
-				if was, ok := seen[name]; ok {
-					t.Errorf("%+v and %+v share the name %s", was, u, name)
-				}
-				seen[name] = u
-				if filepath.Base(name) != name || !filepath.IsLocal(name) || strings.ContainsAny(name, `/\: `) {
-					t.Errorf("%+v has the name %s", u, name)
-				}
-			}
-		}
-	}
-}
-
-func TestUnitsAreOrdered(t *testing.T) {
-	cfg := smallConfig()
-	id := Identity{Config: cfg, Targets: []string{"b", "a"}, Seeds: []uint64{2, 1}, Budgets: []float64{7, 5}}
-	want := []Unit{{"b", 2, 7}, {"b", 1, 7}, {"b", 2, 5}, {"b", 1, 5}, {"a", 2, 7}, {"a", 1, 7}, {"a", 2, 5}, {"a", 1, 5}}
-	if got := id.Units(); !slices.Equal(got, want) {
-		t.Errorf("%v, want %v", got, want)
-	}
-	if got := id.unitConfig(want[3]); got.Seed != 1 || got.Schedule.Budget != 5 {
-		t.Errorf("the configuration of %+v is %+v", want[3], got)
-	}
-	id.Budgets = nil
-	if got := id.Units(); len(got) != 4 || got[0].Budget != 400 {
-		t.Errorf("without budgets: %v", got)
-	}
-	id.Config.Schedule = pipeline.Schedule{Kind: pipeline.SchedulePaper, Epochs: 4}
-	if got := id.Units(); len(got) != 4 || got[0].Budget != 0 || got[0].Name() != "b_seed2" {
-		t.Errorf("outside the budget schedule: %v", got)
-	}
 }
 
 // Several devices of one model leave the same files as one device.
