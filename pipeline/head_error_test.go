@@ -16,6 +16,17 @@ import (
 	"github.com/amtrl/amtrl/pipeline/internal/linalg"
 )
 
+// ridgeInverse returns (z'z + penalty I)^-1.
+func ridgeInverse(t *testing.T, z *mat.Dense, penalty float64) *mat.Dense {
+	t.Helper()
+	gram, inverse := linalg.Product(mat.DenseCopyOf(z.T()), z), new(mat.Dense)
+	for j := range gram.RawMatrix().Rows {
+		gram.Set(j, j, gram.At(j, j)+penalty)
+	}
+	must.Do(t, inverse.Inverse(gram))
+	return inverse
+}
+
 // The variance of what ridge regressions of noise say in some directions, and their degrees of freedom, are those of the inverse, with more
 // rows than columns or fewer.
 func TestRidgeError(t *testing.T) {
@@ -23,14 +34,10 @@ func TestRidgeError(t *testing.T) {
 	for range 100 {
 		n, k, penalty := 1+rng.IntN(20), 1+rng.IntN(20), rng.ExpFloat64()
 		z, c := mat.NewDense(n, k, normals(rng, n*k)), mat.NewDense(k, 3, normals(rng, k*3))
-		var gram, inverse, hat, of mat.Dense
-		gram.Mul(z.T(), z)
-		for j := range k {
-			gram.Set(j, j, gram.At(j, j)+penalty)
-		}
-		must.Do(t, inverse.Inverse(&gram))
-		hat.Product(z, &inverse, z.T())
-		of.Product(z, &inverse, c)
+		var hat, of mat.Dense
+		a := ridgeInverse(t, z, penalty)
+		hat.Product(z, a, z.T())
+		of.Product(z, a, c)
 		variance, df := ridgeError(z, c, penalty)
 		isNear(t, df, mat.Trace(&hat), 1e-8, "degrees of freedom")
 		closeVectors(t, "variances", variance, linalg.ColumnSquares(&of), 1e-8, 1e-8)
@@ -62,14 +69,10 @@ func TestHeadError(t *testing.T) {
 		for m, source := range round.Sources {
 			for o := range outputs {
 				z, y := known(l.problem.Sources[m].Pool, source, o)
-				var gram, a, hat, cov mat.Dense
-				gram.Mul(z.T(), z)
-				for j := range k {
-					gram.Set(j, j, gram.At(j, j)+penalty)
-				}
-				must.Do(t, a.Inverse(&gram))
-				hat.Product(z, &a, z.T())
-				cov.Product(&a, z.T(), z, &a)
+				var hat, cov mat.Dense
+				a := ridgeInverse(t, z, penalty)
+				hat.Product(z, a, z.T())
+				cov.Product(a, z.T(), z, a)
 				square := l.sigma * l.sigma
 				for i, v := range y {
 					e := v - linalg.Dot(z.RawRowView(i), heads.RawRowView(m*outputs+o))
