@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -14,28 +15,31 @@ import (
 const penaltyFolds = 3
 
 // penaltyOfRows returns the penalty of a [pooledLogistic], of start times a power of ten, at which fits to the rows of other folds make the
-// labels y of rows most likely, by [downhill], and the negative logarithm of their likelihood there. It takes the place of the one that the
-// target's samples choose where these cannot choose, as those of a single class.
+// labels y of rows most likely, by [downhill], and [Problem.unlikely] there. It takes the place of the one that the target's samples choose
+// where these cannot choose, as those of a single class.
 func (l *Learner) penaltyOfRows(ctx context.Context, rows []poolRow, y []float64, group []int, each []float32, rest, start float64,
 	most int) (at, least float64, err error) {
 	tmp := backend.NewScope(l.queue)
 	defer tmp.Close()
 	c := len(group)
-	fold := l.problem.dealRows(rows)
+	groups := l.problem.groupsOfRows(rows)
+	fold := l.problem.dealRows(rows, groups)
 	type part struct {
-		r     *pooledLogistic
-		gram  pooledGram
-		left  *mat.Dense // rows of the fold, and their classes
-		class []int
-		fit   classesFit
+		r      *pooledLogistic
+		gram   pooledGram
+		left   *mat.Dense // rows of the fold, their classes and groups
+		class  []int
+		groups regress.Groups
+		fit    classesFit
 	}
 	var parts []part
 	for k := range penaltyFolds {
 		var kept, left []poolRow
 		var keptY, leftY []float64
+		var at []int
 		for i, row := range rows {
 			if of := y[i*c : (i+1)*c]; fold[i] == k {
-				left, leftY = append(left, row), append(leftY, of...)
+				left, leftY, at = append(left, row), append(leftY, of...), append(at, i)
 			} else {
 				kept, keptY = append(kept, row), append(keptY, of...)
 			}
@@ -49,7 +53,7 @@ func (l *Learner) penaltyOfRows(ctx context.Context, rows []poolRow, y []float64
 		}
 		r.logits.Rest = rest
 		x := mat.NewDense(len(left), len(gram.centre), l.problem.centred(left, gram.centre, each))
-		parts = append(parts, part{r, gram, x, regress.ClassesOf(leftY, c), r.empty()})
+		parts = append(parts, part{r, gram, x, regress.ClassesOf(leftY, c), groups.Some(at), r.empty()})
 	}
 	loss := func(lambda float64) (sum float64, err error) {
 		for k := range parts {
@@ -57,34 +61,49 @@ func (l *Learner) penaltyOfRows(ctx context.Context, rows []poolRow, y []float64
 			if of.fit, err = of.r.fit(ctx, lambda, of.fit); err != nil {
 				return 0, err
 			}
-			sum += l.problem.unlikely(of.r.logits, of.r.say(of.fit, of.gram, of.left).z, of.class, regress.Ungrouped(len(of.class)))
+			sum += l.problem.unlikely(of.r.logits, of.r.say(of.fit, of.gram, of.left).z, of.class, of.groups)
 		}
 		return sum, nil
 	}
 	return downhill(start, most, loss)
 }
 
-// dealRows returns the fold of each row. The rows of a pool are dealt to the folds in turn, in random order, and those of a group to one.
-func (p *Problem) dealRows(rows []poolRow) []int {
+// groupsOfRows returns the groups of rows of several pools.
+func (p *Problem) groupsOfRows(rows []poolRow) regress.Groups {
 	type key struct {
 		pool  int
 		group int32
 	}
-	fold, dealt, of := make([]int, len(rows)), map[int]int{}, map[key]int{} // how many of a pool are dealt, and the fold of each group
-	for _, i := range stream(p.Config.Seed, "penalty", p.TargetName()).Perm(len(rows)) {
-		pool, group := rows[i].pool, int32(-1)
-		if groups := p.Set.Pools[pool].Groups; groups != nil {
-			group = groups[rows[i].row]
+	numbers, known := make([]int32, len(rows)), map[key]int32{}
+	for i, r := range rows {
+		numbers[i] = -1
+		groups := p.Set.Pools[r.pool].Groups
+		if groups == nil || groups[r.row] < 0 {
+			continue
 		}
-		to, known := of[key{pool, group}]
-		if group < 0 || !known {
-			to = dealt[pool] % penaltyFolds
+		of := key{r.pool, groups[r.row]}
+		if _, is := known[of]; !is {
+			known[of] = int32(len(known))
+		}
+		numbers[i] = known[of]
+	}
+	return regress.GroupsOf(numbers)
+}
+
+// dealRows returns the fold of each row. The rows of a pool are dealt to the folds in turn, in random order, and those of a group to one.
+func (p *Problem) dealRows(rows []poolRow, groups regress.Groups) []int {
+	fold, dealt := make([]int, len(rows)), map[int]int{} // how many rows and groups of a pool are dealt
+	of := slices.Repeat([]int{-1}, groups.Count())       // the fold of each group
+	for _, i := range stream(p.Config.Seed, "penalty", p.TargetName()).Perm(len(rows)) {
+		pool, group := rows[i].pool, i
+		if groups.Group != nil {
+			group = groups.Group[i]
+		}
+		if of[group] < 0 {
+			of[group] = dealt[pool] % penaltyFolds
 			dealt[pool]++
 		}
-		if group >= 0 {
-			of[key{pool, group}] = to
-		}
-		fold[i] = to
+		fold[i] = of[group]
 	}
 	return fold
 }

@@ -74,7 +74,7 @@ func TestDealRows(t *testing.T) {
 	}
 	var counts, others [penaltyFolds]int
 	of := map[int32]int{}
-	for i, fold := range p.dealRows(rows) {
+	for i, fold := range p.dealRows(rows, p.groupsOfRows(rows)) {
 		if rows[i].pool == 1 {
 			others[fold]++
 			continue
@@ -89,5 +89,30 @@ func TestDealRows(t *testing.T) {
 	}
 	for _, of := range [][penaltyFolds]int{counts, others} {
 		must.Hold(t, slices.Max(of[:])-slices.Min(of[:]) <= 1, "folds of %v", of)
+	}
+}
+
+// Copies of rows that are named as groups make the labels about as likely as one of each does, whether labels may be wrong or not.
+func TestPenaltyOfCopies(t *testing.T) {
+	set := newcomers(t, testrand.New(t), 5, 3, 3, 0.5)
+	l := learnerOf(t, set, Uniform)
+	p := l.problem
+	group := p.columnGroups()[0]
+	var in Proposal
+	for _, s := range p.Sources {
+		in.Sources = append(in.Sources, upTo(set.Pools[s.Pool].Rows))
+	}
+	rows, y := p.pooledRows(p.LookUp(in).Sources, group, 400)
+	for _, p.Config.Sources = range []string{SourcesPools, SourcesTasks} {
+		var least [2]float64
+		for i, copies := range []int{1, 6} {
+			for _, pool := range set.Pools {
+				if pool.Groups = nil; copies > 1 {
+					pool.Groups = upTo(pool.Rows)
+				}
+			}
+			_, least[i] = must.Get2(l.penaltyOfRows(t.Context(), slices.Repeat(rows, copies), slices.Repeat(y, copies), group, nil, 0, 1, 6))(t)
+		}
+		must.Hold(t, math.Abs(least[1]/least[0]-1) < 0.2, "sources are %s: %g nats, of copies %g", p.Config.Sources, least[0], least[1])
 	}
 }

@@ -13,8 +13,9 @@ import (
 // the rows of all other classes are one class.)
 func (p *Problem) doubtsLabels() bool { return p.Config.Sources == SourcesPools && p.Classifies() }
 
-// unlikely returns the negative log-likelihood of the classes of samples under logits z; samples without a label do not
-// count. Where labels may be wrong, it is the one at the likeliest rate of wrong labels (see [regress.NoiseRate]).
+// unlikely returns the negative log-likelihood of the classes of samples under logits z, times [regress.Groups.Evidence];
+// samples without a label do not count. Where labels may be wrong, it is the one at the likeliest rate of wrong labels (see
+// [regress.NoiseRate]).
 func (p *Problem) unlikely(of regress.Logits, z *mat.Dense, class []int, groups regress.Groups) float64 {
 	var losses []float64
 	var labelled []int
@@ -23,8 +24,9 @@ func (p *Problem) unlikely(of regress.Logits, z *mat.Dense, class []int, groups 
 			labelled, losses = append(labelled, i), append(losses, of.Loss(slices.Clone(z.RawRowView(i)), at))
 		}
 	}
+	evidence := groups.Some(labelled).Evidence()
 	if !p.doubtsLabels() {
-		return floats.Sum(losses)
+		return evidence * floats.Sum(losses)
 	}
 	_, c := z.Dims()
 	_, sum := regress.NoiseRate(func(rate float64) [][]float64 {
@@ -33,6 +35,6 @@ func (p *Problem) unlikely(of regress.Logits, z *mat.Dense, class []int, groups 
 			at[i] = regress.Noisy(v, rate, float64(c)+of.Rest)
 		}
 		return [][]float64{at}
-	}, groups.Some(labelled).Evidence())
+	}, evidence)
 	return sum
 }
