@@ -30,8 +30,14 @@ TEXT ·gemmTileAVX2(SB), $0-88
 	ADDQ   DX, DI
 	MOVQ   bs+40(FP), R8
 	SHLQ   $0x02, R8
+	MOVQ   n+72(FP), R9
+	CMPQ   R9, $0x08
+	JLE    left1
+	MOVQ   m+64(FP), R9
+	CMPQ   R9, $0x03
+	JLE    top2
 
-loop1:
+loop4:
 	VMOVUPS      (CX), Y12
 	VMOVUPS      32(CX), Y13
 	VBROADCASTSS (SI), Y14
@@ -56,7 +62,51 @@ loop1:
 	ADDQ         BX, DI
 	ADDQ         R8, CX
 	DECQ         AX
-	JNE          loop1
+	JNE          loop4
+	JMP          summed3
+
+left1:
+loop5:
+	VMOVUPS      (CX), Y12
+	VBROADCASTSS (SI), Y13
+	VFMADD231PS  Y12, Y13, Y0
+	VBROADCASTSS (SI)(DX*1), Y13
+	VFMADD231PS  Y12, Y13, Y2
+	VBROADCASTSS (SI)(DX*2), Y13
+	VFMADD231PS  Y12, Y13, Y4
+	VBROADCASTSS (DI), Y13
+	VFMADD231PS  Y12, Y13, Y6
+	VBROADCASTSS (DI)(DX*1), Y13
+	VFMADD231PS  Y12, Y13, Y8
+	VBROADCASTSS (DI)(DX*2), Y13
+	VFMADD231PS  Y12, Y13, Y10
+	ADDQ         BX, SI
+	ADDQ         BX, DI
+	ADDQ         R8, CX
+	DECQ         AX
+	JNE          loop5
+	JMP          summed3
+
+top2:
+loop6:
+	VMOVUPS      (CX), Y12
+	VMOVUPS      32(CX), Y13
+	VBROADCASTSS (SI), Y14
+	VFMADD231PS  Y12, Y14, Y0
+	VFMADD231PS  Y13, Y14, Y1
+	VBROADCASTSS (SI)(DX*1), Y14
+	VFMADD231PS  Y12, Y14, Y2
+	VFMADD231PS  Y13, Y14, Y3
+	VBROADCASTSS (SI)(DX*2), Y14
+	VFMADD231PS  Y12, Y14, Y4
+	VFMADD231PS  Y13, Y14, Y5
+	ADDQ         BX, SI
+	ADDQ         BX, DI
+	ADDQ         R8, CX
+	DECQ         AX
+	JNE          loop6
+
+summed3:
 	VBROADCASTSS alpha+80(FP), Y12
 	VMULPS       Y12, Y0, Y0
 	VMULPS       Y12, Y1, Y1
@@ -78,7 +128,7 @@ loop1:
 	SHLQ         $0x02, CX
 	MOVL         beta+84(FP), DX
 	ADDL         DX, DX
-	JE           overwrite2
+	JE           overwrite7
 	VBROADCASTSS beta+84(FP), Y14
 	MOVQ         m+64(FP), DX
 	VMASKMOVPS   (AX), Y12, Y15
@@ -88,7 +138,7 @@ loop1:
 	VFMADD231PS  Y15, Y14, Y1
 	VMASKMOVPS   Y1, Y13, 32(AX)
 	DECQ         DX
-	JE           done3
+	JE           done8
 	ADDQ         CX, AX
 	VMASKMOVPS   (AX), Y12, Y15
 	VFMADD231PS  Y15, Y14, Y2
@@ -97,7 +147,7 @@ loop1:
 	VFMADD231PS  Y15, Y14, Y3
 	VMASKMOVPS   Y3, Y13, 32(AX)
 	DECQ         DX
-	JE           done3
+	JE           done8
 	ADDQ         CX, AX
 	VMASKMOVPS   (AX), Y12, Y15
 	VFMADD231PS  Y15, Y14, Y4
@@ -106,7 +156,7 @@ loop1:
 	VFMADD231PS  Y15, Y14, Y5
 	VMASKMOVPS   Y5, Y13, 32(AX)
 	DECQ         DX
-	JE           done3
+	JE           done8
 	ADDQ         CX, AX
 	VMASKMOVPS   (AX), Y12, Y15
 	VFMADD231PS  Y15, Y14, Y6
@@ -115,7 +165,7 @@ loop1:
 	VFMADD231PS  Y15, Y14, Y7
 	VMASKMOVPS   Y7, Y13, 32(AX)
 	DECQ         DX
-	JE           done3
+	JE           done8
 	ADDQ         CX, AX
 	VMASKMOVPS   (AX), Y12, Y15
 	VFMADD231PS  Y15, Y14, Y8
@@ -124,7 +174,7 @@ loop1:
 	VFMADD231PS  Y15, Y14, Y9
 	VMASKMOVPS   Y9, Y13, 32(AX)
 	DECQ         DX
-	JE           done3
+	JE           done8
 	ADDQ         CX, AX
 	VMASKMOVPS   (AX), Y12, Y15
 	VFMADD231PS  Y15, Y14, Y10
@@ -132,39 +182,39 @@ loop1:
 	VMASKMOVPS   32(AX), Y13, Y15
 	VFMADD231PS  Y15, Y14, Y11
 	VMASKMOVPS   Y11, Y13, 32(AX)
-	JMP          done3
+	JMP          done8
 
-overwrite2:
+overwrite7:
 	MOVQ       m+64(FP), DX
 	VMASKMOVPS Y0, Y12, (AX)
 	VMASKMOVPS Y1, Y13, 32(AX)
 	DECQ       DX
-	JE         done3
+	JE         done8
 	ADDQ       CX, AX
 	VMASKMOVPS Y2, Y12, (AX)
 	VMASKMOVPS Y3, Y13, 32(AX)
 	DECQ       DX
-	JE         done3
+	JE         done8
 	ADDQ       CX, AX
 	VMASKMOVPS Y4, Y12, (AX)
 	VMASKMOVPS Y5, Y13, 32(AX)
 	DECQ       DX
-	JE         done3
+	JE         done8
 	ADDQ       CX, AX
 	VMASKMOVPS Y6, Y12, (AX)
 	VMASKMOVPS Y7, Y13, 32(AX)
 	DECQ       DX
-	JE         done3
+	JE         done8
 	ADDQ       CX, AX
 	VMASKMOVPS Y8, Y12, (AX)
 	VMASKMOVPS Y9, Y13, 32(AX)
 	DECQ       DX
-	JE         done3
+	JE         done8
 	ADDQ       CX, AX
 	VMASKMOVPS Y10, Y12, (AX)
 	VMASKMOVPS Y11, Y13, 32(AX)
 
-done3:
+done8:
 	VZEROUPPER
 	RET
 
@@ -228,8 +278,14 @@ TEXT ·gemmTileAVX512(SB), $0-88
 	ADDQ   DX, R9
 	MOVQ   bs+40(FP), R10
 	SHLQ   $0x02, R10
+	MOVQ   n+72(FP), R11
+	CMPQ   R11, $0x10
+	JLE    left1
+	MOVQ   m+64(FP), R11
+	CMPQ   R11, $0x06
+	JLE    top2
 
-loop1:
+loop4:
 	VMOVUPS      (CX), Z24
 	VMOVUPS      64(CX), Z25
 	VBROADCASTSS (SI), Z26
@@ -274,7 +330,76 @@ loop1:
 	ADDQ         BX, R9
 	ADDQ         R10, CX
 	DECQ         AX
-	JNE          loop1
+	JNE          loop4
+	JMP          summed3
+
+left1:
+loop5:
+	VMOVUPS      (CX), Z24
+	VBROADCASTSS (SI), Z25
+	VFMADD231PS  Z24, Z25, Z0
+	VBROADCASTSS (SI)(DX*1), Z25
+	VFMADD231PS  Z24, Z25, Z2
+	VBROADCASTSS (SI)(DX*2), Z25
+	VFMADD231PS  Z24, Z25, Z4
+	VBROADCASTSS (DI), Z25
+	VFMADD231PS  Z24, Z25, Z6
+	VBROADCASTSS (DI)(DX*1), Z25
+	VFMADD231PS  Z24, Z25, Z8
+	VBROADCASTSS (DI)(DX*2), Z25
+	VFMADD231PS  Z24, Z25, Z10
+	VBROADCASTSS (R8), Z25
+	VFMADD231PS  Z24, Z25, Z12
+	VBROADCASTSS (R8)(DX*1), Z25
+	VFMADD231PS  Z24, Z25, Z14
+	VBROADCASTSS (R8)(DX*2), Z25
+	VFMADD231PS  Z24, Z25, Z16
+	VBROADCASTSS (R9), Z25
+	VFMADD231PS  Z24, Z25, Z18
+	VBROADCASTSS (R9)(DX*1), Z25
+	VFMADD231PS  Z24, Z25, Z20
+	VBROADCASTSS (R9)(DX*2), Z25
+	VFMADD231PS  Z24, Z25, Z22
+	ADDQ         BX, SI
+	ADDQ         BX, DI
+	ADDQ         BX, R8
+	ADDQ         BX, R9
+	ADDQ         R10, CX
+	DECQ         AX
+	JNE          loop5
+	JMP          summed3
+
+top2:
+loop6:
+	VMOVUPS      (CX), Z24
+	VMOVUPS      64(CX), Z25
+	VBROADCASTSS (SI), Z26
+	VFMADD231PS  Z24, Z26, Z0
+	VFMADD231PS  Z25, Z26, Z1
+	VBROADCASTSS (SI)(DX*1), Z26
+	VFMADD231PS  Z24, Z26, Z2
+	VFMADD231PS  Z25, Z26, Z3
+	VBROADCASTSS (SI)(DX*2), Z26
+	VFMADD231PS  Z24, Z26, Z4
+	VFMADD231PS  Z25, Z26, Z5
+	VBROADCASTSS (DI), Z26
+	VFMADD231PS  Z24, Z26, Z6
+	VFMADD231PS  Z25, Z26, Z7
+	VBROADCASTSS (DI)(DX*1), Z26
+	VFMADD231PS  Z24, Z26, Z8
+	VFMADD231PS  Z25, Z26, Z9
+	VBROADCASTSS (DI)(DX*2), Z26
+	VFMADD231PS  Z24, Z26, Z10
+	VFMADD231PS  Z25, Z26, Z11
+	ADDQ         BX, SI
+	ADDQ         BX, DI
+	ADDQ         BX, R8
+	ADDQ         BX, R9
+	ADDQ         R10, CX
+	DECQ         AX
+	JNE          loop6
+
+summed3:
 	VBROADCASTSS alpha+80(FP), Z24
 	VMULPS       Z24, Z0, Z0
 	VMULPS       Z24, Z1, Z1
@@ -311,7 +436,7 @@ loop1:
 	SHLQ         $0x02, CX
 	MOVL         beta+84(FP), DX
 	ADDL         DX, DX
-	JE           overwrite2
+	JE           overwrite7
 	VBROADCASTSS beta+84(FP), Z24
 	MOVQ         m+64(FP), DX
 	VMOVUPS.Z    (AX), K1, Z25
@@ -321,7 +446,7 @@ loop1:
 	VFMADD231PS  Z25, Z24, Z1
 	VMOVUPS      Z1, K2, 64(AX)
 	DECQ         DX
-	JE           done3
+	JE           done8
 	ADDQ         CX, AX
 	VMOVUPS.Z    (AX), K1, Z25
 	VFMADD231PS  Z25, Z24, Z2
@@ -330,7 +455,7 @@ loop1:
 	VFMADD231PS  Z25, Z24, Z3
 	VMOVUPS      Z3, K2, 64(AX)
 	DECQ         DX
-	JE           done3
+	JE           done8
 	ADDQ         CX, AX
 	VMOVUPS.Z    (AX), K1, Z25
 	VFMADD231PS  Z25, Z24, Z4
@@ -339,7 +464,7 @@ loop1:
 	VFMADD231PS  Z25, Z24, Z5
 	VMOVUPS      Z5, K2, 64(AX)
 	DECQ         DX
-	JE           done3
+	JE           done8
 	ADDQ         CX, AX
 	VMOVUPS.Z    (AX), K1, Z25
 	VFMADD231PS  Z25, Z24, Z6
@@ -348,7 +473,7 @@ loop1:
 	VFMADD231PS  Z25, Z24, Z7
 	VMOVUPS      Z7, K2, 64(AX)
 	DECQ         DX
-	JE           done3
+	JE           done8
 	ADDQ         CX, AX
 	VMOVUPS.Z    (AX), K1, Z25
 	VFMADD231PS  Z25, Z24, Z8
@@ -357,7 +482,7 @@ loop1:
 	VFMADD231PS  Z25, Z24, Z9
 	VMOVUPS      Z9, K2, 64(AX)
 	DECQ         DX
-	JE           done3
+	JE           done8
 	ADDQ         CX, AX
 	VMOVUPS.Z    (AX), K1, Z25
 	VFMADD231PS  Z25, Z24, Z10
@@ -366,7 +491,7 @@ loop1:
 	VFMADD231PS  Z25, Z24, Z11
 	VMOVUPS      Z11, K2, 64(AX)
 	DECQ         DX
-	JE           done3
+	JE           done8
 	ADDQ         CX, AX
 	VMOVUPS.Z    (AX), K1, Z25
 	VFMADD231PS  Z25, Z24, Z12
@@ -375,7 +500,7 @@ loop1:
 	VFMADD231PS  Z25, Z24, Z13
 	VMOVUPS      Z13, K2, 64(AX)
 	DECQ         DX
-	JE           done3
+	JE           done8
 	ADDQ         CX, AX
 	VMOVUPS.Z    (AX), K1, Z25
 	VFMADD231PS  Z25, Z24, Z14
@@ -384,7 +509,7 @@ loop1:
 	VFMADD231PS  Z25, Z24, Z15
 	VMOVUPS      Z15, K2, 64(AX)
 	DECQ         DX
-	JE           done3
+	JE           done8
 	ADDQ         CX, AX
 	VMOVUPS.Z    (AX), K1, Z25
 	VFMADD231PS  Z25, Z24, Z16
@@ -393,7 +518,7 @@ loop1:
 	VFMADD231PS  Z25, Z24, Z17
 	VMOVUPS      Z17, K2, 64(AX)
 	DECQ         DX
-	JE           done3
+	JE           done8
 	ADDQ         CX, AX
 	VMOVUPS.Z    (AX), K1, Z25
 	VFMADD231PS  Z25, Z24, Z18
@@ -402,7 +527,7 @@ loop1:
 	VFMADD231PS  Z25, Z24, Z19
 	VMOVUPS      Z19, K2, 64(AX)
 	DECQ         DX
-	JE           done3
+	JE           done8
 	ADDQ         CX, AX
 	VMOVUPS.Z    (AX), K1, Z25
 	VFMADD231PS  Z25, Z24, Z20
@@ -411,7 +536,7 @@ loop1:
 	VFMADD231PS  Z25, Z24, Z21
 	VMOVUPS      Z21, K2, 64(AX)
 	DECQ         DX
-	JE           done3
+	JE           done8
 	ADDQ         CX, AX
 	VMOVUPS.Z    (AX), K1, Z25
 	VFMADD231PS  Z25, Z24, Z22
@@ -419,68 +544,68 @@ loop1:
 	VMOVUPS.Z    64(AX), K2, Z25
 	VFMADD231PS  Z25, Z24, Z23
 	VMOVUPS      Z23, K2, 64(AX)
-	JMP          done3
+	JMP          done8
 
-overwrite2:
+overwrite7:
 	MOVQ    m+64(FP), DX
 	VMOVUPS Z0, K1, (AX)
 	VMOVUPS Z1, K2, 64(AX)
 	DECQ    DX
-	JE      done3
+	JE      done8
 	ADDQ    CX, AX
 	VMOVUPS Z2, K1, (AX)
 	VMOVUPS Z3, K2, 64(AX)
 	DECQ    DX
-	JE      done3
+	JE      done8
 	ADDQ    CX, AX
 	VMOVUPS Z4, K1, (AX)
 	VMOVUPS Z5, K2, 64(AX)
 	DECQ    DX
-	JE      done3
+	JE      done8
 	ADDQ    CX, AX
 	VMOVUPS Z6, K1, (AX)
 	VMOVUPS Z7, K2, 64(AX)
 	DECQ    DX
-	JE      done3
+	JE      done8
 	ADDQ    CX, AX
 	VMOVUPS Z8, K1, (AX)
 	VMOVUPS Z9, K2, 64(AX)
 	DECQ    DX
-	JE      done3
+	JE      done8
 	ADDQ    CX, AX
 	VMOVUPS Z10, K1, (AX)
 	VMOVUPS Z11, K2, 64(AX)
 	DECQ    DX
-	JE      done3
+	JE      done8
 	ADDQ    CX, AX
 	VMOVUPS Z12, K1, (AX)
 	VMOVUPS Z13, K2, 64(AX)
 	DECQ    DX
-	JE      done3
+	JE      done8
 	ADDQ    CX, AX
 	VMOVUPS Z14, K1, (AX)
 	VMOVUPS Z15, K2, 64(AX)
 	DECQ    DX
-	JE      done3
+	JE      done8
 	ADDQ    CX, AX
 	VMOVUPS Z16, K1, (AX)
 	VMOVUPS Z17, K2, 64(AX)
 	DECQ    DX
-	JE      done3
+	JE      done8
 	ADDQ    CX, AX
 	VMOVUPS Z18, K1, (AX)
 	VMOVUPS Z19, K2, 64(AX)
 	DECQ    DX
-	JE      done3
+	JE      done8
 	ADDQ    CX, AX
 	VMOVUPS Z20, K1, (AX)
 	VMOVUPS Z21, K2, 64(AX)
 	DECQ    DX
-	JE      done3
+	JE      done8
 	ADDQ    CX, AX
 	VMOVUPS Z22, K1, (AX)
 	VMOVUPS Z23, K2, 64(AX)
 
-done3:
+done8:
 	VZEROUPPER
 	RET

@@ -34,22 +34,39 @@ func gemmTile(a *asm) {
 	k, b, bases, rs, cs := a.tileOperands(rows, 2)
 	bs := a.param("bs")
 	a.SHLQ(Imm(2), bs)
-	loop := a.label("loop")
-	a.Label(loop)
-	b0, b1, av := a.vec(), a.vec(), a.vec()
-	a.VMOVUPS(Mem{Base: b}, b0)
-	a.VMOVUPS(Mem{Base: b, Disp: a.width * 4}, b1)
-	for i, r := range acc {
-		a.VBROADCASTSS(ofRow(bases, rs, i), av)
-		a.VFMADD231PS(b0, av, r[0])
-		a.VFMADD231PS(b1, av, r[1])
+	sum := func(acc [][2]reg.VecVirtual, halves int) {
+		loop, bv, av := a.label("loop"), a.vecs(halves), a.vec()
+		a.Label(loop)
+		for h, v := range bv {
+			a.VMOVUPS(Mem{Base: b, Disp: h * a.width * 4}, v)
+		}
+		for i, r := range acc {
+			a.VBROADCASTSS(ofRow(bases, rs, i), av)
+			for h, v := range bv {
+				a.VFMADD231PS(v, av, r[h])
+			}
+		}
+		for _, p := range bases {
+			a.ADDQ(cs, p)
+		}
+		a.ADDQ(bs, b)
+		a.DECQ(k)
+		a.JNE(LabelRef(loop))
 	}
-	for _, p := range bases {
-		a.ADDQ(cs, p)
-	}
-	a.ADDQ(bs, b)
-	a.DECQ(k)
-	a.JNE(LabelRef(loop))
+	// Where C has few rows or columns in all, most of each tile would be empty.
+	left, top, summed := a.label("left"), a.label("top"), a.label("summed")
+	a.CMPQ(a.param("n"), Imm(uint64(a.width)))
+	a.JLE(LabelRef(left))
+	a.CMPQ(a.param("m"), Imm(uint64(rows/2)))
+	a.JLE(LabelRef(top))
+	sum(acc, 2)
+	a.JMP(LabelRef(summed))
+	a.Label(left)
+	sum(acc, 1)
+	a.JMP(LabelRef(summed))
+	a.Label(top)
+	sum(acc[:rows/2], 2)
+	a.Label(summed)
 
 	alpha := a.vec()
 	a.VBROADCASTSS(a.addr("alpha"), alpha)
