@@ -14,12 +14,13 @@ import (
 )
 
 const (
-	// treeCells is the largest number of cells times outputs of the sources' rows that trees are fitted to, with at least
-	// treeLeast rows, and treeRowsMost the largest number of these rows. A round with more leaves out rows that its sources
-	// gave last.
-	treeCells    = 400_000
-	treeLeast    = 1000
+	// treeLeast and treeRowsMost are the least and the largest number of the sources' rows that trees are fitted to, and
+	// between these there are as many as have [boost.Cells] cells times outputs. A round with more leaves out rows that its
+	// sources gave last.
+	treeLeast    = 2000
 	treeRowsMost = 20_000
+	// treeColumns is the largest number of columns times outputs with which trees are fitted by default.
+	treeColumns = 8192
 	// treeOutputs is the largest number of columns of numbers and of classes that trees are fitted for: each has trees of
 	// its own.
 	treeOutputs = 32
@@ -39,10 +40,10 @@ func countOutputs(set *dataset.Set) int {
 	return len(outputs)
 }
 
-// suitsTrees reports whether a table is narrow enough for trees by default, so that they learn from treeLeast rows.
+// suitsTrees reports whether a table is narrow enough for trees by default.
 func suitsTrees(set *dataset.Set) bool {
 	n := countOutputs(set)
-	return n <= treeOutputs && treeLeast*n*ownColumns(set) <= treeCells
+	return n <= treeOutputs && n*ownColumns(set) <= treeColumns
 }
 
 // checkTrees returns an error where Trees cannot be fitted.
@@ -192,7 +193,7 @@ func (p *Problem) treeRows(in Round, group []int) *treeRows {
 	for _, r := range rows {
 		counts[at[r.pool]]++
 	}
-	rows, y = firstRows(rows, y, c, counts, p.SourceNames(), min(treeRowsMost, max(treeLeast, treeCells/(d*c))))
+	rows, y = firstRows(rows, y, c, counts, p.SourceNames(), min(treeRowsMost, max(treeLeast, boost.Cells/(d*c))))
 	t.first = len(rows)
 	for i, r := range rows {
 		t.sources[at[r.pool]] = append(t.sources[at[r.pool]], int32(i))

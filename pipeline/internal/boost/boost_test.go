@@ -129,6 +129,7 @@ func TestTreeIsGreedy(t *testing.T) {
 		x, y := table(rng, n, d, 1, Numbers)
 		c := NewColumns(x, d)
 		b := newBooster(c, y, y, 1, Numbers, upTo(n), nil)
+		b.tried = b.some[0].next()
 		for i := range n {
 			b.gradient[i], b.curvature[i] = -y[i], 0.1+rng.Float64()
 		}

@@ -24,9 +24,10 @@ const (
 )
 
 // Fit fits a forest to some rows of c, with labels y: for each row of c a number for each output, 0 or 1 for Classes.
-// Outputs are one group. start holds what is predicted for each row without a tree: numbers, logits of one class or, of
-// several, multinomial logits. The forest, whose Start is 0, has StageTrees trees for each output and stage. Columns may
-// serve several goroutines. Once ctx is done, the error is that of ctx.
+// Outputs are one group. Where rows have more than Cells cells times outputs, each tree tries some columns (see
+// [some]). start holds what is predicted for each row without a tree: numbers, logits of one class or, of several,
+// multinomial logits. The forest, whose Start is 0, has StageTrees trees for each output and stage. Columns may serve
+// several goroutines. Once ctx is done, the error is that of ctx.
 func Fit(ctx context.Context, c *Columns, y, start []float64, outputs int, kind Kind, rows []int32, stages int) (*Forest, error) {
 	b := newBooster(c, y, start, outputs, kind, rows, nil)
 	d := len(c.bins)
@@ -76,12 +77,17 @@ type booster struct {
 	rows    []int32   // that are fitted
 	left    []int     // that are predicted
 	order   []int32   // what a tree makes of them
+	some    []*some   // the columns that the trees of each output try
 	likely  []float64 // probabilities of classes
 }
 
 func newBooster(c *Columns, y, start []float64, outputs int, kind Kind, rows []int32, left []int) *booster {
-	return &booster{grower: grower{columns: c, gradient: make([]float64, c.rows), curvature: make([]float64, c.rows)}, y: y,
+	b := &booster{grower: grower{columns: c, gradient: make([]float64, c.rows), curvature: make([]float64, c.rows)}, y: y,
 		outputs: outputs, kind: kind, said: slices.Clone(start), rows: rows, left: left}
+	for k := range outputs {
+		b.some = append(b.some, newSome(len(c.bins), len(rows)*outputs, k))
+	}
+	return b
 }
 
 // step adds a tree for each output, all of which are fitted to the same predictions, and returns them.
@@ -96,8 +102,10 @@ func (b *booster) step() (trees []grown) {
 			}
 		}
 		b.order = append(b.order[:0], b.rows...)
+		b.tried = b.some[k].next()
 		t := b.grow(b.order, rate)
 		t.Output = k
+		b.some[k].add(t)
 		for _, l := range t.leaves {
 			value := float64(t.Nodes[l.node].Value)
 			for _, i := range l.rows {

@@ -43,8 +43,8 @@ func (s sums) less(o sums) sums {
 // gain is twice the decrease of the second-order loss, with its penalty, by a value of the rows' own.
 func (s sums) gain() float64 { return s.gradient * s.gradient / (s.curvature + shrinkage) }
 
-// leaf is a leaf that may be split: its node, its rows, their sums by column and bin, and the best split, with which the
-// loss decreases by half of gain.
+// leaf is a leaf that may be split: its node, its rows, their sums by column that is tried and bin, and the best split, with
+// which the loss decreases by half of gain.
 type leaf struct {
 	node   int
 	rows   []int32
@@ -61,6 +61,7 @@ type slope struct{ gradient, curvature float64 }
 // grower grows trees on some rows of columns.
 type grower struct {
 	columns             *Columns
+	tried               []int     // the columns that the next tree may split, ascending
 	gradient, curvature []float64 // of each row of the columns
 	slopes              []slope   // of the rows of a leaf, in their order, which are read for each column
 	spare               []int32
@@ -77,8 +78,8 @@ func (g *grower) grow(rows []int32, rate float64) grown {
 		root.all.curvature += g.curvature[i]
 	}
 	root.all.rows = len(rows)
-	g.count(root)
-	root.choose(g.columns)
+	g.add(root.bins, rows, 1)
+	root.choose(g.columns, g.tried)
 	t := grown{Tree{Nodes: []Node{{}}}, []uint8{0}, []float64{0}, []*leaf{root}}
 	for len(t.leaves) < maxLeaves {
 		best := t.leaves[0]
@@ -114,45 +115,46 @@ func (g *grower) newBins() [][maxBins]sums {
 		clear(bins)
 		return bins
 	}
-	return make([][maxBins]sums, len(g.columns.bins))
+	return make([][maxBins]sums, len(g.tried))
 }
 
-// count sums the rows of a leaf by column and bin.
-func (g *grower) count(l *leaf) {
+// add adds rows to sums by column and bin, or where sign is -1 takes them away.
+func (g *grower) add(bins [][maxBins]sums, rows []int32, sign int) {
 	g.slopes = g.slopes[:0]
-	for _, i := range l.rows {
-		g.slopes = append(g.slopes, slope{g.gradient[i], g.curvature[i]})
+	for _, i := range rows {
+		g.slopes = append(g.slopes, slope{float64(sign) * g.gradient[i], float64(sign) * g.curvature[i]})
 	}
-	for j := 0; j < len(l.bins); j += 2 { // two columns at a time, whose sums do not wait for each other
-		other := min(j+1, len(l.bins)-1)
-		of, and, bins, more, slopes := g.columns.bins[j], g.columns.bins[other], &l.bins[j], &l.bins[other], g.slopes[:len(l.rows)]
+	for j := 0; j < len(bins); j += 2 { // two columns at a time, whose sums do not wait for each other
+		other := min(j+1, len(bins)-1)
+		of, and := g.columns.bins[g.tried[j]], g.columns.bins[g.tried[other]]
+		bins, more, slopes := &bins[j], &bins[other], g.slopes[:len(rows)]
 		if other == j { // the last of an odd number
 			more = &g.unread
 		}
-		for k, i := range l.rows {
+		for k, i := range rows {
 			at := &slopes[k]
 			s, t := &bins[of[i]%maxBins], &more[and[i]%maxBins]
 			s.gradient += at.gradient
 			s.curvature += at.curvature
-			s.rows++
+			s.rows += sign
 			t.gradient += at.gradient
 			t.curvature += at.curvature
-			t.rows++
+			t.rows += sign
 		}
 	}
 }
 
 // choose finds the best split of a leaf. Of equal splits it takes that of the first column and bin.
-func (l *leaf) choose(c *Columns) {
+func (l *leaf) choose(c *Columns, tried []int) {
 	l.gain = 0
 	if l.all.rows < 2*LeastRows {
 		return
 	}
 	whole := l.all.gain()
-	for j := range l.bins {
+	for k, j := range tried {
 		low := sums{}
 		for b := range c.cuts[j] {
-			s := &l.bins[j][b]
+			s := &l.bins[k][b]
 			low.gradient += s.gradient
 			low.curvature += s.curvature
 			low.rows += s.rows
@@ -171,8 +173,8 @@ func (l *leaf) choose(c *Columns) {
 	}
 }
 
-// split divides a leaf. The smaller part is counted, unless neither part will be split; the larger has what is left of the
-// sums.
+// split divides a leaf. The larger part has what the smaller leaves of the sums, which are added up for a part that may be
+// split.
 func (g *grower) split(l *leaf, last bool) (low, high *leaf) {
 	of, n := g.columns.bins[l.column], 0
 	g.spare = g.spare[:0]
@@ -199,14 +201,18 @@ func (g *grower) split(l *leaf, last bool) (low, high *leaf) {
 	if last || len(large.rows) < 2*LeastRows {
 		return low, high
 	}
-	small.bins = g.newBins()
-	g.count(small)
-	for j := range large.bins {
-		for b := range large.bins[j] {
-			large.bins[j][b] = large.bins[j][b].less(small.bins[j][b])
+	if len(small.rows) < 2*LeastRows {
+		g.add(large.bins, small.rows, -1)
+	} else {
+		small.bins = g.newBins()
+		g.add(small.bins, small.rows, 1)
+		for j := range large.bins {
+			for b := range large.bins[j] {
+				large.bins[j][b] = large.bins[j][b].less(small.bins[j][b])
+			}
 		}
+		small.choose(g.columns, g.tried)
 	}
-	small.choose(g.columns)
-	large.choose(g.columns)
+	large.choose(g.columns, g.tried)
 	return low, high
 }
