@@ -60,15 +60,18 @@ func (u usual) kept(values []float64, centre float64) string {
 	return fmt.Sprintf("half of all are within %.2g of %.6g", within, readable(median, 1e3*within)+0)
 }
 
-// labelNumbers returns the columns of numeric labels in their order, and the labels of each column over all tasks.
-func (s *Set) labelNumbers() (columns []string, values map[string][]float64) {
+// labelNumbers returns the columns of numeric labels in their order, and the labels of each column over all tasks but those of sources in
+// another unit.
+func (s *Set) labelNumbers(units []labelUnit) (columns []string, values map[string][]float64) {
 	values = map[string][]float64{}
 	for i := range s.Tasks {
 		t := &s.Tasks[i]
 		if _, known := values[t.Output.Name]; !known {
 			columns = append(columns, t.Output.Name)
 		}
-		values[t.Output.Name] = append(values[t.Output.Name], t.numbers()...)
+		if !isIn(units, t) {
+			values[t.Output.Name] = append(values[t.Output.Name], t.numbers()...)
+		}
 	}
 	return columns, values
 }
@@ -106,8 +109,7 @@ func (s *Set) farLabels(columns []string, values map[string][]float64, units []l
 		}
 		for i := range s.Tasks {
 			t := &s.Tasks[i]
-			other := slices.ContainsFunc(units, func(u labelUnit) bool { return u.column == column && u.pool == t.Pool })
-			if t.Output.Name != column || other {
+			if t.Output.Name != column || isIn(units, t) {
 				continue
 			}
 			far, around, from, to := t.outside(u), "all", u.q1, u.q3

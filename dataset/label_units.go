@@ -12,8 +12,10 @@ import (
 // The labels of a source are probably in another unit where their interquartile range differs from the typical source's by a factor of
 // otherUnits or more, in either direction. Since sources differ in size too, the logarithm of the factor must also be at least unitsFar
 // times the spread of these logarithms over all sources, which is 1.48 times the median of their magnitudes. Where hardly a label is below
-// 0, the source's median must differ by the same factor, up to a factor of unitsApart. Fewer than unitsLeast sources do not show what is
-// typical, nor do sources of which more than one in unitsOften differ.
+// 0, the source's median must differ by the same factor, up to a factor of unitsApart. A unit may also be another function of the usual
+// one, such as a concentration of its logarithm: so a source is in another unit too where nine of ten of its labels cover otherUnits
+// times as much as those of the typical source, which must be as far, and three quarters of them lie beyond the latter, on one side.
+// Fewer than unitsLeast sources do not show what is typical, nor do sources of which more than one in unitsOften differ.
 const (
 	unitsApart = 3
 	unitsFar   = 3.5
@@ -25,7 +27,7 @@ const (
 type OtherUnit struct {
 	// Source is the index of the source.
 	Source int
-	// Low and High are the quartiles of its numbers, UsualLow and UsualHigh those of the typical source.
+	// Low and High are the 0.05 and 0.95 quantiles of its numbers, UsualLow and UsualHigh those of the typical source.
 	Low, High, UsualLow, UsualHigh float64
 }
 
@@ -46,12 +48,12 @@ func OtherUnits(numbers [][]float64) (out []OtherUnit) {
 		}
 		y := slices.Sorted(slices.Values(of))
 		below, _ := slices.BinarySearch(y, 0)
-		all = append(all, ofUnits{i, quantile(y, 0.25), quantile(y, 0.5), quantile(y, 0.75)})
+		all = append(all, ofUnits{i, quantile(y, 0.05), quantile(y, 0.25), quantile(y, 0.5), quantile(y, 0.75), quantile(y, 0.95)})
 		negative, n = negative+below, n+len(y)
 	}
 	odd, usual := oddUnits(all, 50*negative <= n)
 	for _, u := range odd {
-		out = append(out, OtherUnit{u.source, u.q1, u.q3, usual.q1, usual.q3})
+		out = append(out, OtherUnit{u.source, u.low, u.high, usual.low, usual.high})
 	}
 	return out
 }
@@ -63,13 +65,20 @@ type labelUnit struct {
 	found  string
 }
 
-// ofUnits holds the quartiles of the labels of a source.
+// isIn reports whether the labels of a task are of a source in another unit.
+func isIn(units []labelUnit, t *Task) bool {
+	return slices.ContainsFunc(units, func(u labelUnit) bool { return u.column == t.Output.Name && u.pool == t.Pool })
+}
+
+// ofUnits holds quartiles of the labels of a source, and their 0.05 and 0.95 quantiles.
 type ofUnits struct {
-	source     int
-	q1, q2, q3 float64
+	source                int
+	low, q1, q2, q3, high float64
 }
 
 func (u ofUnits) half() float64 { return u.q3 - u.q1 }
+
+func (u ofUnits) most() float64 { return u.high - u.low }
 
 // labelUnits lists the sources whose labels are probably in another unit. It passes over columns of logarithms: there a unit is an offset,
 // which each source's intercept takes up.
@@ -95,7 +104,7 @@ func (s *Set) otherLabelUnits(column string) (out []labelUnit) {
 		of += " of " + text.OneLine(column, 80)
 	}
 	for _, u := range OtherUnits(numbers) {
-		out = append(out, labelUnit{column, pools[u.Source], fmt.Sprintf("half of the %s are %s", of, u)})
+		out = append(out, labelUnit{column, pools[u.Source], fmt.Sprintf("nine of ten %s are %s", of, u)})
 	}
 	return out
 }
@@ -106,18 +115,30 @@ func oddUnits(all []ofUnits, positive bool) (odd []ofUnits, usual ofUnits) {
 	if len(all) < unitsLeast {
 		return nil, usual
 	}
-	sorted := slices.SortedStableFunc(slices.Values(all), func(a, b ofUnits) int { return cmp.Compare(a.half(), b.half()) })
-	usual = sorted[(len(all)-1)/2]
-	var medians, apart []float64
+	// middle returns the typical source by a range, and how far the logarithm of another's may be from that of its range.
+	middle := func(of func(ofUnits) float64) (usual ofUnits, far float64) {
+		sorted := slices.SortedStableFunc(slices.Values(all), func(a, b ofUnits) int { return cmp.Compare(of(a), of(b)) })
+		usual = sorted[(len(all)-1)/2]
+		var apart []float64
+		for _, u := range all {
+			apart = append(apart, math.Abs(math.Log(of(u)/of(usual))))
+		}
+		slices.Sort(apart)
+		return usual, max(math.Log(otherUnits), unitsFar*1.48*quantile(apart, 0.5))
+	}
+	ofHalf, far := middle(ofUnits.half)
+	usual, wide := middle(ofUnits.most)
+	var medians []float64
 	for _, u := range all {
-		medians, apart = append(medians, u.q2), append(apart, math.Abs(math.Log(u.half()/usual.half())))
+		medians = append(medians, u.q2)
 	}
 	slices.Sort(medians)
-	slices.Sort(apart)
-	far := max(math.Log(otherUnits), unitsFar*1.48*quantile(apart, 0.5))
+	median := quantile(medians, 0.5)
 	for _, u := range all {
-		r, ofMedian := math.Log(u.half()/usual.half()), math.Log(u.q2/quantile(medians, 0.5))
-		if math.Abs(r) >= far && !math.IsInf(r, 0) && (!positive || math.Abs(r-ofMedian) <= math.Log(unitsApart)) {
+		r, ofMedian := math.Log(u.half()/ofHalf.half()), math.Log(u.q2/median)
+		scaled := math.Abs(r) >= far && !math.IsInf(r, 0) && (!positive || math.Abs(r-ofMedian) <= math.Log(unitsApart))
+		most, beyond := math.Log(u.most()/usual.most()), u.q1 > usual.high || u.q3 < usual.low
+		if scaled || beyond && most >= wide && !math.IsInf(most, 0) {
 			odd = append(odd, u)
 		}
 	}
@@ -129,7 +150,8 @@ func oddUnits(all []ofUnits, positive bool) (odd []ofUnits, usual ofUnits) {
 
 // oddity returns the oddity of the source.
 func (u labelUnit) oddity(s *Set) Oddity {
-	p, advice := s.Pools[u.pool], "squared errors are of the larger ones: bring them to the units of the other sources"
+	p := s.Pools[u.pool]
+	advice := "squared errors are of the larger ones, and a run learns them in units of their own: bring them to the unit of the other sources"
 	if !p.Target {
 		advice += ", or exclude this one"
 	}

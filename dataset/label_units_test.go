@@ -57,6 +57,24 @@ func TestLabelUnits(t *testing.T) {
 				return 1000 * math.Exp(0.01*rng.NormFloat64()+0.4*size*rng.NormFloat64())
 			}
 		}, ""},
+		"logarithms": {[]float64{1, 1, 2, 1, 1, 1}, func(rng *rand.Rand) func(float64) float64 {
+			return func(size float64) float64 {
+				if y := 6 + 1.2*rng.NormFloat64(); size == 1 {
+					return y
+				} else {
+					return math.Pow(10, 9-y)
+				}
+			}
+		}, "c"},
+		"part of a hundred": {[]float64{1, 2, 1, 1, 1, 1}, func(rng *rand.Rand) func(float64) float64 {
+			return func(size float64) float64 {
+				if y := 6.5 + rng.NormFloat64(); size == 1 {
+					return y
+				} else {
+					return 100 / (1 + math.Pow(10, 6-y))
+				}
+			}
+		}, "b"},
 		"noisier":  {[]float64{1, 1, 1, 1, 1}, noisier, ""},
 		"the same": {[]float64{1, 1, 1, 1, 1}, func(*rand.Rand) func(float64) float64 { return func(float64) float64 { return 3 } }, ""},
 	} {
@@ -67,7 +85,7 @@ func TestLabelUnits(t *testing.T) {
 			for _, o := range odd {
 				if strings.Contains(o.Found, "typical source") {
 					found = append(found, o.Pool)
-					must.Hold(t, strings.HasPrefix(o.Found, "half of the labels of sales are from "), "%s: %s", name, o.Found)
+					must.Hold(t, strings.HasPrefix(o.Found, "nine of ten labels of sales are from "), "%s: %s", name, o.Found)
 				}
 				twice := o.Pool == c.want && strings.Contains(o.Found, "far from the others")
 				must.Hold(t, !twice, "%s, %s: %+v", name, what, o)

@@ -12,6 +12,7 @@
 //	labels.go      labelled rows, by column and output
 //	units.go       the units of features and labels; scaling.go chooses those of features,
 //	               derived.go those of features computed from others
+//	unlike_labels.go brings numbers of sources in another unit to that of most
 //	centring.go    what is subtracted from the rows of each source; centring_levels.go decides whether anything is
 //
 // A round:

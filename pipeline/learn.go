@@ -132,6 +132,7 @@ func (l *Learner) learn(ctx context.Context, st State, in Round) (Epoch, error) 
 	l.measured, l.relevance, l.forest, l.treeParts = measured{}, nil, nil, nil
 	last, before := p.before(st, in.Epoch)
 	rec := newEpoch(in, before, p.Costs)
+	in = p.alike(in)
 	if err := l.centre(&rec, in, st.Epochs); err != nil {
 		return rec, err
 	}

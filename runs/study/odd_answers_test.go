@@ -85,7 +85,7 @@ func TestOddAnswersAreNamed(t *testing.T) {
 			must.Equal(t, len(units), len(c.units), "%s: %s names units %v", what, by, units)
 			for _, u := range units {
 				must.Hold(t, u.Source == c.units && u.Column == "label" && u.Low > 500*u.UsualLow && u.High > u.Low, "%s: %+v", what, u)
-				must.Hold(t, strings.HasPrefix(u.String(), "half of the labels of label in c are from "), "%s", u)
+				must.Hold(t, strings.HasPrefix(u.String(), "nine of ten labels of label in c are from "), "%s", u)
 			}
 		}
 		told := must.Get(f.TellAnswers(t.Context(), answers, TellOptions{}))(t)

@@ -35,7 +35,7 @@ func namesOf(far []FarLabel) (names []string) {
 type OtherUnit struct {
 	Source string `json:"source"`
 	Column string `json:"column"`
-	// Low and High are the quartiles of its labels, UsualLow and UsualHigh those of the labels of the typical source.
+	// Low and High are the 0.05 and 0.95 quantiles of its labels, UsualLow and UsualHigh those of the labels of the typical source.
 	Low       float64 `json:"low"`
 	High      float64 `json:"high"`
 	UsualLow  float64 `json:"usual_low"`
@@ -44,7 +44,7 @@ type OtherUnit struct {
 
 // String says what the labels are.
 func (u OtherUnit) String() string {
-	return fmt.Sprintf("half of the labels of %s in %s are %s", text.OneLine(u.Column, 80), text.OneLine(u.Source, 80),
+	return fmt.Sprintf("nine of ten labels of %s in %s are %s", text.OneLine(u.Column, 80), text.OneLine(u.Source, 80),
 		dataset.OtherUnit{Low: u.Low, High: u.High, UsualLow: u.UsualLow, UsualHigh: u.UsualHigh})
 }
 
