@@ -151,9 +151,9 @@ func oddUnits(all []ofUnits, positive bool) (odd []ofUnits, usual ofUnits) {
 // oddity returns the oddity of the source.
 func (u labelUnit) oddity(s *Set) Oddity {
 	p := s.Pools[u.pool]
-	advice := "squared errors are of the larger ones, and a run learns them in units of their own: bring them to the unit of the other sources"
+	advice := "squared errors are of the larger ones: bring them to the unit of the other sources"
 	if !p.Target {
-		advice += ", or exclude this one"
+		advice = "bring them to the unit of the other sources, or exclude this one; a run learns them in a unit of their own"
 	}
 	return Oddity{p.Name, u.found, advice}
 }
