@@ -75,15 +75,20 @@ type records struct {
 type recordLimit struct {
 	r    io.Reader
 	left int
+	err  error // of the last Read: what reads a list asks again, and a damaged stream may then go on
 }
 
 var errLong = fmt.Errorf("expected a row of at most %d bytes, found more: is a quote open?", maxRecord)
 
 func (l *recordLimit) Read(p []byte) (int, error) {
+	if l.err != nil {
+		return 0, l.err
+	}
 	n, err := l.r.Read(p)
 	if l.left -= n; l.left < 0 {
-		return 0, errLong
+		n, err = 0, errLong
 	}
+	l.err = err
 	return n, err
 }
 
