@@ -191,7 +191,7 @@ func TestTreesMethods(t *testing.T) {
 		want bool
 	}{
 		{shops(rng, 3, 20, 4, 2, true), false}, {asTable(shops(rng, 3, 20, 4, 2, true)), true},
-		{asTable(shops(rng, 3, 20, 200, 2, true)), true}, {asTable(shops(rng, 3, 20, 201, 2, true)), false},
+		{asTable(shops(rng, 3, 20, 4096, 2, true)), true}, {asTable(shops(rng, 3, 20, 4097, 2, true)), false},
 		{asTable(shops(rng, 3, 20, 4, 33, true)), false},
 	} {
 		must.Equal(t, slices.Contains(cfg.Complete(of.set).Methods, Trees), of.want, "trees by default")

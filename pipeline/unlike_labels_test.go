@@ -48,7 +48,8 @@ func TestSourceInAnotherUnit(t *testing.T) {
 				m, nu[0][m], nu[1][m], odd-1)
 		}
 	}
-	t.Logf("squared error %.3g; with one source times 1000 %.3g, and times -1e-4 %.3g", math.Exp(logs[0]), math.Exp(logs[1]), math.Exp(logs[2]))
+	t.Logf("squared error %.3g; with one source times 1000 %.3g, and times -1e-4 %.3g", math.Exp(logs[0]), math.Exp(logs[1]),
+		math.Exp(logs[2]))
 	for _, of := range logs[1:] {
 		must.Hold(t, of < logs[0]+0.2, "squared error %.3g where a source is in another unit, else %.3g", math.Exp(of), math.Exp(logs[0]))
 	}

@@ -85,7 +85,7 @@ func newBooster(c *Columns, y, start []float64, outputs int, kind Kind, rows []i
 	b := &booster{grower: grower{columns: c, gradient: make([]float64, c.rows), curvature: make([]float64, c.rows)}, y: y,
 		outputs: outputs, kind: kind, said: slices.Clone(start), rows: rows, left: left}
 	for k := range outputs {
-		b.some = append(b.some, newSome(len(c.bins), len(rows)*outputs, k))
+		b.some = append(b.some, newSome(len(c.bins), len(rows), outputs, k))
 	}
 	return b
 }

@@ -2,6 +2,7 @@ package boost
 
 import (
 	"cmp"
+	"math"
 	"math/rand/v2"
 	"slices"
 )
@@ -9,9 +10,9 @@ import (
 // Cells is the largest number of cells times outputs of the rows of a fit with which each tree tries all columns.
 const Cells = 400_000
 
-// some chooses the columns that the trees of one output may split: all, or as many as have half of [Cells] in the rows. Half
-// of these are the columns whose splits have decreased the loss most so far, and the others are drawn anew for each tree, so
-// that trees of a wide table find the few columns that matter and keep them.
+// some chooses the columns that the trees of one output may split: all, or as many as have half of [Cells] in the rows, over
+// the root of the number of outputs. Half of these are the columns whose splits have decreased the loss most so far, and the
+// others are drawn anew for each tree, so that trees of a wide table find the few columns that matter and keep them.
 type some struct {
 	rng   *rand.Rand
 	all   []int
@@ -20,14 +21,14 @@ type some struct {
 	tried []bool
 }
 
-// newSome returns what chooses among d columns for an output of a fit to rows times outputs.
-func newSome(d, rows, output int) *some {
+// newSome returns what chooses among d columns for one of the outputs of a fit to rows.
+func newSome(d, rows, outputs, output int) *some {
 	s := &some{rng: rand.New(rand.NewPCG(uint64(d), uint64(output))), n: d, gain: make([]float64, d), tried: make([]bool, d)}
 	for j := range d {
 		s.all = append(s.all, j)
 	}
-	if rows*d > Cells {
-		s.n = max(1, Cells/2/rows)
+	if rows*outputs*d > Cells {
+		s.n = min(d, max(1, int(Cells/2/float64(rows)/math.Sqrt(float64(outputs)))))
 	}
 	return s
 }

@@ -2,6 +2,7 @@ package boost
 
 import (
 	"context"
+	"math"
 	"reflect"
 	"slices"
 	"testing"
@@ -17,11 +18,12 @@ func TestColumnsTried(t *testing.T) {
 	for range 20 {
 		outputs, rows := 1+rng.IntN(3), 500+rng.IntN(2000)
 		narrow := Cells / (rows * outputs)
-		must.Equal(t, len(newSome(narrow, rows*outputs, 0).next()), narrow, "columns tried of a narrow table")
+		must.Equal(t, len(newSome(narrow, rows, outputs, 0).next()), narrow, "columns tried of a narrow table")
 		d := narrow + 1 + rng.IntN(1000)
-		s, seen, kept := newSome(d, rows*outputs, 0), make([]bool, d), rng.Perm(d)[:10]
-		must.Hold(t, s.n*rows*outputs <= Cells/2 && (s.n+1)*rows*outputs > Cells/2, "%d of %d columns of %d rows and %d outputs", s.n, d,
-			rows, outputs)
+		s, seen, kept := newSome(d, rows, outputs, 0), make([]bool, d), rng.Perm(d)[:10]
+		cells := func(n int) float64 { return float64(n*rows) * math.Sqrt(float64(outputs)) }
+		must.Hold(t, s.n <= d && cells(s.n) <= Cells/2 && (s.n == d || cells(s.n+1) > Cells/2), "%d of %d columns of %d rows and %d outputs", s.n,
+			d, rows, outputs)
 		tree := grown{Tree{Nodes: make([]Node, 10)}, nil, make([]float64, 10), nil}
 		for k, j := range kept {
 			tree.Nodes[k].Column, tree.gain[k] = j, float64(1+k)
