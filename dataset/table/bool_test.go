@@ -17,10 +17,12 @@ func TestBooleanFeatures(t *testing.T) {
 		A bool    `parquet:"a"`
 		B *bool   `parquet:"b,optional"`
 		X float32 `parquet:"x"`
+		L []bool  `parquet:"l,list"`
 	}
 	yes, no := true, false
-	must.Do(t, parquet.WriteFile(filepath.Join(dir, "rows.parquet"), []row{{true, &no, 0.5}, {false, &no, 1}, {true, &yes, -2}}))
-	must.Do(t, parquet.WriteFile(filepath.Join(dir, "gap.parquet"), []row{{true, &no, 0.5}, {false, nil, 1}}))
+	must.Do(t, parquet.WriteFile(filepath.Join(dir, "rows.parquet"),
+		[]row{{true, &no, 0.5, []bool{true, false}}, {false, &no, 1, []bool{false, false}}, {true, &yes, -2, []bool{true, true}}}))
+	must.Do(t, parquet.WriteFile(filepath.Join(dir, "gap.parquet"), []row{{A: true, B: &no}, {}}))
 	for name, text := range map[string]string{
 		"rows.csv": "a,b,x\nTrue,False,0.5\nFalse,False,1\nTrue,True,-2\n",
 		"r.csv":    "a,b,x\nTRUE,FALSE,0.5\nFALSE,FALSE,1\nTRUE,TRUE,-2\n",
@@ -40,6 +42,9 @@ func TestBooleanFeatures(t *testing.T) {
 		for i, want := range [][]float64{{1, 0, 0.5}, {0, 0, 1}, {1, 1, -2}} {
 			must.EqualSlices(t, got[i], want, "%s, row %d", name, i)
 		}
+	}
+	for i, want := range [][]float64{{1, 0}, {0, 0}, {1, 1}} {
+		must.EqualSlices(t, read(t, filepath.Join(dir, "rows.parquet"), nil, []string{"l"}).Vectors[i], want, "a list of booleans, row %d", i)
 	}
 	tab := must.Get(Open(filepath.Join(dir, "gap.parquet"), Parquet))(t)
 	defer tab.Close()

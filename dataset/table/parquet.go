@@ -121,6 +121,8 @@ func (t *parquetTable) addColumns(node *parquet.Column, logical []format.Logical
 			clock = clockOf(logical[c.Index()])
 			col.Time = clock != nil
 			switch {
+			case kind == Vector && col.Kind == Bool:
+				col.Kind, col.Element = Vector, Uint8 // as in arrays of booleans
 			case kind == Vector && (col.Kind == Integer || col.Kind == Number):
 				col.Kind = Vector
 			case kind == Vector:

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/encoding"
 	"github.com/x448/float16"
 )
@@ -290,6 +291,8 @@ func (r *leafReader) defined(k, have int) error {
 // appendTo appends the next k values to dst.
 func (r *leafReader) appendTo(dst *Vectors, k int) {
 	switch {
+	case r.kind == parquet.Boolean:
+		dst.U8 = append(dst.U8, r.bools[r.value:][:k]...)
 	case r.column.Element == Uint8:
 		for i := range k {
 			dst.U8 = append(dst.U8, uint8(r.integer(r.index(r.value+i))))

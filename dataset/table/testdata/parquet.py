@@ -60,12 +60,14 @@ def scalars():
 
 KINDS = {"f16": (pa.float16(), np.float16), "f32": (pa.float32(), np.float32), "f64": (pa.float64(), np.float64),
          "u8": (pa.uint8(), np.uint8), "i16": (pa.int16(), np.int16), "i64": (pa.int64(), np.int64), "u32": (pa.uint32(), np.uint32),
-         "u64": (pa.uint64(), np.uint64)}
+         "u64": (pa.uint64(), np.uint64), "bool": (pa.bool_(), np.bool_)}
 
 
 def numbers(dtype):
     if np.issubdtype(dtype, np.floating):
         return rng.normal(size=(ROWS, WIDTH)).astype(dtype)
+    if dtype == np.bool_:
+        return rng.integers(0, 2, (ROWS, WIDTH)).astype(dtype)
     most = min(np.iinfo(dtype).max, 1 << 59) if np.dtype(dtype).kind == "u" and dtype != np.uint8 else 255
     return rng.integers(0, most, (ROWS, WIDTH), np.uint64).astype(dtype)
 
@@ -115,7 +117,7 @@ for column, encodings in ENCODINGS.items():
             write(f"{column}-{encoding}-{version}", of, np.zeros((ROWS, 0)), [], use_dictionary=False, column_encoding={column: encoding},
                   data_page_version=version, row_group_size=int(rng.integers(1, 800)), data_page_size=int(rng.choice([64, 1000, 1 << 20])))
 for kind, (arrow, dtype) in KINDS.items():
-    for encoding in ("PLAIN", "BYTE_STREAM_SPLIT", "DELTA_BINARY_PACKED", "DELTA_BYTE_ARRAY"):
+    for encoding in ("PLAIN", "RLE") if kind == "bool" else ("PLAIN", "BYTE_STREAM_SPLIT", "DELTA_BINARY_PACKED", "DELTA_BYTE_ARRAY"):
         if encoding == "DELTA_BINARY_PACKED" and kind[0] == "f" or encoding == "DELTA_BYTE_ARRAY" and kind != "f16":
             continue
         x = numbers(dtype)
