@@ -102,10 +102,10 @@ func (g *guesser) acrossFiles(from, target string, inputs []Input) (columns []*c
 	return columns, source
 }
 
-// rowsOf returns the number of rows that were looked at.
+// rowsOf returns the number of rows whose cells are kept.
 func rowsOf(columns []*column) (rows int) {
 	for _, c := range columns {
-		rows = max(rows, c.rows)
+		rows = max(rows, len(c.cells.words))
 	}
 	return rows
 }

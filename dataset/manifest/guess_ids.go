@@ -29,7 +29,7 @@ func (c *column) onlyCopies(columns []*column) bool {
 			continue
 		}
 		for _, other := range columns {
-			if words := other.cells.words; len(words) == c.rows && words[i] != words[at] {
+			if words := other.cells.words; words[i] != words[at] {
 				return false
 			}
 		}

@@ -133,11 +133,19 @@ func (g *guesser) pickAbsent(target string, source *column, fits func(*column) b
 	return ""
 }
 
-// pickLabel takes and returns the column of few values with the largest share of missing values, in the source where its share is largest.
-// It passes over a column that has the target among its values.
+// lacksMany reports whether as many cells are missing as are of labels: a fifth, or half of those in one source. Fewer are missing from
+// features too.
+func (c *column) lacksMany(source *column) bool {
+	return 5*c.missing >= c.rows || c.lacks(source) >= 0.5
+}
+
+// pickLabel takes and returns the column with the largest share of missing values, in the source where its share is largest. It has few
+// values, or is one of numbers that is missing in most rows and so cannot be a feature. It passes over a column that lacks few values, or
+// has the target among them.
 func (g *guesser) pickLabel(target string, source *column, fits func(*column) bool) string {
 	few := func(c *column) bool {
-		return fits(c) && c.missing > 0 && len(c.distinct) <= fewLabels && (target == "" || c.distinct[target] == 0)
+		return fits(c) && c.lacksMany(source) && (len(c.distinct) <= fewLabels || c.numeric() && c.sparse()) &&
+			(target == "" || c.distinct[target] == 0)
 	}
 	var best *column
 	most := 0.0
@@ -158,21 +166,29 @@ func (g *guesser) pickLabel(target string, source *column, fits func(*column) bo
 }
 
 // candidates names, for an error message, the columns that could be the label: from the last column on, where a label often is, the first
-// that fits and others of few values. Of a column that has the name of a label it says why it is not the label.
+// that fits and others of few values, but not those that lack a few cells, as features do, nor numbered columns of which there are more
+// than are named. Of a column that has the name of a label it says why it is not the label.
 func (g *guesser) candidates(inputs []Input, source *column, fits func(*column) bool) string {
 	const few = 20
 	g.guessSource(inputs, "", nil)
 	var names []string
 	first, why := true, ""
+	numbered := map[string]int{}
+	for _, c := range g.columns {
+		if prefix, is := serial(c.Name); is {
+			numbered[prefix]++
+		}
+	}
 	for _, c := range slices.Backward(g.columns) {
+		prefix, is := serial(c.Name)
 		switch {
-		case g.taken[c.Name]:
+		case g.taken[c.Name] || is && numbered[prefix] > mostMaybe:
 		case c.fixed(source) && !fits(c):
 			if c.named(labelNames) {
 				why = fmt.Sprintf(" (%s has one value alone in each %s)", text.OneLine(c.Name, 80), text.OneLine(source.Name, 80))
 			}
 		case !fits(c) || c.named(costNames) && !strings.EqualFold(c.Name, "price") || c.splits() || c.Time || c.dates > 0 && c.dates == c.has():
-		case len(c.distinct) <= few || first && c.canBeLabel():
+		case len(c.distinct) <= few && (c.missing == 0 || c.lacksMany(source)) || first && c.canBeLabel():
 			names = append(names, c.Name)
 			first = false
 		default:

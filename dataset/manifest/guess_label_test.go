@@ -1,11 +1,16 @@
 package manifest
 
 import (
+	"cmp"
+	"encoding/json"
 	"fmt"
 	"math"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/parquet-go/parquet-go"
 
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
@@ -73,7 +78,7 @@ func TestLookForLabels(t *testing.T) {
 	for want, columns := range map[string][]columnOf{
 		"churned []":      {site, {"is_business", words("true", "false")}, {"x", number}, {"churned", words("yes", "no", "")}},
 		"rating []":       {site, {"category", words("a", "b")}, {"x", number}, {"rating", words("1", "2", "")}},
-		"rooms [price]":   {site, {"rooms", words("1", "2", "3", "")}, {"x", number}, {"price", number}},
+		"rooms [price]":   {site, {"rooms", words("1", "2", "", "")}, {"x", number}, {"price", number}},
 		"is_late [delay]": {site, {"is_late", words("true", "false")}, {"x", number}, {"delay", number}},
 		"sold [category]": {site, {"category", words("a", "b")}, {"x", number}, {"sold", func(i int) string {
 			return []string{fmt.Sprint(rng.IntN(10_000)), "n/a"}[b2i(i%7 == 0)]
@@ -158,6 +163,74 @@ func TestTypeOfRareLabels(t *testing.T) {
 		writeTable(t, file, rows, site, x, columnOf{"life", at(label)})
 		g := must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{Labels: []string{"life"}, Target: "new"}))(t)
 		must.Equal(t, g.Labels[0].Type, want, "type of the label")
+	}
+}
+
+// Numbers that few rows of the target have, at its end or anywhere, are the label in any format, also beside numbered columns of bits and
+// integers of which a few are missing.
+func TestLookForFewLabels(t *testing.T) {
+	const rows = unseenRows
+	rng := testrand.New(t)
+	for _, at := range []func(int) bool{
+		func(i int) bool { return i >= rows-80 && i < rows-60 },
+		func(i int) bool { return i%60 == 0 && unseen(i) },
+	} {
+		type row struct {
+			ID      string   `parquet:"id" json:"id"`
+			Site    string   `parquet:"site" json:"site"`
+			Potency *float64 `parquet:"potency,optional" json:"potency"`
+			Rings   *float64 `parquet:"rings,optional" json:"rings"`
+			B0      uint8    `parquet:"b0" json:"b0"`
+			B1      uint8    `parquet:"b1" json:"b1"`
+			B2      uint8    `parquet:"b2" json:"b2"`
+		}
+		var all []row
+		var csv, jsonl strings.Builder
+		csv.WriteString("id,site,potency,rings,b0,b1,b2\n")
+		for i := range rows {
+			r := row{ID: fmt.Sprint("r", i), Site: []string{fmt.Sprint("s", i%5), "new"}[b2i(i >= rows-150)],
+				B0: uint8(rng.IntN(2)), B1: uint8(rng.IntN(2)), B2: uint8(rng.IntN(2))}
+			potency, rings := 6+rng.NormFloat64(), float64(rng.IntN(9))
+			cells := [2]string{}
+			if at(i) {
+				r.Potency, cells[0] = &potency, fmt.Sprint(potency)
+			}
+			if rng.IntN(50) > 0 {
+				r.Rings, cells[1] = &rings, fmt.Sprint(rings)
+			}
+			all = append(all, r)
+			fmt.Fprintf(&csv, "%s,%s,%s,%s,%d,%d,%d\n", r.ID, r.Site, cells[0], cells[1], r.B0, r.B1, r.B2)
+			must.Do(t, json.NewEncoder(&jsonl).Encode(r))
+		}
+		dir, first := t.TempDir(), ""
+		must.Do(t, os.WriteFile(filepath.Join(dir, "rows.csv"), []byte(csv.String()), 0o644))
+		must.Do(t, os.WriteFile(filepath.Join(dir, "rows.jsonl"), []byte(jsonl.String()), 0o644))
+		must.Do(t, parquet.WriteFile(filepath.Join(dir, "rows.parquet"), all))
+		for _, ending := range []string{".csv", ".jsonl", ".parquet"} {
+			g := must.Get(Look(t.Context(), "m.yaml", []string{filepath.Join(dir, "rows"+ending)}, Known{Target: "new"}))(t)
+			must.Equal(t, g.Labels[0].Column, "potency", "label in %s", ending)
+			g.Files = nil
+			first = cmp.Or(first, g.Text())
+			must.Equal(t, g.Text(), first, "the manifest of %s", ending)
+		}
+	}
+}
+
+// Where nothing tells the label, the columns that it could be are named, but neither integers of which a few are missing nor numbered ones.
+func TestCandidatesForLabels(t *testing.T) {
+	rng := testrand.New(t)
+	number := func(int) string { return fmt.Sprint(rng.NormFloat64()) }
+	integer := func(i int) string { return []string{fmt.Sprint(rng.IntN(9)), ""}[b2i(i%50 == 7)] }
+	columns := []columnOf{{"site", func(i int) string { return fmt.Sprint("s", i%4) }}, {"mass", number}, {"rings", integer},
+		{"sort", func(i int) string { return []string{"a", "b"}[rng.IntN(2)] }}, {"potency", number}}
+	for j := range 6 {
+		columns = append(columns, columnOf{fmt.Sprint("b", j), func(int) string { return fmt.Sprint(rng.IntN(2)) }})
+	}
+	file := filepath.Join(t.TempDir(), "rows.csv")
+	writeTable(t, file, 1200, columns...)
+	for _, target := range []string{"", "s1"} {
+		_, err := Look(t.Context(), "m.yaml", []string{file}, Known{Target: target})
+		must.Hold(t, err != nil && strings.HasSuffix(err.Error(), "with --label, such as potency or sort"), "%v", err)
 	}
 }
 

@@ -347,14 +347,16 @@ func count(ctx context.Context, m *Manifest, inputs []Input, features []string) 
 func gaps(v *table.Values, rows int) int {
 	n := 0
 	for i := range rows {
-		switch {
-		case v.Lacks(i):
-			n++
-		case v.Text != nil && (v.Word(i) == "" || text.LooksMissing(v.Name(i))):
+		if lacks(v, i) {
 			n++
 		}
 	}
 	return n
+}
+
+// lacks reports whether value i is missing, or a word for that.
+func lacks(v *table.Values, i int) bool {
+	return v.IsEmpty(i) || v.Text != nil && text.LooksMissing(v.Name(i))
 }
 
 // add counts row i of a batch and returns its source: the given one, or where that is empty what the source column says.

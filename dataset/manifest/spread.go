@@ -3,6 +3,8 @@ package manifest
 import (
 	"errors"
 	"fmt"
+	"math"
+	"slices"
 
 	"github.com/amtrl/amtrl/dataset/table"
 )
@@ -70,8 +72,8 @@ func look(path, format string, most int64) ([]*column, error) {
 		}
 	}
 	rest, rows := spread{every: runRows}, int64(0)
-	if n := t.Rows(); n > 0 { // the last run is near the end
-		rest.every = max(runRows, (n-inspectRows-runRows)/(fewestRuns-1))
+	for t.Rows()-inspectRows > rest.every*2*fewestRuns { // the rows that a file of an unknown number of rows ends with
+		rest.every *= 2
 	}
 	q.Next = rest.next
 	err = t.Scan(q, func(b *table.Batch) error {
@@ -87,7 +89,7 @@ func look(path, format string, most int64) ([]*column, error) {
 		}
 		return nil
 	})
-	if err != nil && err != errEnough {
+	if err = notEnough(err); err != nil {
 		return nil, err
 	}
 	if rows == 0 {
@@ -100,9 +102,84 @@ func look(path, format string, most int64) ([]*column, error) {
 				c.look(&run[j], i)
 			}
 		}
+	}
+	if most == countRows {
+		if err := rest.addRare(t, scalars, q.Scalars); err != nil {
+			return nil, err
+		}
+	}
+	for _, c := range scalars {
 		c.settle()
 		c.markCodes(rows)
 	}
 	markCopies(scalars)
 	return columns, nil
+}
+
+// fewValues is the number of values that a column must have in the rows looked at so that no others are looked for.
+const fewValues = 32
+
+// addRare looks at some of the rows behind the runs in which a column has a value that has few in the rows looked at so far, such as the
+// label of a target. names are the names of the columns.
+func (s *spread) addRare(t table.Table, columns []*column, names []string) error {
+	var few []string
+	for _, c := range columns {
+		if c.has() < fewValues {
+			few = append(few, c.Name)
+		}
+	}
+	if len(few) == 0 {
+		return nil
+	}
+	var all, at []int64
+	err := t.Scan(table.Query{Scalars: few}, func(b *table.Batch) error {
+		for i := range b.Rows {
+			row := b.First + int64(i)
+			there := slices.ContainsFunc(b.Scalars, func(v table.Values) bool { return !lacks(&v, i) })
+			if there && row >= inspectRows && s.next(row) > row {
+				all = append(all, row)
+			}
+		}
+		if len(all) >= countRows || t.Rows() < 0 && b.First+int64(b.Rows) >= countRows {
+			return errEnough
+		}
+		return nil
+	})
+	for i := 0; i < len(all); i += 1 + len(all)/(2*fewestRuns) {
+		at = append(at, all[i])
+	}
+	if err = notEnough(err); err != nil || len(at) == 0 {
+		return err
+	}
+	kept := make([]cells, len(columns)) // they say what each source lacks, which is more than these rows show
+	for j, c := range columns {
+		kept[j] = c.cells
+	}
+	err = t.Scan(table.Query{Scalars: names, Next: func(row int64) int64 {
+		next, _ := slices.BinarySearch(at, row)
+		if next == len(at) {
+			return math.MaxInt64
+		}
+		return at[next]
+	}}, func(b *table.Batch) error {
+		for j, c := range columns {
+			c.look(&b.Scalars[j], 0)
+		}
+		if b.First == at[len(at)-1] {
+			return errEnough
+		}
+		return nil
+	})
+	for j, c := range columns {
+		c.cells = kept[j]
+	}
+	return notEnough(err)
+}
+
+// notEnough returns err, unless it is errEnough.
+func notEnough(err error) error {
+	if err == errEnough {
+		return nil
+	}
+	return err
 }
