@@ -165,24 +165,27 @@ func (g *guesser) chooseFeatures(m *Manifest, known Known, file string, columns 
 	for _, name := range m.Categories {
 		g.taken[name] = true
 	}
-	bends, logs := false, table.LogsAmong(columns, features)
+	var bend []string // the columns whose effects can bend: of two values there is nothing between
+	logs := table.LogsAmong(columns, features)
 	for _, c := range g.columns {
 		if !slices.Contains(features, c.Name) && !table.HasLog(logs, c.Name) {
 			continue
 		}
 		if g.taken[c.Name] = true; !c.list() {
 			g.scalars = append(g.scalars, c.Name)
-			bends = bends || len(c.distinct) > 2
+			if len(c.distinct) > 2 {
+				bend = append(bend, c.Name)
+			}
 		}
 	}
-	vector = vector || len(g.scalars) >= leastVector && !slices.ContainsFunc(g.scalars, func(name string) bool {
+	vector = len(bend) >= leastVector && !slices.ContainsFunc(bend, func(name string) bool {
 		_, is := serial(name)
 		return !is
 	})
-	if g.few = !vector && len(g.scalars) <= mostFew; g.few && bends {
+	g.numbered = vector && len(bend) <= mostFew
+	if g.few = !vector && len(bend) <= mostFew; g.few && len(bend) > 0 {
 		m.Knots = usualKnots
 	}
-	g.numbered = vector && bends && len(g.scalars) >= leastVector && len(g.scalars) <= mostFew
 	m.Products = g.few && len(g.scalars) > 1 && len(g.scalars) <= mostFactors && m.Group == ""
 	if g.few && len(known.Features) == 0 {
 		g.guessLogs(m)

@@ -71,8 +71,8 @@ type guesser struct {
 	counts []string
 	// maybeSource is another column that could be the source.
 	maybeSource string
-	// few reports whether the features are few columns and not a vector, and numbered whether they are numbered columns of numbers that are
-	// taken for one.
+	// few reports whether few of the features are columns of more than two values, and these are no vector, and numbered whether they are
+	// numbered columns of numbers that are taken for one.
 	few, numbered bool
 }
 
@@ -223,17 +223,19 @@ func ofFiles(manifestPath string, files []string, known Known) (*Manifest, error
 
 // fillGaps lists the features with missing cells, and chooses how these are filled.
 func (g *guesser) fillGaps(out *Guess, c *counts) {
-	indicates := false
+	indicates := 0
 	for i, n := range c.gaps {
 		if n > 0 {
-			indicates = indicates || Indicates(int64(n), int64(c.rows))
+			if Indicates(int64(n), int64(c.rows)) {
+				indicates++
+			}
 			own := g.column(table.Missing(g.scalars[i]).Features()[0]) // the data have a missing indicator already
 			g.few = g.few && own == nil
 			out.Gaps = append(out.Gaps, fmt.Sprintf("%s (%s of %s)", g.scalars[i], text.Count(n), text.Count(c.rows)))
 		}
 	}
 	switch {
-	case g.few && indicates:
+	case g.few && indicates > 0 && indicates <= mostFew:
 		out.Manifest.Fill = FillIndicator
 	case len(out.Gaps) > 0:
 		out.Manifest.Fill = FillMean

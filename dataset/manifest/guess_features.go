@@ -14,8 +14,9 @@ import (
 // as s1 to s6, are columns of a table like the others.
 const leastVector = 32
 
-// Up to mostFew columns of features that are no vector have knots, at usualKnots quantiles of each, and missing indicators. Up to
-// mostFactors of them have products, except where rows belong together: so many features would tell the groups apart.
+// Where up to mostFew columns of features have more than two values and are no vector, columns have knots, at usualKnots quantiles of each,
+// and up to mostFew missing indicators. Up to mostFactors columns, those of two values too, have products, except where rows belong
+// together: so many features would tell the groups apart.
 const (
 	mostFew     = 200
 	usualKnots  = 5

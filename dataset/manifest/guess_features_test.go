@@ -47,3 +47,36 @@ func TestLookAtKnots(t *testing.T) {
 		}
 	}
 }
+
+// Columns of two values do not count: beside them, however many and numbered, a few numbers have knots and missing indicators, and numbered
+// numbers remain a vector.
+func TestLookAtKnotsBesideBits(t *testing.T) {
+	for name, c := range map[string]struct {
+		bits, numbers int
+		number        string
+		knots         int
+		fill          string
+	}{
+		"fingerprint":       {240, 3, "%cmass", 5, FillIndicator},
+		"fingerprint alone": {240, 0, "", 0, ""},
+		"embedding":         {240, 40, "%[2]d", 0, FillMean},
+	} {
+		columns := []columnOf{{"shop", func(i int) string { return fmt.Sprint("s", i%3) }},
+			{"label", func(i int) string { return []string{"p", "q"}[i%2] }}}
+		for j := range c.bits {
+			columns = append(columns, columnOf{fmt.Sprint("fp", j), func(i int) string { return fmt.Sprint((i + j) / 5 % 2) }})
+		}
+		for j := range c.numbers {
+			columns = append(columns, columnOf{fmt.Sprintf("x"+c.number, 'a'+j, j), func(i int) string {
+				return []string{fmt.Sprint(0.1 * float64(10+(7*i+j)%23)), ""}[b2i(i%9 == 0)]
+			}})
+		}
+		file := filepath.Join(t.TempDir(), "rows.csv")
+		writeTable(t, file, 60, columns...)
+		known := Known{Features: []string{"fp*", "x*"}[:1+b2i(c.numbers > 0)]}
+		g := must.Get(Look(t.Context(), "m.yaml", []string{file}, known))(t)
+		must.Hold(t, g.Knots == c.knots && g.Fill == c.fill && !g.Products, "%s: knots %d, fill %q, products %v", name, g.Knots, g.Fill,
+			g.Products)
+		must.Equal(t, g.Numbered, name == "embedding", "%s is taken for a vector", name)
+	}
+}
