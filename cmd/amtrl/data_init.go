@@ -170,6 +170,8 @@ func labelText(g *manifest.Guess) string {
 			order = "; type: number where their order counts"
 		} else if slices.Contains(g.Counts, l.Column) {
 			order = "; type: classes where its values are names"
+		} else if g.MayBecomeMore(i) {
+			order = "; type: binary where no third will come"
 		}
 		parts = append(parts, l.Column+" ("+l.Type+order+")")
 	}

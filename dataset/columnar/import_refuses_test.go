@@ -45,7 +45,7 @@ func TestImportRefuses(t *testing.T) {
 		{good, strings.Replace(made, "column: kind", "column: kind, classes: [x, z]", 1),
 			`line 3, column kind: expected one of the classes x, z of the`},
 		{good + "d,z,s2,,1,1,2\n", strings.Replace(made, "column: kind", "column: kind, type: binary", 1),
-			`line 5, column kind: expected two classes`},
+			`line 5, column kind: expected two classes of a binary label, found a third, "z": type: classes takes more`},
 		{"a,1,s1,,1,1,2\nb,1.0,s1,,1,1,2\n", strings.NewReplacer("kind}", "kind, classes: [1]}", ", cost: {s2: 7}", "").Replace(made),
 			"labels: kind: expected at least 2 classes, found 1"},
 		{"a,x,s1,,1,1,2\n", strings.Replace(made, ", cost: {s2: 7}", "", 1), "labels: kind: expected at least 2 classes, found 1"},

@@ -50,7 +50,7 @@ func (o *outputClasses) add(b *table.Batch, v *table.Values, i int) error {
 	case !text.Printable(name) || name == "":
 		return b.Fault(i, o.Column, "a class without control characters, found %q", text.OneLine(name, 80))
 	case o.Type == manifest.Binary && len(o.index) == 2:
-		return b.Fault(i, o.Column, "two classes of a binary label, found a third, %q", text.OneLine(name, 80))
+		return b.Fault(i, o.Column, "two classes of a binary label, found a third, %q: type: classes takes more", text.OneLine(name, 80))
 	case len(o.index) == maxClasses:
 		return b.Fault(i, o.Column, "at most %d classes, found more: is it a number? (type: number)", maxClasses)
 	}

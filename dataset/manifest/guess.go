@@ -187,7 +187,7 @@ func Look(ctx context.Context, manifestPath string, files []string, known Known)
 	for i := range m.Labels {
 		l := &m.Labels[i]
 		l.Missing = append(DefaultMissing(), slices.Sorted(maps.Keys(c.labels[i].missing))...)
-		if len(c.labels[i].classes) == 2 && l.Type == Classes {
+		if l.Type == Classes && c.labels[i].binary(c.rows) {
 			l.Type = Binary
 		}
 		out.Classes, out.Missing = append(out.Classes, c.labels[i].classes), append(out.Missing, c.labels[i].missing)

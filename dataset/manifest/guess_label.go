@@ -254,3 +254,15 @@ func (g *guesser) retype(m *Manifest, c *counts) (some bool) {
 	}
 	return some
 }
+
+// binary reports whether there are two classes and a third is not to be expected: most of the rows have a label, or the classes are true
+// and false or 1 and 0. Where labels are still to come, a class that nothing has yet could come with them.
+func (l *labelCounts) binary(rows int) bool {
+	labelled, truths := 0, true
+	for word, n := range l.classes {
+		x, is := number(word, l.decimalComma)
+		labelled += n
+		truths = truths && (is && (x == 0 || x == 1) || strings.EqualFold(word, "true") || strings.EqualFold(word, "false"))
+	}
+	return len(l.classes) == 2 && (truths || 2*labelled > rows)
+}

@@ -141,7 +141,8 @@ func TestLookForRareLabels(t *testing.T) {
 	}
 }
 
-// The type of a label that few rows have, all of them at the end of the file, follows from these rows.
+// The type of a label that few rows have, all of them at the end of the file, follows from these rows. Of two classes there a third may
+// come, except beside 1 and 0, or true and false.
 func TestTypeOfRareLabels(t *testing.T) {
 	const rows, labelled = 12_000, 40
 	at := func(label func(i int) string) func(int) string {
@@ -155,14 +156,18 @@ func TestTypeOfRareLabels(t *testing.T) {
 	site := columnOf{"site", func(i int) string { return []string{"old", "new"}[b2i(i >= rows-labelled)] }}
 	x := columnOf{"x", func(i int) string { return fmt.Sprint(math.Sin(float64(i))) }}
 	for want, label := range map[string]func(i int) string{
-		Number:  func(i int) string { return fmt.Sprint(10.5 + 3.25*float64(i)) },
-		Classes: func(i int) string { return fmt.Sprint(1 + i%3) },
-		Binary:  func(i int) string { return []string{"yes", "no"}[i%2] },
+		Number:              func(i int) string { return fmt.Sprint(10.5 + 3.25*float64(i)) },
+		Classes:             func(i int) string { return fmt.Sprint(1 + i%3) },
+		Classes + " so far": func(i int) string { return []string{"weak", "inactive"}[i%2] },
+		Binary:              func(i int) string { return []string{"True", "False"}[i%2] },
+		Binary + " numbers": func(i int) string { return []string{"1.0", "0.0"}[i%2] },
 	} {
+		want, more, _ := strings.Cut(want, " ")
 		file := filepath.Join(t.TempDir(), "rows.csv")
 		writeTable(t, file, rows, site, x, columnOf{"life", at(label)})
 		g := must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{Labels: []string{"life"}, Target: "new"}))(t)
 		must.Equal(t, g.Labels[0].Type, want, "type of the label")
+		must.Equal(t, strings.Contains(g.Text(), "binary where no third class will come"), more == "so far", "the manifest\n%s", g.Text())
 	}
 }
 

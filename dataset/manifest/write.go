@@ -139,6 +139,8 @@ func (g *Guess) writeLabel(line writeLine, i int, l Label) {
 		order = "; number where the order of its values counts, as that of ratings does"
 	} else if slices.Contains(g.Counts, l.Column) {
 		order = "; classes where its values are names"
+	} else if g.MayBecomeMore(i) {
+		order = "; binary where no third class will come"
 	}
 	line("    type: %s  # classes, binary or number%s", l.Type, order)
 	if among := g.AmongClasses(i); among != "" {
@@ -183,6 +185,11 @@ func (g *Guess) Ordered(label int) bool {
 		}
 	}
 	return g.Labels[label].Type == Classes && len(g.Classes[label]) > 2
+}
+
+// MayBecomeMore reports whether a label of classes has two of them so far, in less than half of the rows.
+func (g *Guess) MayBecomeMore(label int) bool {
+	return g.Labels[label].Type == Classes && len(g.Classes[label]) == 2
 }
 
 // AmongClasses says that most values of a label that was taken for classes are numbers, which the first that is none, and what to do, or

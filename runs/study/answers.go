@@ -268,6 +268,10 @@ func (s *Study) readLabel(o columnar.Output, word string) (float32, error) {
 			hints = append(hints, fmt.Sprintf("add it to classes in %s and tell again, or give the row up by status %s",
 				cmp.Or(s.DataAt, s.Settings.Data.Path), statusSkip))
 		}
+		if o.Type == manifest.Binary {
+			hints = append(hints, "if there are more than these two, make a study anew of a manifest that says type: classes and lists all under "+
+				"classes, and tell it this and what study export writes")
+		}
 		hint := strings.Join(hints, ", else ")
 		if hint != "" {
 			hint = ": " + hint

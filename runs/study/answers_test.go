@@ -80,7 +80,8 @@ func TestReadLabelNamesTheNearest(t *testing.T) {
 	}
 	o.Type = manifest.Binary
 	_, err := s.readLabel(o, "gold")
-	must.Fail(t, "gold", err, `found "gold": write "good" if it is that`)
+	must.Fail(t, "gold", err, `found "gold": write "good" if it is that, else if there are more than these two, make a study anew of a `+
+		"manifest that says type: classes")
 }
 
 // Classes that are integers are recognised with zero decimals, as from a column in which some are missing, and booleans in other capitals.
