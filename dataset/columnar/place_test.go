@@ -14,13 +14,14 @@ import (
 )
 
 // Rows are found in their file: in text by their line, also behind cells of several lines, and by their row in other formats and where the
-// file has changed since.
+// file has changed since. Files without rows are passed over.
 func TestPlace(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, content string) {
 		must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte(content), 0o644))
 	}
 	write("a.csv", "sep=,\nsite,kind,note,f0\nx,p,one,1\nx,q,\"two\nthree\n\",2\n\ny,p,,3\ny,q,,4\n")
+	write("empty.csv", "site,kind,f0\n")
 	write("b.jsonl", `{"site": "x", "kind": "p", "f0": 5}`+"\n\n"+`{"site": "y", "kind": "q", "f0": 6}`+"\n")
 	type row struct {
 		Site string  `parquet:"site"`
@@ -29,7 +30,7 @@ func TestPlace(t *testing.T) {
 	}
 	must.Do(t, parquet.WriteFile(filepath.Join(dir, "c.parquet"), []row{{"y", "p", 7}, {"x", "p", 8}}))
 	out := filepath.Join(dir, "out")
-	must.Do(t, Import(t.Context(), parse(t, dir, "{files: [a.csv, b.jsonl, c.parquet], columns: {source: site, features: f0}, "+
+	must.Do(t, Import(t.Context(), parse(t, dir, "{files: [empty.csv, a.csv, b.jsonl, c.parquet], columns: {source: site, features: f0}, "+
 		"labels: [{column: kind}], target: {source: y}}"), out, nil))
 	places := func() string {
 		set := must.Get(Open(out))(t)

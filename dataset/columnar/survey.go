@@ -65,6 +65,7 @@ func newSurvey(ctx context.Context, m *manifest.Manifest, progress Progress) (*s
 	s := &survey{ctx: ctx, manifest: m, inputs: inputs, progress: progress, sources: map[string]*sourceRows{}, seed: maphash.MakeSeed()}
 	for _, in := range inputs {
 		s.total += 2 * in.Bytes()
+		s.files = append(s.files, inputFile{Path: in.Path, Size: in.Size})
 	}
 	for _, l := range m.Labels {
 		o := &outputClasses{Label: l, index: map[string]int32{}, missing: map[string]bool{}, digits: finite.NewDigits()}
@@ -246,10 +247,6 @@ func (s *survey) sourceOf(b *table.Batch, c columns, i int) (*sourceRows, error)
 func (s *survey) run() error {
 	row := int64(0)
 	err := s.scan(false, func(file int, b *table.Batch, c columns) error {
-		if len(s.files) == file {
-			in := s.inputs[file]
-			s.files = append(s.files, inputFile{Path: in.Path, Size: in.Size})
-		}
 		for i := range b.Rows {
 			r, err := s.sourceOf(b, c, i)
 			if err != nil {
