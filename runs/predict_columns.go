@@ -81,6 +81,11 @@ func (r *predictor) wrongCount(path string, want int, found []string) error {
 
 // derive adds to a table the features that the run made of its columns: logarithms, words, and missing indicators.
 func (r *predictor) derive(path string, t table.Table) (table.Table, error) {
+	t, err := r.withLists(path, t)
+	if err != nil {
+		t.Close()
+		return nil, err
+	}
 	names, renamed, err := r.columnsIn(path, t.Columns())
 	if err != nil {
 		t.Close()
@@ -117,6 +122,18 @@ func (r *predictor) derive(path string, t table.Table) (table.Table, error) {
 		return nil, err
 	}
 	return w, nil
+}
+
+// withLists returns t with the elements of lists among several features as columns.
+func (r *predictor) withLists(path string, t table.Table) (table.Table, error) {
+	names := r.storedModel.features
+	if len(r.Features) > 0 {
+		var err error
+		if names, err = r.selected(path, t.Columns()); err != nil {
+			return t, nil // what selects nothing here is refused later, unless it is the only column
+		}
+	}
+	return table.WithLists(t, path, names)
 }
 
 // selected returns the columns of a file that Features selects, which may be patterns.

@@ -42,7 +42,7 @@ func (o *initOptions) addFlags(set *flags.Set) {
 	set.Text(&o.label, "label",
 		"`COLUMNS` of labels, separated by commas; a name that holds one alone or in double quotes; by default one that is guessed", "")
 	set.Text(&o.features, "features",
-		"`COLUMN` of lists, or columns of numbers or patterns of them such as f*, as for --label; by default guessed", "")
+		"`COLUMNS` of lists or of numbers, or patterns of them such as f*, as for --label; by default guessed", "")
 	set.Text(&o.categories, "categories",
 		"`COLUMNS` of few words, each of which becomes a feature, as for --label; by default guessed where --features is not given", "")
 	set.Text(&o.split, "split", "`COLUMN` that says train or test; by default guessed", "")

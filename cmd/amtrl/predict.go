@@ -33,7 +33,7 @@ type predictOptions struct {
 func (o *predictOptions) addFlags(set *flags.Set) {
 	set.Group(groupData)
 	set.Text(&o.features, "features",
-		"`COLUMN` of lists, or columns of numbers or patterns of them such as f*, separated by commas; a name that\n"+
+		"`COLUMNS` of lists or of numbers, or patterns of them such as f*, separated by commas; a name that\n"+
 			"holds one alone or in double quotes; by default those of the run", "")
 	set.Text(&o.vectors, "vectors",
 		"`FILES` of the features of the rows, .npy or .safetensors, one for each file of rows, separated by commas as\nfor --features", "")

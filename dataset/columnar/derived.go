@@ -39,7 +39,8 @@ func (k *rowSample) add(v *table.Vectors, i int) {
 	}
 }
 
-// settleDerived computes the knots of each feature that is a column, and its limits as a factor, from the sample.
+// settleDerived computes the knots of each feature that is a column, and its limits as a factor, from the sample. Elements of lists have
+// neither.
 func (s *survey) settleDerived() {
 	if s.sample == nil {
 		return
@@ -48,6 +49,12 @@ func (s *survey) settleDerived() {
 		s.derived.Knots = make(table.Knots, len(s.features))
 	}
 	for j := range s.features {
+		if s.inList[j] {
+			if s.manifest.Knots > 0 {
+				s.derived.Knots[j] = []float64{} // a list in JSON
+			}
+			continue
+		}
 		var values []float64
 		for _, row := range s.sample.rows {
 			if x := row[j]; x == x {

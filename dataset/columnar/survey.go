@@ -31,6 +31,7 @@ type survey struct {
 
 	features []string // the columns of features in the first file
 	logs     []string // those of features that are logarithms of columns
+	inList   []bool   // by feature: whether it is an element of a list
 	element  table.Element
 	checked  bool // whether features, logs and element are known
 	files    []inputFile
@@ -101,8 +102,14 @@ func (s *survey) scan(second bool, f func(file int, b *table.Batch, c columns) e
 		if err != nil {
 			return err
 		}
+		if t.Rows() == 0 { // where lists have no length
+			done += in.Bytes()
+			t.Close()
+			continue
+		}
 		q := table.Query{Scalars: scalars, Width: width}
-		err = s.checkFeatures(in.Path, table.LogColumns(t.Columns(), s.manifest.Features))
+		t, err = s.withLists(in.Path, t)
+		err = cmp.Or(err, s.checkFeatures(in.Path, table.LogColumns(t.Columns(), s.manifest.Features)))
 		t = table.WithLogs(table.WithCodes(t, s.none), s.logs) // codes are numbers of the columns
 		if second {
 			q.Features = s.readFeatures()
@@ -165,6 +172,18 @@ func (s *survey) columns(path string, categories bool) (c columns, scalars []str
 	return c, scalars
 }
 
+// withLists returns t with the elements of lists among several features as columns.
+func (s *survey) withLists(path string, t table.Table) (table.Table, error) {
+	if s.manifest.Vectors != nil {
+		return t, nil
+	}
+	names, err := s.manifest.FeatureColumns(path, table.LogColumns(t.Columns(), s.manifest.Features))
+	if err != nil {
+		return t, err
+	}
+	return table.WithLists(t, path, names)
+}
+
 // checkFeatures finds the columns of the features. It is an error where they differ from those of the first file.
 func (s *survey) checkFeatures(path string, columns []table.Column) error {
 	names, err := s.manifest.FeatureColumns(path, columns)
@@ -172,13 +191,17 @@ func (s *survey) checkFeatures(path string, columns []table.Column) error {
 		return err
 	}
 	var of []table.Column
-	var logs []string
+	var logs, single []string
+	var inList []bool
 	for _, name := range names {
 		i, err := table.Find(path, columns, name)
 		if err != nil {
 			return err
 		}
 		of = append(of, columns[i])
+		if inList = append(inList, columns[i].ListOf != ""); columns[i].ListOf == "" {
+			single = append(single, name)
+		}
 		if column := columns[i].LogOf; column != "" {
 			logs = append(logs, name)
 			if slices.ContainsFunc(s.manifest.Labels, func(l manifest.Label) bool { return l.Column == column }) {
@@ -193,7 +216,7 @@ func (s *survey) checkFeatures(path string, columns []table.Column) error {
 	if (fill || len(s.categories) > 0 || s.manifest.Derives()) && len(of) == 1 && of[0].Kind == table.Vector {
 		return s.listsFault(path, names[0])
 	}
-	factors := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return table.HasLog(logs, name) })
+	factors := slices.DeleteFunc(single, func(name string) bool { return table.HasLog(logs, name) })
 	if n := len(factors); s.manifest.Products && (n < 2 || n > maxFactors) {
 		return fmt.Errorf("%s: columns: products: expected 2 to %d columns of features, found %d", s.manifest.Path, maxFactors, n)
 	}
@@ -203,7 +226,7 @@ func (s *survey) checkFeatures(path string, columns []table.Column) error {
 	}
 	switch first := s.inputs[0].Path; {
 	case !s.checked:
-		s.features, s.logs, s.element, s.checked = names, logs, element, true
+		s.features, s.logs, s.inList, s.element, s.checked = names, logs, inList, element, true
 	case !slices.Equal(names, s.features) || !slices.Equal(logs, s.logs):
 		return fmt.Errorf("%s: expected the features as in %s, %d columns from %s on, found %d from %s on", path, first,
 			len(s.features), s.features[0], len(names), names[0])

@@ -124,7 +124,8 @@ func literal(path string) string {
 
 // FeatureColumns returns the columns of a table that Features selects, in the order of Features and then of the table, or the last column
 // where features are in files of their own. An entry of Features that is exactly the name of a column is not read as a pattern, and one
-// such as "log income" stands for the logarithm of a column (see [table.LogOf]).
+// such as "log income" stands for the logarithm of a column (see [table.LogOf]). A list that columns have spread (see [table.WithLists])
+// stands for its elements.
 func (m *Manifest) FeatureColumns(file string, columns []table.Column) ([]string, error) {
 	if m.Vectors != nil {
 		return []string{columns[len(columns)-1].Name}, nil
@@ -136,7 +137,7 @@ func (m *Manifest) FeatureColumns(file string, columns []table.Column) ([]string
 		name := slices.ContainsFunc(columns, func(c table.Column) bool { return c.Name == pattern })
 		for _, c := range columns {
 			ok, err := text.Match(pattern, c.Name)
-			if c.Name != pattern && (name || !ok || err != nil || m.reads(c.Name)) {
+			if c.ListOf != "" || c.Name != pattern && (name || !ok || err != nil || m.reads(c.Name)) {
 				continue
 			}
 			found = true
@@ -150,7 +151,7 @@ func (m *Manifest) FeatureColumns(file string, columns []table.Column) ([]string
 			}
 		}
 	}
-	return names, nil
+	return table.Spread(columns, names), nil
 }
 
 // reads reports whether the manifest uses a column for something other than Features: as is says, or as a category.

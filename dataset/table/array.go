@@ -103,7 +103,7 @@ func (t *arrayTable) Scan(q Query, f func(*Batch) error) error {
 			}
 		}
 		if len(features) > 0 {
-			b.Features.grow(FeatureElement(of, q.Gaps), b.Rows*b.Features.Width)
+			b.Features.grow(FeatureElement(of, q.Gaps || len(q.lists) > 0), b.Rows*b.Features.Width)
 		}
 		at := 0
 		for _, c := range features {
@@ -112,7 +112,7 @@ func (t *arrayTable) Scan(q Query, f func(*Batch) error) error {
 			}
 			at += t.arrays[c].cols
 		}
-		if err := b.check(q.Features); err != nil {
+		if err := b.check(&q); err != nil {
 			return err
 		}
 		b.Read += int64(b.Rows) * each

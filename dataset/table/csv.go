@@ -231,14 +231,14 @@ func (t *csvTable) Scan(q Query, f func(*Batch) error) error {
 			for i, c := range scalars {
 				b.Scalars[i].Text = append(b.Scalars[i].Text, strings.Clone(record[c]))
 			}
-			if err := t.features(b, record, features); err != nil {
+			if err := t.features(b, &q, record, features); err != nil {
 				return fmt.Errorf("%s: line %d, %w", t.path, line, err)
 			}
 		}
 		if b.Rows == 0 {
 			return nil
 		}
-		if err := b.check(q.Features); err != nil {
+		if err := b.check(&q); err != nil {
 			return err
 		}
 		b.Read = r.count.n
@@ -249,17 +249,21 @@ func (t *csvTable) Scan(q Query, f func(*Batch) error) error {
 	}
 }
 
-// features appends the vector of a record to the batch, from one cell that holds a list or from one cell for each element.
-func (t *csvTable) features(b *Batch, record []string, features []int) error {
+// features appends the vector of a record to the batch, from one cell that holds a list or from one cell for each element, or for a list
+// beside others.
+func (t *csvTable) features(b *Batch, q *Query, record []string, features []int) error {
 	v := &b.Features
 	before := len(v.F32)
-	for _, c := range features {
+	for i, c := range features {
 		cell := strings.TrimSpace(record[c])
-		if len(features) == 1 && len(cell) > 0 && strings.IndexByte("[({", cell[0]) >= 0 {
-			if err := v.pushList(cell); err != nil {
+		if q.list(i) > 0 && !isList(cell) {
+			return fmt.Errorf("column %s: expected a list, found %q", t.columns[c].Name, text.OneLine(cell, maxQuoted))
+		}
+		if isList(cell) && (len(features) == 1 || q.list(i) > 0) {
+			if err := v.pushList(cell, q.list(i)); err != nil {
 				return fmt.Errorf("column %s: %w", t.columns[c].Name, err)
 			}
-			break
+			continue
 		}
 		plain, ok := cell, true
 		if t.decimalComma[c] {
@@ -295,9 +299,9 @@ func NoNumbers(cell string) bool {
 	return first != "" && strings.IndexByte("\"'[{(", first[0]) >= 0
 }
 
-// pushList appends the numbers of a list in a cell, such as "[0.1, 0.2]" or, as
-// NumPy prints it, "[0.1 0.2]".
-func (v *Vectors) pushList(cell string) error {
+// pushList appends the numbers of a list in a cell, such as "[0.1, 0.2]" or, as NumPy prints it, "[0.1 0.2]". It must have width numbers,
+// where width is not 0.
+func (v *Vectors) pushList(cell string, width int) error {
 	inner := strings.TrimRight(cell[1:], " \n])}")
 	i := 0
 	for word := range strings.FieldsFuncSeq(inner,
@@ -316,6 +320,9 @@ func (v *Vectors) pushList(cell string) error {
 		}
 		v.push(x)
 		i++
+	}
+	if width > 0 && i != width {
+		return fmt.Errorf("expected %d elements, found %d", width, i)
 	}
 	return nil
 }

@@ -192,7 +192,7 @@ func (t *joined) Scan(q Query, f func(*Batch) error) error {
 			if err := t.fill(part, id); err != nil {
 				return err
 			}
-			if err := part.check(q.Features); err != nil {
+			if err := part.check(&q); err != nil {
 				return fmt.Errorf("%w, in %s", err, t.vectors.path)
 			}
 			read += size * int64(hi-lo)

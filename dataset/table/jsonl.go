@@ -248,7 +248,7 @@ func (t *jsonlTable) Scan(q Query, f func(*Batch) error) error {
 		if b.Rows == 0 {
 			return nil
 		}
-		if err := b.check(q.Features); err != nil {
+		if err := b.check(&q); err != nil {
 			return err
 		}
 		if err := f(b); err != nil {
@@ -290,7 +290,7 @@ func (t *jsonlTable) Scan(q Query, f func(*Batch) error) error {
 		for i, at := range features {
 			vector[i] = row.values[at]
 		}
-		if err := addVector(b, q.Features, vector); err != nil {
+		if err := addVector(b, &q, vector); err != nil {
 			return t.fault(line, err)
 		}
 		b.Rows++
@@ -321,8 +321,10 @@ func addValue(v *Values, raw json.RawMessage) error {
 	return nil
 }
 
-// addVector appends the vector of a row, from one list or from one number for each name. values holds the value of each name, nil for none.
-func addVector(b *Batch, names []string, values []json.RawMessage) error {
+// addVector appends the vector of a row, from one list or from a number, or a list beside others, for each name. values holds the value of
+// each name, nil for none.
+func addVector(b *Batch, q *Query, values []json.RawMessage) error {
+	names := q.Features
 	if len(names) == 0 {
 		return nil
 	}
@@ -330,6 +332,9 @@ func addVector(b *Batch, names []string, values []json.RawMessage) error {
 	before := len(v.F32)
 	for i, name := range names {
 		raw := values[i]
+		if q.list(i) > 0 && (raw == nil || raw[0] != '[') {
+			return fmt.Errorf("column %s: expected a list, found %s", name, cmp.Or(text.OneLine(string(raw), maxQuoted), "none"))
+		}
 		if raw == nil || string(raw) == "null" || raw[0] == '"' && isMissing(string(raw[1:len(raw)-1])) {
 			if err := b.gap(len(names), "none"); err != nil {
 				return fmt.Errorf("column %s: %w", name, err)
@@ -348,10 +353,10 @@ func addVector(b *Batch, names []string, values []json.RawMessage) error {
 			v.push(x)
 			continue
 		}
-		if len(names) > 1 {
+		if len(names) > 1 && q.list(i) == 0 {
 			return fmt.Errorf("column %s: expected a number, found a list", name)
 		}
-		if err := v.pushList(string(raw)); err != nil {
+		if err := v.pushList(string(raw), q.list(i)); err != nil {
 			return fmt.Errorf("column %s: %w", name, err)
 		}
 	}

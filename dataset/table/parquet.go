@@ -247,6 +247,7 @@ type groupScan struct {
 	query    Query
 	scalars  []*leafReader
 	features []*leafReader
+	list     Vectors // of one of several columns of features
 }
 
 func (s *groupScan) open(chunks []format.ColumnChunk, scalars, features []int) error {
@@ -319,28 +320,47 @@ func (s *groupScan) readFeatures(n int) error {
 	if len(s.features) == 0 {
 		return nil
 	}
-	if r := s.features[0]; r.column.Kind == Vector {
+	if r := s.features[0]; r.column.Kind == Vector && len(s.query.lists) == 0 {
 		if err := r.vectors(n, &b.Features); err != nil {
 			return s.place(r, err)
 		}
-		return b.check(s.query.Features)
+		return b.check(&s.query)
 	}
-	b.Features.Width = len(s.features)
-	if w := s.query.Width; w > 0 && w != len(s.features) {
+	if len(s.query.lists) == 0 { // otherwise it is that of the query
+		b.Features.Width = len(s.features)
+	}
+	if w := s.query.Width; w > 0 && w != b.Features.Width {
 		return fmt.Errorf("%s: expected %d columns of features, found %d", s.table.path, w, len(s.features))
 	}
 	var columns []Column
 	for _, r := range s.features {
 		columns = append(columns, r.column)
 	}
-	element := FeatureElement(columns, s.query.Gaps)
-	b.Features.grow(element, n*len(s.features))
+	element := FeatureElement(columns, s.query.Gaps || len(s.query.lists) > 0)
+	b.Features.grow(element, n*b.Features.Width)
+	at := 0
 	for j, r := range s.features {
-		if err := r.numbers(n, element, s.query.Gaps, &b.Features, j); err != nil {
+		width := s.query.list(j)
+		if width == 0 {
+			if err := r.numbers(n, element, s.query.Gaps, &b.Features, at); err != nil {
+				return s.place(r, err)
+			}
+			at++
+			continue
+		}
+		s.list.reset()
+		s.list.Width = width
+		if err := r.vectors(n, &s.list); err != nil {
 			return s.place(r, err)
 		}
+		for i := range n {
+			for k := range width {
+				b.Features.Set(i*b.Features.Width+at+k, s.list.Element(i*width+k))
+			}
+		}
+		at += width
 	}
-	return b.check(s.query.Features)
+	return b.check(&s.query)
 }
 
 // rowError is an error at a row of the batch.

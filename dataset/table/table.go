@@ -84,6 +84,8 @@ type Column struct {
 	Element Element
 	// Width is the number of elements of a vector, 0 where it is known only after reading rows.
 	Width int
+	// ListOf is the column of lists of which [WithLists] makes it, empty for others.
+	ListOf string
 	// LogOf is the column whose logarithm [WithLogs] makes it of, empty for columns of the file.
 	LogOf string
 	// Time says that integers are days or times, counted since some moment. Read as single values they are text in the form of ISO 8601,
@@ -95,8 +97,8 @@ type Column struct {
 type Query struct {
 	// Scalars are columns of one value per row.
 	Scalars []string
-	// Features is one column of vectors, or several columns of one number or boolean per row that together are the vector. No features are
-	// read where it is empty.
+	// Features is one column of vectors, or several columns of one number or boolean per row, or of lists by [WithLists], that together
+	// are the vector. No features are read where it is empty.
 	Features []string
 	// Width is the length that every vector must have; where it is 0, that is the length of the first vector.
 	Width int
@@ -106,6 +108,11 @@ type Query struct {
 	// little. A query with Next has no features, and each batch is one row. A table whose vectors are in another file ignores Next and
 	// reads all rows.
 	Next func(row int64) int64
+
+	// lists is empty, or has for each of Features the number of its elements, 0 for a column of numbers, where lists are beside other
+	// features. spread has the names of all elements then.
+	lists  []int
+	spread []string
 }
 
 // Batch is a number of consecutive rows.
@@ -216,7 +223,7 @@ func (t *base) resolve(q Query, isText bool) (b *Batch, scalars, features []int,
 	}
 	scalars = find(q.Scalars, "one value per row", Kind.Scalar)
 	features = find(q.Features, "numbers for features", func(k Kind) bool {
-		return k != Other && (k != Text || isText) && (k != Vector || len(q.Features) == 1)
+		return k != Other && (k != Text || isText) && (k != Vector || len(q.Features) == 1 || len(q.lists) > 0)
 	})
 	b = &Batch{path: t.path, gaps: q.Gaps, Scalars: make([]Values, len(scalars)), Features: Vectors{Width: q.Width}}
 	return b, scalars, features, err

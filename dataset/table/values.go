@@ -227,22 +227,23 @@ func tooLarge(x float64, word string) error {
 	return fmt.Errorf("expected a finite number of at most 1e+18 in magnitude, found %q", text.OneLine(word, maxQuoted))
 }
 
-// check returns an error where an element is not finite or exceeds MaxFeature in magnitude. NaN is accepted where the query allows gaps.
-func (b *Batch) check(features []string) error {
-	v := &b.Features
+// check returns an error where an element is not finite or exceeds MaxFeature in magnitude. NaN is accepted where the query allows gaps,
+// except in lists.
+func (b *Batch) check(q *Query) error {
+	v, features := &b.Features, q.names()
 	lists := len(features) == 1 && v.Width > 1
 	fault := func(i int, x float32) error {
 		what := fmt.Sprintf("column %s, element %d", features[0], i%v.Width)
 		if !lists {
 			what = "column " + features[i%v.Width]
 		}
-		if x != x && !lists {
+		if x != x && !lists && !q.inList(i%v.Width) {
 			return fmt.Errorf("%s, %s: %w", b.Where(i/v.Width), what, &MissingError{"NaN"})
 		}
 		return fmt.Errorf("%s, %s: expected a finite number of at most 1e+18 in magnitude, found %v", b.Where(i/v.Width), what, x)
 	}
 	for i, x := range v.F32 {
-		if !(math.Abs(float64(x)) <= MaxFeature) && !(x != x && b.gaps && !lists) {
+		if !(math.Abs(float64(x)) <= MaxFeature) && !(x != x && b.gaps && !lists && !q.inList(i%v.Width)) {
 			return fault(i, x)
 		}
 	}
