@@ -24,7 +24,12 @@ func (m *Manifest) GroupHints() (hints []GroupHint, err error) {
 	if err != nil || m.Group != "" {
 		return nil, err
 	}
-	columns, err := inspect(inputs[0].Path, inputs[0].Format)
+	var columns []*column
+	for _, in := range inputs { // the first that has rows
+		if columns, err = inspect(in.Path, in.Format); err == nil {
+			break
+		}
+	}
 	if err != nil {
 		return nil, err
 	}

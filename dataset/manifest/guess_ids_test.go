@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -57,6 +58,9 @@ func TestLookForIDs(t *testing.T) {
 		must.Equal(t, slices.Contains(slices.Concat(g.Features, g.Categories), of.name), of.feature, "%s is a feature or category", of.name)
 		must.Equal(t, strings.Contains(strings.Join(g.Others, "\n"), "--group"), of.says != "", "%s: %q", of.name, g.Others)
 		must.Hold(t, strings.Contains(strings.Join(g.Others, "\n"), of.says), "%s: %q", of.name, g.Others)
+		empty := filepath.Join(filepath.Dir(file), "empty.csv")
+		must.Do(t, os.WriteFile(empty, []byte("id,site\n"), 0o644))
+		g.Files = append([]string{empty}, g.Files...)
 		hints := must.Get(g.GroupHints())(t)
 		must.Equal(t, len(hints), b2i(of.says != ""), "%s: %v", of.name, hints)
 		if len(hints) > 0 {
