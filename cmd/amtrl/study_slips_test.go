@@ -1,8 +1,11 @@
 package main
 
 import (
+	"fmt"
+	"math"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -50,4 +53,34 @@ func TestSlipInAnswers(t *testing.T) {
 	said := tell("right.csv", "", "--replace").Stderr
 	must.Hold(t, !strings.Contains(said, "far from"), "of right labels: %s", said)
 	must.Hold(t, !strings.Contains(status(), "far from"), "the status of right labels: %s", status())
+}
+
+// Answers in nM among logarithms are reported in one line when they are told, in the status and after a fit, until they are corrected.
+func TestAnswersInAnotherUnit(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	writePrices(t, dir, testrand.New(t))
+	manifestOf(t, dir, "dataset.yaml", "logs", "")
+	logs := hideLabels(t, dir, 7)
+	succeed(t, dir, "study", "new", "campaign", "--data", "dataset.yaml", "--round-budget", "200")
+	succeed(t, dir, "study", "ask", "campaign", "--out", "ask.csv")
+	right, wrong := "id,logs\n", "id,logs\n"
+	for i, row := range readTable(t, filepath.Join(dir, "ask.csv"))[1:] {
+		y := must.Get(strconv.ParseFloat(logs[row[0]], 64))(t)
+		right += fmt.Sprintf("%s,%g\n", row[0], y)
+		if i%3 == 0 {
+			y = math.Pow(10, 9-y)
+		}
+		wrong += fmt.Sprintf("%s,%g\n", row[0], y)
+	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, "wrong.csv"), []byte(wrong), 0o644))
+	must.Do(t, os.WriteFile(filepath.Join(dir, "right.csv"), []byte(right), 0o644))
+	const says = " of 200 labels of logs that came together, those of "
+	succeed(t, dir, "study", "tell", "campaign", "wrong.csv").Complains(t, 0, says, "far outside of the others", "--replace")
+	succeed(t, dir, "study", "status", "campaign").Prints(t, 0, says)
+	succeed(t, dir, "study", "fit", "campaign").Prints(t, 0, says)
+	told := succeed(t, dir, "study", "tell", "campaign", "right.csv", "--replace")
+	must.Hold(t, !strings.Contains(told.Stderr, "outside"), "of right labels: %s", told.Stderr)
+	fit := succeed(t, dir, "study", "fit", "campaign")
+	must.Hold(t, !strings.Contains(fit.Stdout, "far outside"), "of right labels: %s", fit.Stdout)
 }

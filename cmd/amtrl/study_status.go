@@ -293,15 +293,19 @@ func (o *studyVerifyOptions) run(ctx context.Context) error {
 }
 
 func farLine(st *study.Status) (lines string) {
-	for _, line := range oddLines(st.Far, st.OtherUnits) {
+	for _, line := range oddLines(st.Far, st.OtherUnits, st.Outside) {
 		lines += line + "\n"
 	}
 	return lines
 }
 
-// oddLines lists labels that lie far from the others of their source and are probably slips, and sources whose labels are probably in
-// another unit.
-func oddLines(far []string, units []study.OtherUnit) (lines []string) {
+// oddLines lists labels that are far outside of those before, labels that lie far from the others of their source and are probably slips,
+// and sources whose labels are probably in another unit.
+func oddLines(far []string, units []study.OtherUnit, outside []study.Outside) (lines []string) {
+	for _, o := range outside {
+		lines = append(lines, fmt.Sprintf("%s: where they are in another unit, correct them and tell them again with --replace, and where they "+
+			"are right with --checked", o))
+	}
 	if len(far) > 0 {
 		lines = append(lines, fmt.Sprintf("far from the other labels of their sources, and a few such decide what is learned: %s; where they "+
 			"are slips, tell them again with --replace, and where they are right with --checked", text.List(far, mostListed)))

@@ -96,8 +96,8 @@ class Study:
         Raises Contradiction if a label differs from an earlier one, or a row with a label is given up, unless replace is set:
         then the label is replaced or withdrawn. Returns how many rows changed and how many are pending, and under "far" the
         numbers so far from the others of their source that they are probably slips, with their ids under "far_labels", and under
-        "other_units" the sources whose numbers are probably in another unit; warnings list them too. checked says that the numbers
-        of the table are right, so that they are no longer listed.
+        "other_units" the sources whose numbers are probably in another unit, and under "outside" how many numbers are far outside of
+        those told before; warnings list them too. checked says that the numbers of the table are right, so that they are no longer listed.
         """
         with tempfile.TemporaryDirectory() as folder:
             flags = _flags(dict(replace=replace, checked=checked))
@@ -108,6 +108,9 @@ class Study:
         if told.get("other_units"):
             sources = ", ".join(unit["source"] for unit in told["other_units"])
             warnings.warn("probably in another unit than the labels of the other sources: those of " + sources, stacklevel=2)
+        for odd in told.get("outside", []):
+            warnings.warn(f"{odd['labels']} of {odd['told']} numbers are from {odd['low']:g} to {odd['high']:g}, far outside of the "
+                          f"others, from {odd['usual_low']:g} to {odd['usual_high']:g}: of {', '.join(odd['sources'])}", stacklevel=2)
         return told
 
     def fit(self) -> dict[str, Any]:

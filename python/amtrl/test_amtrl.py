@@ -352,6 +352,10 @@ class Slips(InFolder):
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             self.assertNotIn("far", study.tell(answers, replace=True))
+        wrong = [dict(id=row["id"], y=10 ** (20 - row["y"])) for row in answers]
+        with self.assertWarnsRegex(UserWarning, "far outside of the others"):
+            told = study.tell(wrong, replace=True)
+        self.assertGreater(told["outside"][0]["labels"], 0.5 * len(wrong))
 
 
 def npy(path, rows):

@@ -36,10 +36,11 @@ type Told struct {
 	Unlabelled int `json:"unlabelled,omitempty"`
 	Pending    int `json:"pending"`
 	// FarLabels are the numbers among these labels that are probably slips, and Far names them. OtherUnits are the sources of these labels
-	// whose labels are probably in another unit.
+	// whose labels are probably in another unit. Outside are numbers among these labels that are far outside of those before.
 	Far        []string    `json:"far,omitempty"`
 	FarLabels  []FarLabel  `json:"far_labels,omitempty"`
 	OtherUnits []OtherUnit `json:"other_units,omitempty"`
+	Outside    []Outside   `json:"outside,omitempty"`
 }
 
 // TellOptions says what answers may do besides adding labels.
@@ -155,8 +156,8 @@ func (s *Study) tell(ctx context.Context, how TellOptions, from func(outputs []c
 		if err := st.apply(&j.events[len(j.events)-1]); err != nil {
 			return Told{}, err
 		}
-		if far, units, err := st.slipsOf(e); err == nil { // the answers are taken, whether or not their ids can be read
-			told.Far, told.FarLabels, told.OtherUnits = namesOf(far), far, units
+		if odd, err := st.slipsOf(e); err == nil { // the answers are taken, whether or not their ids can be read
+			told.Far, told.FarLabels, told.OtherUnits, told.Outside = namesOf(odd.far), odd.far, odd.units, odd.outside
 		}
 	}
 	told.Pending = st.pending()
