@@ -77,26 +77,60 @@ func (s *Set) oddGroups() (out []Oddity) {
 			odd("have rows of other groups labelled: most of what is stated hangs on this one", "one group has %s of %s",
 				text.Count(largest), rows)
 		}
-		out = append(out, s.sharedGroups(sizes)...)
+	}
+	return append(out, s.sharedGroups()...)
+}
+
+// sharedGroups lists the targets some of whose groups have labelled rows in sources too.
+func (s *Set) sharedGroups() (out []Oddity) {
+	for i, p := range s.Pools {
+		if p.Target && p.Groups != nil {
+			out = append(out, s.SharedGroups(i, func(pool int) []int32 {
+				train, test := s.LabelledRows(pool)
+				return slices.Concat(train, test)
+			})...)
+		}
 	}
 	return out
 }
 
-// sharedGroups lists the sources that have rows in groups of the target's labelled rows. target holds the number of these rows by group.
-func (s *Set) sharedGroups(target map[int32]int) (out []Oddity) {
-	for _, p := range s.Pools {
-		shared, groups := 0, map[int32]bool{}
-		for _, g := range p.Groups {
-			if g >= 0 && target[g] > 0 && !p.Target {
-				shared++
-				groups[g] = true
-			}
-		}
-		if shared > 0 {
-			out = append(out, Oddity{p.Name, fmt.Sprintf("%s of %s %s of %s that the target has labelled rows of", text.Count(shared),
-				text.Several(p.Rows, "row"), text.Form(shared, "is", "are"), text.Several(len(groups), "group")),
-				"take them out: what is learned there is known of the target's groups, and the error on the target is too good with it"})
+// SharedGroups returns the oddity of rows of sources that are of groups of the target's rows, if there are any: they reveal what is then
+// left out. labelled returns the rows of a pool that count.
+func (s *Set) SharedGroups(target int, labelled func(pool int) []int32) []Oddity {
+	of := s.Pools[target]
+	if of.Groups == nil {
+		return nil
+	}
+	groups := map[int32]bool{} // whether sources have rows of it
+	for _, r := range labelled(target) {
+		if g := of.Groups[r]; g >= 0 {
+			groups[g] = false
 		}
 	}
-	return out
+	rows, shared, sources := 0, 0, []string(nil)
+	for i, p := range s.Pools {
+		if p.Target || i == target || p.Groups == nil {
+			continue
+		}
+		before := rows
+		for _, r := range labelled(i) {
+			if seen, is := groups[p.Groups[r]]; is {
+				rows++
+				if groups[p.Groups[r]] = true; !seen {
+					shared++
+				}
+			}
+		}
+		if rows > before {
+			sources = append(sources, text.OneLine(p.Name, 80))
+		}
+	}
+	if shared == 0 {
+		return nil
+	}
+	const most = 5
+	return []Oddity{{of.Name, fmt.Sprintf("%s of %s of its labelled rows also %s rows in %s: %s, of %s", text.Count(shared),
+		text.Several(len(groups), "group"), text.Form(shared, "has", "have"), text.Several(len(sources), "source"), text.Several(rows, "row"),
+		text.List(sources, most)),
+		"if new rows of the target are of other groups, the error on it is too good: take these rows out to see it without"}}
 }

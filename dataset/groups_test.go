@@ -36,15 +36,17 @@ func TestOddGroups(t *testing.T) {
 		test  []int32
 		want  string
 	}{
-		"ten groups":     {own, nil, ""},
-		"none":           {nil, nil, ""},
-		"no group a row": {func(_, row int) int32 { return int32(row/4)*2 - 1 - 100*int32(row%2) }, nil, "source: "},
-		"each its own":   {func(_, row int) int32 { return -1 }, nil, "target: each of 40 labelled rows is a group of its own"},
-		"one":            {func(pool, _ int) int32 { return int32(pool) }, nil, "target: all 40 labelled rows are of one group"},
+		"ten groups": {own, nil, ""},
+		"none":       {nil, nil, ""},
+		"no group a row": {func(_, row int) int32 { return int32(row/4)*2 - 1 - 100*int32(row%2) }, nil,
+			"target: 9 of 9 groups of its labelled rows also have rows in 1 source: 18 rows, of source"},
+		"each its own": {func(_, row int) int32 { return -1 }, nil, "target: each of 40 labelled rows is a group of its own"},
+		"one":          {func(pool, _ int) int32 { return int32(pool) }, nil, "target: all 40 labelled rows are of one group"},
 		"three": {func(pool, row int) int32 { return int32(100*pool + row%3) }, nil,
 			"40 labelled rows in 3 groups: expected at least 5"},
-		"most in one":     {func(pool, row int) int32 { return int32(100*pool + max(0, row-30)) }, nil, "one group has 31 of 40 labelled rows"},
-		"in both":         {func(_, row int) int32 { return int32(row / 4) }, nil, "source: 40 of 40 rows are of 10 groups that the target has"},
+		"most in one": {func(pool, row int) int32 { return int32(100*pool + max(0, row-30)) }, nil, "one group has 31 of 40 labelled rows"},
+		"in both": {func(_, row int) int32 { return int32(row / 4) }, nil,
+			"target: 10 of 10 groups of its labelled rows also have rows in 1 source: 40 rows, of source"},
 		"across a split":  {own, []int32{0, 1, 20}, "target: 3 rows for tests, of 3, are of a group with rows to draw from"},
 		"along the split": {own, []int32{0, 1, 2, 3}, ""},
 	} {
@@ -56,6 +58,33 @@ func TestOddGroups(t *testing.T) {
 		}
 		must.Hold(t, (len(found) == 0) == (c.want == "") && strings.Contains(strings.Join(found, "; "), c.want), "%s: found %q", name, found)
 	}
+}
+
+// Groups that the target shares with sources are named once, for all sources, before a run too, and by their labelled rows alone.
+func TestSharedGroupsOfSources(t *testing.T) {
+	set := twoPools(t, func(pool, row int) int32 { return int32(row/4 + 5*(1-pool)) }, nil)
+	for range 7 {
+		p := *set.Pools[0]
+		p.Name = strings.Repeat("s", len(set.Pools))
+		must.Do(t, set.AddClasses(&p, "y", slices.Repeat([]string{"a", "b"}, 20), nil))
+	}
+	const want = "target: 5 of 10 groups of its labelled rows also have rows in 8 sources: 160 rows, " +
+		"of source, ss, sss, ssss, sssss and 3 more: "
+	for what, all := range map[string][]Oddity{"check": set.Oddities(), "run": set.Warnings(true)} {
+		var found []string
+		for _, o := range all {
+			if strings.Contains(o.Found, "group") {
+				found = append(found, o.String())
+			}
+		}
+		must.Hold(t, len(found) == 1 && strings.HasPrefix(found[0], want), "%s: found %q", what, found)
+	}
+	rows := map[int][]int32{1: {0, 1, 20}, 0: {0, 39}, 2: {39, 38}}
+	odd := set.SharedGroups(1, func(pool int) []int32 { return rows[pool] })
+	must.Hold(t, len(odd) == 1, "found %v", odd)
+	must.Equal(t, odd[0].Found, "1 of 2 groups of its labelled rows also has rows in 1 source: 1 row, of source", "what is found")
+	rows[0] = rows[0][1:]
+	must.Equal(t, len(set.SharedGroups(1, func(pool int) []int32 { return rows[pool] })), 0, "oddities")
 }
 
 // The hash depends on which rows share a group, but not on the numbers of the groups. Without groups it is that of a set that never had

@@ -21,12 +21,12 @@ const (
 type placeOf func(*Pool, int) string
 
 // Warnings lists the oddities of [Set.Oddities] that make results wrong, or errors look too small: features that tell a label alone or are
-// known with it alone, labelled rows of the target that are copies of others, rows of sources that are also the target's, cells of a table
-// that are far from the others of their column, which has one scale for all rows, sources whose vectors are of another size, labels that
-// are far from the others or in another unit, columns of labels of which a few rows decide the squared error, quantities that are taken for
-// classes, and classes that differ only in how they are written. The set must be one that [Set.Validate] accepts. Data that take long to
-// read are not looked at. Where files is true, rows are named by file and line, and otherwise by their number and id, which do not depend
-// on where the files lie.
+// known with it alone, labelled rows of the target that are copies of others, rows of sources that are also the target's or of its groups,
+// cells of a table that are far from the others of their column, which has one scale for all rows, sources whose vectors are of another
+// size, labels that are far from the others or in another unit, columns of labels of which a few rows decide the squared error, quantities
+// that are taken for classes, and classes that differ only in how they are written. The set must be one that [Set.Validate] accepts. Data
+// that take long to read are not looked at. Where files is true, rows are named by file and line, and otherwise by their number and id,
+// which do not depend on where the files lie.
 func (s *Set) Warnings(files bool) (out []Oddity) {
 	place, cells, labels := (*Pool).rowName, 0, 0
 	if files {
@@ -49,6 +49,9 @@ func (s *Set) Warnings(files bool) (out []Oddity) {
 		if p.Target {
 			out = append(out, s.repeatOddity(i, place)...)
 		}
+	}
+	if labels <= warningLabels {
+		out = append(out, s.sharedGroups()...)
 	}
 	if cells <= warningCells {
 		out = append(out, s.targetCopies(place)...)

@@ -119,6 +119,17 @@ func LearnRound(ctx context.Context, data *pipeline.Resident, p *pipeline.Proble
 	if score.Result.Contradicted == nil {
 		score.Result.Contradicted = contradicted(score.Result.Recommended, held)
 	}
+	score.Result.Warnings = p.Set.SharedGroups(p.Target.Pool, func(pool int) []int32 {
+		if pool == p.Target.Pool {
+			return in.Target.Rows
+		}
+		for m, source := range p.Sources {
+			if source.Pool == pool {
+				return sources[m].Rows
+			}
+		}
+		return nil
+	})
 	scores, err := jsonfile.Encode(score)
 	if err != nil {
 		return nil, err

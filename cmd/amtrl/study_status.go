@@ -147,6 +147,9 @@ func lastRoundText(s *study.Study, st *study.Status) string {
 	if d := r.Result.Dominant; d != nil {
 		out += "\n" + d.String()
 	}
+	for _, odd := range r.Result.Warnings {
+		out += "\nnote: " + odd.String()
+	}
 	return out + "\n" + farLine(st)
 }
 

@@ -45,6 +45,33 @@ func TestStudyHoldsGroupsApart(t *testing.T) {
 	must.Get(f.Verify(t.Context(), openNamed, nil))(t)
 }
 
+// A round says how many groups of the target's samples have labelled rows in sources, of those that it learned from.
+func TestRoundNamesSharedGroups(t *testing.T) {
+	rng := testrand.New(t)
+	f := &fixture{folder: t.TempDir() + "/data", labels: map[string]string{}}
+	rows := [][]string{{"id", "source", "who", "label", "x0"}}
+	for _, source := range []string{"a", "b", "t"} {
+		for i := range 30 {
+			id, who, label := fmt.Sprint(source, i), fmt.Sprint(source, i/3), []string{"no", "yes"}[i%2]
+			if f.labels[id] = label; source == "t" {
+				who = fmt.Sprint("a", i/3)
+			} else if source == "b" || i >= 15 {
+				label = ""
+			}
+			rows = append(rows, []string{id, source, who, label, fmt.Sprint(rng.NormFloat64())})
+		}
+	}
+	cfg := must.Get(pipeline.NewConfig(pipeline.PresetDefault))(t)
+	cfg.K = 1
+	f.create(t, rows, ", group: who", "classes: [no, yes]", 4, cfg, pipeline.SettingK)
+	must.Get(f.Tell(t.Context(), f.answers(t, "1.csv", "id,label", "a20,yes", "b0,no"), TellOptions{}))(t)
+	must.Get(f.Learn(t.Context(), openCPU))(t)
+	odd := must.Get(f.Status())(t).Last.Result.Warnings
+	must.Hold(t, len(odd) == 1, "a round warns of %v", odd)
+	must.Equal(t, odd[0].Found, "6 of 10 groups of its labelled rows also have rows in 1 source: 16 rows, of a", "what is found")
+	must.Get(f.Verify(t.Context(), openNamed, nil))(t)
+}
+
 // Copies of rows in groups have the expected gain and the interval of the rows themselves.
 func TestGainOfGroups(t *testing.T) {
 	rng := testrand.New(t)
