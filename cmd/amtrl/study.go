@@ -48,7 +48,7 @@ func studyCommands() *cli.Command {
 				"say what a budget would draw and bring; it changes nothing", ""),
 			newCommand(&studyRelevanceOptions{studyTables{prints: "what each round found"}}, "relevance", "STUDY",
 				"print the shares of the sources with intervals, and how they moved", ""),
-			newCommand(&studyExportOptions{}, "export", "STUDY", "write all rows that have a label", ""),
+			newCommand(&studyExportOptions{}, "export", "STUDY", "write all rows that have a label or were given up, for tell of another study", ""),
 			newCommand(&studyVerifyOptions{studyLearning{prints: "what was replayed"}}, "verify", "STUDY",
 				"replay the journal and hold every ask and round against it", ""),
 		}}

@@ -276,6 +276,11 @@ func (o *studyExportOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	o.note("wrote %s to %s", text.Several(n, "labelled row"), o.out.V)
+	skipped := ""
+	if n.Skipped > 0 {
+		skipped = fmt.Sprintf(" and %s that %s given up", text.Count(n.Skipped), text.Form(n.Skipped, "was", "were"))
+	}
+	o.note("wrote %s%s to %s: amtrl study tell takes them to another study of the rows", text.Several(n.Labelled, "labelled row"), skipped,
+		o.out.V)
 	return nil
 }

@@ -159,7 +159,7 @@ class Study:
         return json.loads(self._study("verify", "--json"))
 
     def export(self, path: str | Path) -> None:
-        """Write all rows that have a label to a .csv, .jsonl or .parquet file."""
+        """Write all rows that have a label or were given up to a .csv, .jsonl or .parquet file, which tell of another study takes."""
         self._study("export", "--out", _place(path))
 
     def _study(self, command: str, *args: Any, written: str | None = None) -> str:

@@ -14,5 +14,6 @@
 //	fit.go          learning a round, rounds/0001
 //	curve.go        what another round is expected to bring
 //	status.go       where a study stands, and what an ask would draw
+//	export.go       what to take along to another study
 //	verify.go       replaying the journal
 package study

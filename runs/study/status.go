@@ -3,7 +3,6 @@ package study
 import (
 	"math"
 
-	"github.com/amtrl/amtrl/dataset/table"
 	"github.com/amtrl/amtrl/pipeline"
 	"github.com/amtrl/amtrl/runs"
 )
@@ -286,64 +285,6 @@ func (s *Study) Relevance() ([]runs.RoundScore, error) {
 		return nil, err
 	}
 	return s.scores(st)
-}
-
-// Export writes all rows with a label, in the data or told, to a new file and returns their number.
-func (s *Study) Export(path string) (rows int, err error) {
-	err = runs.WriteTable(path, func(w table.Writer) error {
-		rows, err = s.export(w)
-		return err
-	})
-	return rows, err
-}
-
-func (s *Study) export(w table.Writer) (int, error) {
-	s, _, st, err := s.load()
-	if err != nil {
-		return 0, err
-	}
-	const most = 4096
-	outputs, total := s.data.Outputs, 0
-	cells := []table.Cells{{Name: "id"}, {Name: "source"}, {Name: "told"}}
-	for _, o := range outputs {
-		cells = append(cells, table.Cells{Name: o.Name})
-	}
-	flush := func() error {
-		n := len(cells[0].Text)
-		total += n
-		err := w.Write(n, cells)
-		for i := range cells {
-			cells[i].Text = cells[i].Text[:0]
-		}
-		return err
-	}
-	for i := range cells {
-		cells[i].Text = []string{}
-	}
-	for pool, p := range s.data.Set.Pools {
-		for _, i := range st.labelledRows(pool) {
-			id, err := s.idOf(pool, i)
-			if err != nil {
-				return total, err
-			}
-			told := "in the data"
-			if r := st.rows[pool][i]; r != nil && r.values != nil {
-				if told = "unasked"; r.ask > 0 {
-					told = "asked"
-				}
-			}
-			cells[0].Text, cells[1].Text, cells[2].Text = append(cells[0].Text, id), append(cells[1].Text, p.Name), append(cells[2].Text, told)
-			for c, v := range st.label(pool, i) {
-				cells[3+c].Text = append(cells[3+c].Text, textOf(outputs[c], v))
-			}
-			if len(cells[0].Text) == most {
-				if err := flush(); err != nil {
-					return total, err
-				}
-			}
-		}
-	}
-	return total, flush()
 }
 
 // Learned is what the rounds of a study found.

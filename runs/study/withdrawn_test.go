@@ -33,7 +33,9 @@ func TestWithdrawnLabels(t *testing.T) {
 		must.Get(f.Export(path))(t)
 		lines = strings.Split(strings.TrimSpace(string(must.Get(os.ReadFile(path))(t))), "\n")
 		return lines, func(id string) bool {
-			return slices.ContainsFunc(lines, func(line string) bool { return strings.HasPrefix(line, id+",") })
+			return slices.ContainsFunc(lines, func(line string) bool {
+				return strings.HasPrefix(line, id+",") && !strings.HasSuffix(line, ",,skip")
+			})
 		}
 	}
 	count := func(want int) {
@@ -54,7 +56,7 @@ func TestWithdrawnLabels(t *testing.T) {
 	at := slices.IndexFunc(now.Sources, func(s SourceStatus) bool { return s.Target })
 	must.Equal(t, now.Sources[at].Known, 11, "labels of the target in the data")
 	lines, has := labels()
-	must.Hold(t, len(lines) == 1+all-2 && !has(asked.ID) && !has("t3"), "exported %q", lines)
+	must.Hold(t, len(lines) == 1+all && !has(asked.ID) && !has("t3"), "exported %q", lines)
 	count(all - 2)
 	must.Equal(t, must.Get(f.Learn(t.Context(), openCPU))(t), 2, "the round")
 	rows := string(must.Get(os.ReadFile(filepath.Join(f.RoundDir(2), "rows.csv")))(t))
@@ -69,4 +71,37 @@ func TestWithdrawnLabels(t *testing.T) {
 	must.Hold(t, has(asked.ID) && has("t3"), "exported again")
 	count(all)
 	must.Get(f.Verify(t.Context(), openNamed, nil))(t)
+}
+
+// A new study that is told what another one exported has its labels and does not ask for the rows that it gave up.
+func TestExportTakesSkipsAlong(t *testing.T) {
+	rng := testrand.New(t)
+	f := newFixture(t, rng)
+	a := must.Get(f.Ask(t.Context(), Request{}))(t)
+	lines := []string{"id,label,status", "t3,,skip", "b39,,skip"}
+	for i, r := range a.Rows {
+		if rng.IntN(2) == 0 || i == 0 {
+			lines = append(lines, r.ID+",,skip")
+		} else {
+			lines = append(lines, r.ID+","+f.labels[r.ID]+",")
+		}
+	}
+	must.Get(f.Tell(t.Context(), f.answers(t, "1.csv", lines...), TellOptions{Replace: true}))(t)
+	was := must.Get(f.Status())(t)
+	for _, ending := range []string{".csv", ".jsonl", ".parquet"} {
+		path := filepath.Join(t.TempDir(), "labels"+ending)
+		n := must.Get(f.Export(path))(t)
+		must.Hold(t, n == Exported{was.Answered + 11, was.Skipped}, "it exports %+v of %+v", n, was)
+		dir := filepath.Join(t.TempDir(), "new")
+		must.Do(t, Create(dir, f.Settings, f.folder, f.data))
+		other := f.open(t, dir)
+		told := must.Get(other.Tell(t.Context(), path, TellOptions{Replace: true}))(t)
+		st := must.Get(other.Status())(t)
+		must.Hold(t, told.Skipped == was.Skipped && st.Answered == was.Answered && st.Skipped == was.Skipped && st.Spent == was.Spent,
+			"%s: it told %+v, and has %+v of %+v", ending, told, st, was)
+		asked := must.Get(other.Ask(t.Context(), Request{Budget: 1000}))(t)
+		for _, r := range asked.Rows {
+			must.Hold(t, !slices.ContainsFunc(lines, func(line string) bool { return strings.HasPrefix(line, r.ID+",") }), "%s is asked for", r.ID)
+		}
+	}
 }
