@@ -86,7 +86,16 @@ func (o *studyFolder) open(ctx context.Context, out *output) (*study.Study, erro
 		return nil, err
 	}
 	s.Note, s.DataAt = out.note, data.data.V
-	return s, s.Attach(folder)
+	err = s.Attach(folder)
+	if errors.Is(err, study.ErrOtherData) {
+		before := filepath.Join(filepath.Dir(folder), s.Settings.Data.Key) // the import of the data as they were
+		if !columnar.Is(before) {
+			before = "DATA_AS_THEY_WERE"
+		}
+		err = fmt.Errorf("%w; for these data begin another study by amtrl study new, and take the answers along: amtrl study export %s "+
+			"--data-at %s --out labels.csv, then amtrl study tell", err, text.ShellQuote(o.dir), text.ShellQuote(before))
+	}
+	return s, err
 }
 
 func studyError(err error) error {

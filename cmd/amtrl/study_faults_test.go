@@ -69,6 +69,15 @@ func TestStudyJournalFaults(t *testing.T) {
 	must.Do(t, os.WriteFile(filepath.Join(c.dir, "copy.yaml"), []byte(strings.Replace(manifest, "bare.csv", "copy.csv", 1)), 0o644))
 	run("status", "S", "--data-at", "copy.yaml").Succeeds(t)
 	run("status", "S", "--data-at", "full.yaml").ComplainsLast(t, 1, "expected the data of the study")
+	// The message has the commands that go on with changed data.
+	must.Do(t, os.WriteFile(filepath.Join(c.dir, "bare.yaml"), []byte(manifest+"sources: {exclude: [shop 3]}\n"), 0o644))
+	refused := run("status", "S")
+	refused.ComplainsLast(t, 1, "expected the data of the study", "by amtrl study new", "then amtrl study tell")
+	_, export, _ := strings.Cut(refused.Stderr, "amtrl study ")
+	_, export, _ = strings.Cut(export, "amtrl study ")
+	export, _, _ = strings.Cut(export, ",")
+	run(strings.Fields(export)...).Succeeds(t)
+	must.Hold(t, len(c.read(t, "labels.csv")) > 20, "the export has %v", c.read(t, "labels.csv"))
 }
 
 // An environment variable that other commands read under the same name changes nothing, and the command line overrides

@@ -233,6 +233,9 @@ func Open(dir string) (*Study, error) {
 	return s, nil
 }
 
+// ErrOtherData is wrapped by the error of [Study.Attach] for other data than those of the study.
+var ErrOtherData = errors.New("other data than those of the study")
+
 // Attach opens the data of a study from the folder of an import. Other data than those of the study are an error, which leaves the study as
 // it was. The import may list more classes than the study has; [Study.Tell] adds them once a label has one of them.
 func (s *Study) Attach(folder string) error {
@@ -249,9 +252,9 @@ func (s *Study) Attach(folder string) error {
 			return err
 		}
 		if found != s.Settings.Data.SHA256 {
-			return fmt.Errorf("%s: expected the data of the study, sha256 %s, found %s: its rows, sources, costs, labels and features stay as "+
-				"they were; new labels are told, and so are new classes, which the manifest may list",
-				cmp.Or(s.DataAt, s.Settings.Data.Path), s.Settings.Data.SHA256[:12], found[:12])
+			return text.Mark(fmt.Errorf("%s: expected the data of the study, sha256 %s, found %s: its rows, sources, costs, labels and features "+
+				"stay as they were; new labels are told, and so are new classes, which the manifest may list",
+				cmp.Or(s.DataAt, s.Settings.Data.Path), s.Settings.Data.SHA256[:12], found[:12]), ErrOtherData)
 		}
 		if next.data, err = next.openData(s.Settings.Data.Classes); err != nil {
 			return err
