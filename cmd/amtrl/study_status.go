@@ -130,10 +130,7 @@ func lastRoundText(s *study.Study, st *study.Status) string {
 		}
 	}
 	if r.Result.Recommended != "" {
-		out += "; the model is that of " + r.Result.Recommended
-		if !r.Result.ByLeaveOneOut() {
-			out += ", " + r.Result.Reason
-		}
+		out += fmt.Sprintf("; the model is that of %s (%s)", r.Result.Recommended, r.Result.Reason)
 	}
 	if c := r.Result.Contradicted; c != nil {
 		out += "\n" + report.Contradiction(r.Result.Methods[0].Score.Metric, c)

@@ -12,6 +12,8 @@ import (
 	"github.com/amtrl/amtrl/internal/amtrltest"
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
+	"github.com/amtrl/amtrl/pipeline"
+	"github.com/amtrl/amtrl/runs"
 	"github.com/amtrl/amtrl/runs/study"
 )
 
@@ -144,4 +146,14 @@ func TestStudyStatusByColumn(t *testing.T) {
 	succeed(t, c.dir, "study", "new", "S", "--data", "bare.yaml", "--round-budget", "40", "--k", "2")
 	out := succeed(t, c.dir, "study", "status", "S", "--json").Stdout + succeed(t, c.dir, "study", "status", "S").Stdout
 	must.Hold(t, !strings.Contains(out, "column"), "one column is among several: %s", out)
+}
+
+// The method of the model is named with the reason, as where another one has the lower error.
+func TestReasonOfRecommended(t *testing.T) {
+	r := runs.RoundScore{Round: 1, Result: runs.Result{Recommended: "active", Reason: "that of target is better by too little"}}
+	for _, m := range []string{"active", "target"} {
+		r.Result.Methods = append(r.Result.Methods, runs.MethodResult{Method: m, Score: pipeline.Score{Metric: pipeline.MetricMSE}})
+	}
+	says := lastRoundText(nil, &study.Status{Last: &r})
+	must.Hold(t, strings.Contains(says, "the model is that of active (that of target is better by too little)\n"), "it says %q", says)
 }
