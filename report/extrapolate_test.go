@@ -106,3 +106,11 @@ func (p *Page) figure(t *testing.T, id string) *Figure {
 	t.Fatalf("the page has no figure %s", id)
 	return nil
 }
+
+// The page of a study counts the target's samples of the last round, with those that were asked for or told beside those of the settings.
+func TestStudyCountsSamples(t *testing.T) {
+	l := must.Get(study.ReadLearned(finishedStudy(t)))(t)
+	l.Rounds[len(l.Rounds)-1].Target = 57
+	text := StudyPage(l, "amtrl study verify S").Markdown()
+	must.Hold(t, strings.Contains(text, ", 57 target samples, ") && strings.Contains(text, " and 57 of the target."), "%.1000s", text)
+}

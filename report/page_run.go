@@ -66,7 +66,11 @@ func newRunPage(f *runs.Finished) *runPage {
 func (r *runPage) page(kind runs.Kind, command Command) *Page {
 	f := r.Finished
 	p := &Page{Kind: string(kind), Title: oneLine(f.Result.Target)}
-	p.Under = say("target of ", name(f.Result.Data), ", ", several(f.Identity.Config.TargetSamples, "target sample"), ", ",
+	samples := f.Identity.Config.TargetSamples
+	if r.learned != nil { // a study has those that were asked for beside these too
+		samples = r.learned.Rounds[len(r.learned.Rounds)-1].Target
+	}
+	p.Under = say("target of ", name(f.Result.Data), ", ", several(samples, "target sample"), ", ",
 		several(len(f.Sources), "source"), ", seed ", code(strconv.FormatUint(f.Result.Seed, 10)))
 	p.Answer = r.answer()
 	p.Parts = append(p.Parts, r.methods())
