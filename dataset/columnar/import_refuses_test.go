@@ -52,7 +52,7 @@ func TestImportRefuses(t *testing.T) {
 		{good, strings.Replace(made, "column: kind", "column: kind, type: number", 1), `line 2, column kind: expected a number`},
 		{strings.NewReplacer(",x,", `,"1,5",`, ",y,", ",1.5,").Replace(good),
 			strings.Replace(made, "column: kind", "column: kind, type: number", 1),
-			`line 2, column kind: expected a number with a decimal point, found "1,5"`},
+			`line 3, column kind: expected a number with a decimal comma, as others in this file have, found "1.5"`},
 		{strings.ReplaceAll(good, ",x,", ",1 2,"), strings.Replace(made, "column: kind", "column: kind, type: number", 1),
 			`column kind: expected a number, found "1 2"`},
 		{strings.ReplaceAll(good, ",x,", ",1e999,"), strings.Replace(made, "column: kind", "column: kind, type: number", 1),

@@ -52,10 +52,11 @@ func withPoint(s string) (plain string, ok bool) {
 
 // signs counts, among some cells of a column, the numbers by what their commas and points can be.
 type signs struct {
-	there          int  // cells that are not missing
-	numbers        int  // cells that are numbers, in any form
-	commas         bool // whether the comma of one can only be a decimal sign
-	points, groups bool // whether the point of one can only be a decimal sign, or a comma only separate thousands
+	there   int  // cells that are not missing
+	numbers int  // cells that are numbers, in any form
+	commas  int  // those whose comma can only be a decimal sign
+	points  int  // those whose point can only be a decimal sign
+	groups  bool // whether the comma of one can only separate thousands
 }
 
 func (n *signs) add(cell string) {
@@ -69,16 +70,23 @@ func (n *signs) add(cell string) {
 	switch {
 	case decimal || err == nil:
 		n.numbers++
-		n.commas = n.commas || decimal && !apart
-		n.points = n.points || !ok && !group.MatchString(cell)
+		if decimal && !apart {
+			n.commas++
+		}
+		if !ok && !group.MatchString(cell) {
+			n.points++
+		}
 	case apart:
 		n.numbers++
 		n.groups = true
 	}
 }
 
-// could reports whether the numbers of a column could have decimal commas: nearly all cells are numbers, and none says otherwise.
-func (n *signs) could() bool { return !n.points && !n.groups && 10*n.numbers >= 9*n.there }
+// could reports whether the numbers of a column could have decimal commas: nearly all cells are numbers, and none says otherwise, or fewer
+// than say so, which are then the odd ones.
+func (n *signs) could() bool {
+	return (n.points == 0 || n.points < n.commas) && !n.groups && 10*n.numbers >= 9*n.there
+}
 
 // decimalCommas says for each column by its cells in some rows whether its numbers have decimal commas: those that could, if the comma of
 // some number in one of these columns can only be a decimal sign.
@@ -90,7 +98,7 @@ func decimalCommas(columns int, rows iter.Seq[[]string]) []bool {
 		}
 	}
 	out := make([]bool, columns)
-	if !slices.ContainsFunc(counts, func(n signs) bool { return n.commas && n.could() }) {
+	if !slices.ContainsFunc(counts, func(n signs) bool { return n.commas > 0 && n.could() }) {
 		return out
 	}
 	for j := range out {

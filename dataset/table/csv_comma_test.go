@@ -188,12 +188,15 @@ func TestDecimalCommas(t *testing.T) {
 	}
 }
 
-// What the first rows do not show to be a decimal comma is refused, and so is a point in a file of decimal commas.
+// What the first rows do not show to be a decimal comma is refused, and so is a point in a file of decimal commas: of both, the one that
+// fewer numbers have.
 func TestDecimalCommasInDoubt(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "rows.csv")
 	for rows, want := range map[string]string{
-		"1,359;1\n120;2\n":                                    `line 2, column x: expected a number without a comma, found "1,359"`,
-		"1,5;1\n0.5;2\n":                                      `line 2, column x: expected a number with a decimal point, found "1,5"`,
+		"1,359;1\n120;2\n": `line 2, column x: expected a number without a comma, found "1,359"`,
+		"1,5;1\n0.5;2\n":   `line 2, column x: expected a number with a decimal point, found "1,5"`,
+		strings.Repeat("6,63;1\n", 5) + "7.25;1\n6,5;1\n":     "line 7, column x: expected " + decimalComma + `, found "7.25"`,
+		strings.Repeat("6.63;1\n", 5) + "7,25;1\n6.5;1\n":     `line 7, column x: expected a number with a decimal point, found "7,25"`,
 		"1,5;1\n2,757,000;1\n":                                `line 2, column x: expected a number with a decimal point, found "1,5"`,
 		"1,5;1\n1,359.50;1\n":                                 `line 2, column x: expected a number with a decimal point, found "1,5"`,
 		"1,359;0,5\n1.234;0,5\n":                              "line 3, column x: expected " + decimalComma + `, found "1.234"`,

@@ -155,3 +155,22 @@ func TestBlanksInAnswers(t *testing.T) {
 		second.ID+",, "+second.Source+",\" skip \"", asked.Rows[2].ID+",?,,", asked.Rows[3].ID+",,,", ",,,"), TellOptions{}))(t)
 	must.Hold(t, told.Labels == 1 && told.Skipped == 1 && told.Unlabelled == 2, "it told %+v", told)
 }
+
+// Of a sheet with decimal commas, the one row with a point is refused, and named alone.
+func TestPointAmongCommas(t *testing.T) {
+	f := newNumbers(t)
+	asked := must.Get(f.Ask(t.Context(), Request{}))(t)
+	lines := []string{"label;id"}
+	for i, r := range asked.Rows {
+		label := strings.Replace(f.labels[r.ID], ".", ",", 1)
+		if i == 5 {
+			label = "17.25"
+		}
+		lines = append(lines, label+";"+r.ID)
+	}
+	err := must.Err(f.Tell(t.Context(), f.answers(t, "sheet.csv", lines...), TellOptions{}))
+	must.Fail(t, "a point", err, "sheet.csv: line 7, column label: expected a number with a decimal comma", `found "17.25"`)
+	must.Hold(t, !strings.Contains(err.Error(), "not right either"), "it blames others too: %v", err)
+	lines[6] = "17,25;" + asked.Rows[5].ID
+	must.Equal(t, must.Get(f.Tell(t.Context(), f.answers(t, "mended.csv", lines...), TellOptions{}))(t).Labels, len(asked.Rows), "labels")
+}
