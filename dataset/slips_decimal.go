@@ -27,7 +27,7 @@ const (
 	// slipBeyond is how many times as far as all other numbers the slips must be where a tail leads to them.
 	slipBeyond = 3
 	// slipPlace is the largest distance of the means of the logarithms of the slips and of the others, in standard errors.
-	slipPlace = 3
+	slipPlace = 4
 )
 
 // decimals are the numbers of a source that a power of ten brings among the others. moved and others hold the ratios of these, brought

@@ -54,8 +54,8 @@ func TestOddAnswersAreNamed(t *testing.T) {
 		"right":       {func(string, int) bool { return false }, nil, ""},
 		"a source":    {func(id string, _ int) bool { return id[0] == 'c' }, times(1000), "c"},
 		"in each":     {func(_ string, k int) bool { return k < 4 }, times(1000), ""},
-		"a few":       {func(id string, k int) bool { return id[0] == 'd' && k < 4 }, times(100), ""},
-		"most of one": {func(id string, k int) bool { return id[0] == 'd' && k < 20 }, times(1000), ""},
+		"a few":       {func(id string, k int) bool { return id[0] == 'd' && k < 7 }, times(100), ""},
+		"most of one": {func(id string, k int) bool { return id[0] == 'd' && k < 17 }, times(1000), ""},
 		"zeros":       {func(_ string, k int) bool { return k%15 == 0 }, func(string) string { return "0" }, ""},
 	} {
 		f := newNumbers(t)

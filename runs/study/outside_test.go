@@ -116,7 +116,7 @@ func TestOtherUnitsAreOutside(t *testing.T) {
 					right++
 				}
 			}
-			must.Hold(t, d.usualLow > 1 && d.usualHigh < 100, "%s: others are from %g to %g", what, d.usualLow, d.usualHigh)
+			must.Hold(t, d.usualLow >= 1 && d.usualHigh < 100, "%s: others are from %g to %g", what, d.usualLow, d.usualHigh)
 		}
 		must.Hold(t, 2*found >= len(wrong) && right <= 5, "%s: %d of %d are named, and %d right labels", what, found, len(wrong), right)
 	}
