@@ -11,9 +11,10 @@ import (
 const nextToNothing = 1e-4
 
 // doubt returns why the recommended method may be no better than Constant, by the last round of each method, or why its
-// error may be too good to be true. It returns "" where the method errs less and is certainly better: over the rows of the
-// score, or because it makes the left-out labels of the target's samples e times as likely. It also returns "" where the
-// samples are too few to choose a method, which the reason of the recommendation says already.
+// error may be too good to be true. Where the method errs less than Constant and is certainly better, over the rows of the
+// score or because it makes the left-out labels of the target's samples e times as likely, it returns that Target errs no
+// more, if that is so. It returns "" otherwise, and where the samples are too few to choose a method, which the reason of
+// the recommendation says already.
 func (r *Result) doubt(last []*pipeline.Epoch, of samples) string {
 	lastOf := func(method string) *pipeline.Epoch {
 		i := slices.IndexFunc(last, func(e *pipeline.Epoch) bool { return e.Method == method })
@@ -44,6 +45,10 @@ func (r *Result) doubt(last []*pipeline.Epoch, of samples) string {
 	case best.Losses != nil && constant.LogLoss == 0 && best.Score.Value < nextToNothing*constant.Score.Value:
 		return best.Method + "'s error is less than a ten-thousandth of constant's: some features may be the label, or known only after it"
 	case likelier || better:
+		if t := lastOf(pipeline.Target); t != nil && t != best && r.Contradicted == nil && best.Score.Value >= t.Score.Value {
+			return best.Method + " errs no less than target, which learns from the target's samples alone: these rows do not show that the " +
+				"sources help"
+		}
 		return ""
 	case noLess:
 		return best.Method + " errs no less than constant" + unseen

@@ -71,6 +71,28 @@ func TestDoubt(t *testing.T) {
 	}
 }
 
+// The result says so where the target's own samples alone do as well as the recommended method, unless the rows show more.
+func TestDoubtOfSources(t *testing.T) {
+	of := func(method string, value float64) *pipeline.Epoch {
+		return &pipeline.Epoch{Method: method, Score: pipeline.Score{Metric: pipeline.MetricMSE, Value: value}}
+	}
+	const want = "active errs no less than target, which learns from the target's samples alone: these rows do not show that the sources help"
+	for _, c := range []struct {
+		active, target float64
+		contradicted   bool
+		want           string
+	}{{0.5, 0.4, false, want}, {0.5, 0.5, false, want}, {0.4, 0.5, false, ""}, {0.5, 0.4, true, ""}} {
+		r := Result{Recommended: pipeline.Active}
+		if c.contradicted {
+			r.Contradicted = &pipeline.Comparison{}
+		}
+		last := []*pipeline.Epoch{of(pipeline.Active, c.active), of(pipeline.Target, c.target), of(pipeline.Constant, 1)}
+		must.Equal(t, r.doubt(last, samples{60, 0, 60}), c.want, "active %g, target %g", c.active, c.target)
+		r = Result{Recommended: pipeline.Target}
+		must.Equal(t, r.doubt(last, samples{60, 0, 60}), "", "target itself")
+	}
+}
+
 // Where labels are noise, constant is recommended, or result.json doubts that they can be predicted.
 func TestDoubtOfNoise(t *testing.T) {
 	set, rng := smallSet(31, 6, 400, 6, false), rand.New(rand.NewPCG(31, 2))

@@ -34,8 +34,8 @@ type Result struct {
 	// Contradicted compares the method that is best on the test rows, A, with Recommended, B, where the interval leaves
 	// out 0. Test rows choose nothing, or scores would be too good.
 	Contradicted *pipeline.Comparison `json:"contradicted,omitempty"`
-	// Doubt says why Recommended may be no better than a constant prediction. It is empty where it certainly is better,
-	// and where the samples are too few to tell.
+	// Doubt says why Recommended may be no better than a constant prediction, or that it errs no less than the target's
+	// samples alone. It is empty otherwise, and where the samples are too few to tell.
 	Doubt string `json:"doubt,omitempty"`
 	// Dominant is a sample of the target that makes most of the error of Recommended, nil where there is none.
 	Dominant *Dominant `json:"dominant,omitempty"`
