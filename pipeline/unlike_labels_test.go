@@ -100,7 +100,9 @@ func TestUnlikeLabels(t *testing.T) {
 		}
 		must.Equal(t, len(out.Target.Y), 30, "labels of the target")
 		must.Hold(t, slices.Equal(given.Target.Y, out.Target.Y), "labels of the target changed")
-		given, out = round(2.5, 0)
-		must.Hold(t, slices.Equal(given.Sources[odd-1].Y, out.Sources[odd-1].Y), "a source that spreads 2.5 times as much changed")
+		for _, factor := range []float64{2.5, 0.1} {
+			given, out = round(factor, 0)
+			must.Hold(t, slices.Equal(given.Sources[odd-1].Y, out.Sources[odd-1].Y), "a source that spreads %g times as much changed", factor)
+		}
 	}
 }
