@@ -60,20 +60,25 @@ func (u usual) kept(values []float64, centre float64) string {
 	return fmt.Sprintf("half of all are within %.2g of %.6g", within, readable(median, 1e3*within)+0)
 }
 
-// labelNumbers returns the columns of numeric labels in their order, and the labels of each column over all tasks but those of sources in
-// another unit.
-func (s *Set) labelNumbers(units []labelUnit) (columns []string, values map[string][]float64) {
-	values = map[string][]float64{}
+// labelColumns returns the columns of labels in their order.
+func (s *Set) labelColumns() (columns []string) {
 	for i := range s.Tasks {
-		t := &s.Tasks[i]
-		if _, known := values[t.Output.Name]; !known {
-			columns = append(columns, t.Output.Name)
+		if name := s.Tasks[i].Output.Name; !slices.Contains(columns, name) {
+			columns = append(columns, name)
 		}
-		if !isIn(units, t) {
+	}
+	return columns
+}
+
+// labelNumbers returns the numeric labels of each column over all tasks but those of sources in another unit.
+func (s *Set) labelNumbers(units []labelUnit) map[string][]float64 {
+	values := map[string][]float64{}
+	for i := range s.Tasks {
+		if t := &s.Tasks[i]; !isIn(units, t) {
 			values[t.Output.Name] = append(values[t.Output.Name], t.numbers()...)
 		}
 	}
-	return columns, values
+	return values
 }
 
 // farLabels lists, by column and pool, the numeric labels that are far from the others of their column or are probably slips (see [Slips]).

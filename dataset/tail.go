@@ -21,9 +21,9 @@ const (
 // oddNumbers lists what is odd about labels that are numbers: heavy tails, errors that grow with them, sources in another unit, and
 // labels far from the others.
 func (s *Set) oddNumbers(place placeOf) []Oddity {
-	columns, _ := s.labelNumbers(nil)
+	columns := s.labelColumns()
 	units := s.labelUnits(columns)
-	_, values := s.labelNumbers(units)
+	values := s.labelNumbers(units)
 	far := s.farLabels(columns, values, units, place)
 	out := tailedLabels(columns, values)
 	out = append(out, s.proportionalLabels(columns, values)...)
