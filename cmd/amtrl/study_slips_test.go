@@ -13,17 +13,22 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
+// askedForLogs begins a study of logarithms and asks for 200 of them. It returns its folder, the labels by id, and the rows asked for.
+func askedForLogs(t *testing.T) (dir string, logs map[string]string, asked [][]string) {
+	dir = t.TempDir()
+	writePrices(t, dir, testrand.New(t))
+	manifestOf(t, dir, "dataset.yaml", "logs", "")
+	logs = hideLabels(t, dir, 7)
+	succeed(t, dir, "study", "new", "campaign", "--data", "dataset.yaml", "--round-budget", "200")
+	succeed(t, dir, "study", "ask", "campaign", "--out", "ask.csv")
+	return dir, logs, readTable(t, filepath.Join(dir, "ask.csv"))[1:]
+}
+
 // A number that lost its decimal point is reported when it is told and in the status, unless it is told as checked. If
 // the row is told anew, the new label is judged like any other.
 func TestSlipInAnswers(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	writePrices(t, dir, testrand.New(t))
-	manifestOf(t, dir, "dataset.yaml", "logs", "")
-	logs := hideLabels(t, dir, 7)
-	succeed(t, dir, "study", "new", "campaign", "--data", "dataset.yaml", "--round-budget", "200")
-	succeed(t, dir, "study", "ask", "campaign", "--out", "ask.csv")
-	asked := readTable(t, filepath.Join(dir, "ask.csv"))[1:]
+	dir, logs, asked := askedForLogs(t)
 	tell := func(name, slipped string, more ...string) outcome {
 		answers := "id,logs\n"
 		for _, row := range asked {
@@ -58,14 +63,9 @@ func TestSlipInAnswers(t *testing.T) {
 // Answers in nM among logarithms are reported in one line when they are told, in the status and after a fit, until they are corrected.
 func TestAnswersInAnotherUnit(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	writePrices(t, dir, testrand.New(t))
-	manifestOf(t, dir, "dataset.yaml", "logs", "")
-	logs := hideLabels(t, dir, 7)
-	succeed(t, dir, "study", "new", "campaign", "--data", "dataset.yaml", "--round-budget", "200")
-	succeed(t, dir, "study", "ask", "campaign", "--out", "ask.csv")
+	dir, logs, asked := askedForLogs(t)
 	right, wrong := "id,logs\n", "id,logs\n"
-	for i, row := range readTable(t, filepath.Join(dir, "ask.csv"))[1:] {
+	for i, row := range asked {
 		y := must.Get(strconv.ParseFloat(logs[row[0]], 64))(t)
 		right += fmt.Sprintf("%s,%g\n", row[0], y)
 		if i%3 == 0 {
