@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -101,13 +100,13 @@ func (w *Worker) unit(ctx context.Context, dev *pipeline.Resident, id runs.Ident
 		}
 		w.gained()
 	}
-	result, err := runs.RunUnit(unitCtx, dev, id, u, checkpoint, step)
-	if d, damaged := errors.AsType[*runs.DamagedCheckpoint](err); damaged {
+	var result *runs.Result
+	err = runs.Anew(func() (err error) {
+		result, err = runs.RunUnit(unitCtx, dev, id, u, checkpoint, step)
+		return err
+	}, func(d *runs.DamagedCheckpoint) {
 		w.Note("%s: %v; computing %s from its beginning", d.Path, d.Err, u.Name())
-		if err = os.Remove(checkpoint); err == nil {
-			result, err = runs.RunUnit(unitCtx, dev, id, u, checkpoint, step)
-		}
-	}
+	})
 	if err != nil {
 		return nil, errors.Join(logged, err)
 	}

@@ -150,7 +150,8 @@ func keptHashes(dir string) Hashes {
 }
 
 // DamagedCheckpoint is the error of a checkpoint, or of what a finished method left beside it, that does not hold what was
-// written. Without the file the work begins anew.
+// written. Without the file the work begins anew: see
+// [Anew].
 type DamagedCheckpoint struct {
 	Path string
 	Err  error
@@ -161,6 +162,22 @@ func (d *DamagedCheckpoint) Error() string {
 }
 
 func (d *DamagedCheckpoint) Unwrap() error { return d.Err }
+
+// Anew calls compute, which computes something from its checkpoints, until none of them is damaged. It tells of each damaged
+// one and then removes it.
+func Anew(compute func() error, tell func(*DamagedCheckpoint)) error {
+	for {
+		err := compute()
+		d, damaged := errors.AsType[*DamagedCheckpoint](err)
+		if !damaged {
+			return err
+		}
+		tell(d)
+		if err := atomicfile.Remove(d.Path); err != nil {
+			return err
+		}
+	}
+}
 
 func decodeCheckpoint(raw []byte, id string) (st pipeline.State, kept Hashes, err error) {
 	tensors, meta, err := safetensors.Decode(raw)

@@ -245,13 +245,14 @@ func finishSweep(dir string, id Identity, results []Result) (*Summary, error) {
 
 func sweepUnit(ctx context.Context, data *pipeline.Resident, id Identity, dir string, u Unit) (*Result, fitted, error) {
 	path := checkpointName(dir, u)
-	res, w, err := runUnit(ctx, data, id, u, path, sweepSpacing, nil)
-	if damaged, is := errors.AsType[*DamagedCheckpoint](err); is {
-		if err = atomicfile.Remove(path); err == nil {
-			res, w, err = runUnit(ctx, data, id, u, path, sweepSpacing, nil)
-		}
-		w.damaged = damaged
-	}
+	var res *Result
+	var w fitted
+	var damaged *DamagedCheckpoint
+	err := Anew(func() (err error) {
+		res, w, err = runUnit(ctx, data, id, u, path, sweepSpacing, nil)
+		return err
+	}, func(d *DamagedCheckpoint) { damaged = d })
+	w.damaged = damaged
 	if err != nil {
 		return nil, w, err
 	}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -106,17 +105,13 @@ func (o *runOptions) run(ctx context.Context) error {
 	}
 	defer dev.Close()
 	progress := newRunProgress(&o.output, set, id.Config)
-	res, err := runs.Run(ctx, dev, id, dir, progress.step)
-	for {
-		d, damaged := errors.AsType[*runs.DamagedCheckpoint](err)
-		if !damaged {
-			break
-		}
+	var res *runs.Result
+	err = runs.Anew(func() (err error) {
+		res, err = runs.Run(ctx, dev, id, dir, progress.step)
+		return err
+	}, func(d *runs.DamagedCheckpoint) {
 		o.note("%s is damaged: %v; computing the run from its beginning", d.Path, d.Err)
-		if err = os.Remove(d.Path); err == nil {
-			res, err = runs.Run(ctx, dev, id, dir, progress.step)
-		}
-	}
+	})
 	progress.meter.close()
 	if err != nil {
 		return explainInterruption(err, dir)
