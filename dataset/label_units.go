@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/amtrl/amtrl/internal/text"
 )
 
@@ -22,6 +24,68 @@ const (
 	unitsLeast = 4
 	unitsOften = 5
 )
+
+// A fit learns the numbers of a source in a unit of their own where their standard deviation is over spreadLarge times that of the typical
+// source, or less than spreadSmall times, and the logarithm of the factor is also over spreadFar times the median of its magnitude over all
+// sources. Of a source in the same unit that is only somewhat smaller, noise would become larger. Fewer than spreadLeast numbers do not
+// count.
+//
+// This is another rule than that of [OtherUnits], since a fit must also bring down a label that is wrong by a large factor, which quantiles
+// do not see and nobody should take for a unit. Both measure by typicalSpread how much sources differ in general.
+const (
+	spreadLarge, spreadSmall = 5, 0.05
+	spreadFar                = 5
+	spreadLeast              = 10
+)
+
+// Unlike is a source whose numbers are learned in a unit of their own.
+type Unlike struct {
+	// Source is the index of the source.
+	Source int
+	// Mean is the mean of its numbers, and Factor how many times they spread as much as those of the typical source. Usual is the median of
+	// the means of all sources.
+	Mean, Factor, Usual float64
+}
+
+// Of returns the number y of the source as it is learned: brought to the usual mean and the spread of the typical source.
+func (u Unlike) Of(y float64) float64 { return u.Usual + (y-u.Mean)/u.Factor }
+
+// UnlikeSources returns the sources whose numbers are in a larger unit than others, or wrong by a large factor, so that they would make up
+// most of the squared errors that all sources share, and those whose numbers are in a smaller unit, so that they would have no head.
+// numbers holds those of each source.
+func UnlikeSources(numbers [][]float64) (out []Unlike) {
+	var sources []int
+	var means, spreads []float64
+	for i, y := range numbers {
+		if mean, variance := stat.PopMeanVariance(y, nil); len(y) >= spreadLeast && variance > 0 {
+			sources, means, spreads = append(sources, i), append(means, mean), append(spreads, math.Sqrt(variance))
+		}
+	}
+	if len(sources) < unitsLeast {
+		return nil
+	}
+	typical, apart := typicalSpread(spreads)
+	far, usual := math.Exp(spreadFar*apart[len(apart)/2]), quantile(slices.Sorted(slices.Values(means)), 0.5)
+	for at, i := range sources {
+		if r := spreads[at] / spreads[typical]; r > max(far, spreadLarge) || r < min(1/far, spreadSmall) {
+			out = append(out, Unlike{i, means[at], r, usual})
+		}
+	}
+	return out
+}
+
+// typicalSpread returns the place of the median of the spreads of all sources, and the magnitudes of the logarithms of their ratios to it,
+// ascending.
+func typicalSpread(spreads []float64) (at int, apart []float64) {
+	order := upTo(len(spreads))
+	slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(spreads[a], spreads[b]) })
+	at = int(order[(len(order)-1)/2])
+	for _, s := range spreads {
+		apart = append(apart, math.Abs(math.Log(s/spreads[at])))
+	}
+	slices.Sort(apart)
+	return at, apart
+}
 
 // OtherUnit is a source whose numbers are probably in another unit than those of the other sources.
 type OtherUnit struct {
@@ -58,11 +122,13 @@ func OtherUnits(numbers [][]float64) (out []OtherUnit) {
 	return out
 }
 
-// labelUnit is a source whose labels of a column are probably in another unit than those of the other sources. found says so in a message.
+// labelUnit is a source whose labels of a column are probably in another unit than those of the other sources. found says so in a message,
+// and own whether they are learned in a unit of their own.
 type labelUnit struct {
 	column string
 	pool   int
 	found  string
+	own    bool
 }
 
 // isIn reports whether the labels of a task are of a source in another unit.
@@ -103,8 +169,10 @@ func (s *Set) otherLabelUnits(column string) (out []labelUnit) {
 	if column != "" {
 		of += " of " + text.OneLine(column, 80)
 	}
+	unlike := UnlikeSources(numbers)
 	for _, u := range OtherUnits(numbers) {
-		out = append(out, labelUnit{column, pools[u.Source], fmt.Sprintf("nine of ten %s are %s", of, u)})
+		own := slices.ContainsFunc(unlike, func(other Unlike) bool { return other.Source == u.Source })
+		out = append(out, labelUnit{column, pools[u.Source], fmt.Sprintf("nine of ten %s are %s", of, u), own})
 	}
 	return out
 }
@@ -117,14 +185,12 @@ func oddUnits(all []ofUnits, positive bool) (odd []ofUnits, usual ofUnits) {
 	}
 	// middle returns the typical source by a range, and how far the logarithm of another's may be from that of its range.
 	middle := func(of func(ofUnits) float64) (usual ofUnits, far float64) {
-		sorted := slices.SortedStableFunc(slices.Values(all), func(a, b ofUnits) int { return cmp.Compare(of(a), of(b)) })
-		usual = sorted[(len(all)-1)/2]
-		var apart []float64
+		var spreads []float64
 		for _, u := range all {
-			apart = append(apart, math.Abs(math.Log(of(u)/of(usual))))
+			spreads = append(spreads, of(u))
 		}
-		slices.Sort(apart)
-		return usual, max(math.Log(otherUnits), unitsFar*1.48*quantile(apart, 0.5))
+		at, apart := typicalSpread(spreads)
+		return all[at], max(math.Log(otherUnits), unitsFar*1.48*quantile(apart, 0.5))
 	}
 	ofHalf, far := middle(ofUnits.half)
 	usual, wide := middle(ofUnits.most)
@@ -153,7 +219,12 @@ func (u labelUnit) oddity(s *Set) Oddity {
 	p := s.Pools[u.pool]
 	advice := "squared errors are of the larger ones: bring them to the unit of the other sources"
 	if !p.Target {
-		advice = "bring them to the unit of the other sources, or exclude this one; a run learns them in a unit of their own"
+		advice = "bring them to the unit of the other sources, or exclude this one; a run learns them "
+		if u.own {
+			advice += "in a unit of their own"
+		} else {
+			advice += "as they are"
+		}
 	}
 	return Oddity{p.Name, u.found, advice}
 }

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/amtrl/amtrl/dataset"
@@ -105,4 +106,35 @@ func TestUnlikeLabels(t *testing.T) {
 			must.Hold(t, slices.Equal(given.Sources[odd-1].Y, out.Sources[odd-1].Y), "a source that spreads %g times as much changed", factor)
 		}
 	}
+}
+
+// What a warning about a source in another unit says of the fit is what the fit does with the same labels.
+func TestWarningsSayWhichLabelsAreUnlike(t *testing.T) {
+	rng, seen := testrand.New(t), map[bool]int{}
+	for i := range 40 {
+		set, odd := shops(rng, 7, 100, 6, 1, false), 1+rng.IntN(6)
+		for i := range set.Tasks {
+			for row := range set.Tasks[i].Labels {
+				set.Tasks[i].Labels[row] = float32(10 + rng.NormFloat64())
+			}
+		}
+		set = inUnits(set, odd, []float64{1.0 / 14, 1e-3, 20, 1e3}[i%4], 0)
+		cfg := defaultConfig(t)
+		cfg.Sources, cfg.TargetSamples = SourcesPools, 30
+		p := must.Get(NewProblem(set, cfg, 0))(t)
+		in := Proposal{Target: upTo(100)}
+		for range p.Sources {
+			in.Sources = append(in.Sources, upTo(100))
+		}
+		given := p.LookUp(in)
+		learned := !slices.Equal(given.Sources[odd-1].Y, p.alike(given).Sources[odd-1].Y)
+		for _, w := range set.Warnings(false) {
+			if w.Pool == set.Pools[odd].Name && strings.Contains(w.Found, "typical source") {
+				seen[learned]++
+				says := map[bool]string{true: "a run learns them in a unit of their own", false: "a run learns them as they are"}[learned]
+				must.Hold(t, strings.HasSuffix(w.Advice, says), "expected %q, found %q", says, w.Advice)
+			}
+		}
+	}
+	must.Hold(t, seen[true] > 20 && seen[false] > 0, "warnings by whether labels are learned in another unit: %v", seen)
 }
