@@ -67,6 +67,7 @@ func (s *Set) Oddities() []Oddity {
 		rows, sizes[i] = c.scan(i, p, s.labelHashes(i, c.seed))
 		w.add(p, rows)
 	}
+	w.copied = w.copies.found()
 	out := []Oddity{}
 	for i, p := range s.Pools {
 		if p.Target {

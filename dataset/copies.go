@@ -12,6 +12,8 @@ const (
 	// a copy. The rows that occur there with other labels must be at most 1 - copiedSame times as many: the labels of two people differ
 	// more often, and so do the answers to two questions about the same rows.
 	copiedPart, copiedSame = 0.5, 0.95
+	// fewCopies is the largest number of copies for each of which the other source is named.
+	fewCopies = 3
 	// sharingSources is the largest number of sources with a row that later ones are compared with: a row that all have shows nothing.
 	sharingSources = 16
 )
@@ -75,9 +77,10 @@ type copyOf struct {
 	part float64
 }
 
-// of returns the source that the given one is a copy of, or a part of 0 where there is none. Of two sources the one with fewer labelled
-// rows is the copy, and of two with equally many the later one.
-func (c *copies) of(pool int32) (most copyOf) {
+// found returns, for each source that is a copy of another, that other one. Of two sources the one with fewer labelled rows is the copy,
+// and of two with equally many the later one.
+func (c *copies) found() map[int32]copyOf {
+	found := map[int32]copyOf{}
 	for key, shared := range c.same {
 		smaller, larger := key[0], key[1]
 		if c.all[smaller] > c.all[larger] {
@@ -85,12 +88,12 @@ func (c *copies) of(pool int32) (most copyOf) {
 		}
 		n := c.rows[smaller]
 		part := float64(shared.same) / float64(n)
-		if smaller != pool || n < copiedLeast || part < copiedPart || float64(shared.other) > (1-copiedSame)*float64(shared.same) {
+		if n < copiedLeast || part < copiedPart || float64(shared.other) > (1-copiedSame)*float64(shared.same) {
 			continue
 		}
-		if part > most.part || part == most.part && larger < most.pool {
-			most = copyOf{larger, part}
+		if most := found[smaller]; part > most.part || part == most.part && larger < most.pool {
+			found[smaller] = copyOf{larger, part}
 		}
 	}
-	return most
+	return found
 }

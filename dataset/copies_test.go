@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -25,7 +26,7 @@ func TestCopiesAmongOthers(t *testing.T) {
 	add(2, 0, n)
 	add(3, 0, n)
 	for pool, want := range []copyOf{{2, 1}, {2, 1}, {}, {2, 1}} {
-		must.Equal(t, c.of(int32(pool)), want, "what source %d is a copy of", pool)
+		must.Equal(t, c.found()[int32(pool)], want, "what source %d is a copy of", pool)
 	}
 }
 
@@ -50,5 +51,45 @@ func TestCopiesAmongMany(t *testing.T) {
 	must.Hold(t, len(first) == 1 && first[0].Pool == "b", "copies: %+v", set.Oddities())
 	for range 3 {
 		must.EqualSlices(t, found(), first, "copies, said again")
+	}
+}
+
+// Of few copies each is named with the source that it is a copy of; many have the same words, which are true of all, so that a table of
+// them has one row.
+func TestManyCopies(t *testing.T) {
+	rng := testrand.New(t)
+	const rows = 40
+	for n := 1; n <= 8; n++ {
+		set, least := &Set{Name: "copies"}, 100
+		for i := range n + 1 {
+			p, y := &Pool{Name: string(rune('a' + i)), Rows: rows, Cols: 2, Scale: 1}, make([]float32, rows)
+			for k := range y {
+				p.F32, y[k] = append(p.F32, float32(rng.NormFloat64()), float32(rng.NormFloat64())), float32(rng.NormFloat64())
+			}
+			must.Do(t, set.AddNumbers(p, "y", y, nil))
+			if i > 0 { // each source has other rows of the first
+				part := 30 + rng.IntN(11)
+				copy(p.F32, set.Pools[0].F32[:2*part])
+				copy(set.Tasks[i].Labels, set.Tasks[0].Labels[:part])
+				least = min(least, 100*part/rows)
+			}
+		}
+		found := map[Oddity]int{}
+		for _, o := range set.Oddities() {
+			if strings.Contains(o.Found, "labelled rows are those of") {
+				must.Hold(t, o.Pool != "a", "the first source is a copy: %s", o)
+				o.Pool = ""
+				found[o]++
+			}
+		}
+		must.Hold(t, len(found) == 1 || n <= fewCopies, "%d copies: %v", n, found)
+		for o, times := range found {
+			if n <= fewCopies {
+				must.Hold(t, !strings.Contains(o.Found, "another source"), "%d copies: %s", n, o)
+				continue
+			}
+			must.Equal(t, times, n, "copies")
+			must.Hold(t, strings.HasPrefix(o.Found, fmt.Sprintf("%d %% or more of its ", least)), "least %d %%: %s", least, o)
+		}
 	}
 }

@@ -21,7 +21,8 @@ type twins struct {
 	target []rowHash // the rows of targets, sorted by the hashes of their features
 	counts []twinCount
 	copies copies
-	few    bool // whether features have few values ([Set.fewValued])
+	copied map[int32]copyOf // the sources that are copies of others
+	few    bool             // whether features have few values ([Set.fewValued])
 }
 
 // twinCount counts the rows of one source: all of them, those that repeat an earlier row's features, and those that repeat the features of
@@ -140,9 +141,8 @@ func (w *twins) oddities(s *Set, pool int) (out []Oddity) {
 		odd.Found += fmt.Sprintf("; labels differ in %s of %s cases", text.Count(c.differ), text.Count(c.pairs))
 		return append([]Oddity{odd}, w.ofTarget(s, pool, (*Pool).place)...)
 	}
-	if c := w.copies.of(int32(pool)); c.part > 0 {
-		out = append(out, Oddity{s.Pools[pool].Name, fmt.Sprintf("%.0f %% of its labelled rows are those of %s, with the same labels", 100*c.part,
-			text.OneLine(s.Pools[c.pool].Name, 80)), "exclude one of the two, or what both have: it is paid twice and says nothing new"})
+	if c, is := w.copied[int32(pool)]; is {
+		out = append(out, w.copyOddity(s, pool, c))
 	}
 	if c := w.counts[pool].before; c.n > 0 {
 		advice := text.Form(c.n, "take it out if it is a copy, which is paid twice and says nothing new",
@@ -150,6 +150,21 @@ func (w *twins) oddities(s *Set, pool int) (out []Oddity) {
 		out = append(out, c.oddity(s, "a row before it in the source", advice, (*Pool).place))
 	}
 	return append(out, w.ofTarget(s, pool, (*Pool).place)...)
+}
+
+// copyOddity says that a source is a copy of another. Of many, all have the same words, so that they can be listed together.
+func (w *twins) copyOddity(s *Set, pool int, of copyOf) Oddity {
+	const nothingNew = ": it is paid twice and says nothing new"
+	if len(w.copied) <= fewCopies {
+		return Oddity{s.Pools[pool].Name, fmt.Sprintf("%.0f %% of its labelled rows are those of %s, with the same labels", 100*of.part,
+			text.OneLine(s.Pools[of.pool].Name, 80)), "exclude one of the two, or what both have" + nothingNew}
+	}
+	least := of.part
+	for _, c := range w.copied {
+		least = min(least, c.part)
+	}
+	return Oddity{s.Pools[pool].Name, fmt.Sprintf("%.0f %% or more of its labelled rows are those of another source, with the same labels",
+		math.Floor(100*least)), "exclude it, or what the other has too" + nothingNew}
 }
 
 // fewValues is the share of rows that repeat an earlier row of their pool, in the median pool, above which features have few values,
