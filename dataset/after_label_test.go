@@ -54,7 +54,7 @@ func TestComesWithLabel(t *testing.T) {
 			set.Pools, set.Tasks = append(set.Pools, p), append(set.Tasks, task)
 		}
 		must.Do(t, set.Validate())
-		for name, all := range map[string][]Oddity{"check": set.Oddities(), "run": set.Warnings(true)} {
+		for name, all := range map[string][]Oddity{"check": set.Oddities(), "run": set.Warnings().Oddities(true)} {
 			var found []string
 			for _, o := range all {
 				if strings.Contains(o.Found, "without the label") {
@@ -99,7 +99,7 @@ func TestFollowsFromOneClass(t *testing.T) {
 			set.Pools, set.Tasks = append(set.Pools, p), append(set.Tasks, task)
 		}
 		must.Do(t, set.Validate())
-		for name, all := range map[string][]Oddity{"check": set.Oddities(), "run": set.Warnings(true)} {
+		for name, all := range map[string][]Oddity{"check": set.Oddities(), "run": set.Warnings().Oddities(true)} {
 			found := ""
 			for _, o := range all {
 				if strings.Contains(o.Found, "without the label") {

@@ -74,7 +74,7 @@ func TestAlike(t *testing.T) {
 	must.Equal(t, got[0].Found, found, "found")
 	of := measured(testrand.New(t))
 	of.Columns = set.Columns
-	must.Hold(t, slices.Contains(of.Warnings(true), got[0]), "before a run: %v", of.Warnings(true))
+	must.Hold(t, slices.Contains(of.Warnings().Oddities(true), got[0]), "before a run: %v", of.Warnings().Oddities(true))
 	must.Equal(t, Unseen{"", []string{"a", "b"}}.String(), `of class "a", "b"`, "two classes")
 	const many = `of class "", "", "", "", "", "", "", "", "", "" and 989 more of y`
 	must.Equal(t, Unseen{"y", make([]string, 999)}.String(), many, "many classes")

@@ -11,5 +11,5 @@ func TestNoPool(t *testing.T) {
 	s := &Set{Name: "mine"}
 	must.Fail(t, "classes", s.AddClasses(nil, "label", nil, nil), `mine: column "label": expected a pool, found nil`)
 	must.Fail(t, "numbers", s.AddNumbers(nil, "label", nil, nil), `mine: column "label": expected a pool, found nil`)
-	must.Equal(t, len(s.Warnings(true)), 0, "findings")
+	must.Equal(t, len(s.Warnings().Oddities(true)), 0, "findings")
 }

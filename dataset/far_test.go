@@ -73,9 +73,9 @@ func TestFar(t *testing.T) {
 func TestFarBeforeRun(t *testing.T) {
 	rng := testrand.New(t)
 	set := measured(rng)
-	must.Equal(t, len(set.Warnings(true)), 0, "warnings of nothing")
+	must.Equal(t, len(set.Warnings().Oddities(true)), 0, "warnings of nothing")
 	set.Pools[1].F32[7*3+2] = 1e9
-	odd := set.Warnings(false)
+	odd := set.Warnings().Oddities(false)
 	must.Hold(t, len(odd) == 1 && odd[0].Pool == "b" &&
 		strings.HasPrefix(odd[0].Found, "999998 in column heat, far from the others, in row 7: half of all are from -2.00"), "%+v", odd)
 
@@ -90,7 +90,7 @@ func TestFarBeforeRun(t *testing.T) {
 	for i, v := range values {
 		set.Pools[i/60].F32[i%60*3] = float32((v - mean) / spread)
 	}
-	odd = set.Warnings(false)
+	odd = set.Warnings().Oddities(false)
 	const says = "1e+12 in column ph, far from the others, in row 10: half of all are within "
 	must.Hold(t, len(odd) == 1 && strings.HasPrefix(odd[0].Found, says) &&
 		strings.Contains(odd[0].Found, "e+03 of "), "%+v", odd)
@@ -198,3 +198,27 @@ func TestCellsThatWereCut(t *testing.T) {
 	}
 	must.Hold(t, strings.HasPrefix(low()[0].Found, "-2.6e+06 or less in column "), "%+v", low())
 }
+
+// Warnings that were found once name rows both by file and line and by number.
+func TestWarningsNameRowsTwice(t *testing.T) {
+	set := measured(testrand.New(t))
+	set.Pools[1].F32[7*3+2], set.Tasks[0].Labels[11] = 1e9, 1e9
+	for i, p := range set.Pools {
+		p.Origin = inFile{i}
+	}
+	found := set.Warnings()
+	for files, want := range map[bool][2]string{true: {"in file 1, line 7:", "in file 0, line 11:"}, false: {"in row 107:", "in row 11:"}} {
+		odd := found.Oddities(files)
+		must.Equal(t, len(odd), 2, "warnings")
+		for i, w := range want {
+			must.Hold(t, strings.Contains(odd[i].Found, w), "expected %q: %s", w, odd[i])
+		}
+	}
+}
+
+// inFile has the rows of a pool from row 100 times its number on.
+type inFile struct{ number int }
+
+func (f inFile) Find(i int) (string, int64, error) { return "", int64(100*f.number + i), nil }
+
+func (f inFile) Place(i int) string { return fmt.Sprintf("file %d, line %d", f.number, i) }

@@ -70,7 +70,7 @@ func TestSharedGroupsOfSources(t *testing.T) {
 	}
 	const want = "target: 5 of 10 groups of its labelled rows also have rows in 8 sources: 160 rows, " +
 		"of source, ss, sss, ssss, sssss and 3 more: "
-	for what, all := range map[string][]Oddity{"check": set.Oddities(), "run": set.Warnings(true)} {
+	for what, all := range map[string][]Oddity{"check": set.Oddities(), "run": set.Warnings().Oddities(true)} {
 		var found []string
 		for _, o := range all {
 			if strings.Contains(o.Found, "group") {

@@ -80,7 +80,7 @@ func TestLabelUnits(t *testing.T) {
 	} {
 		rng := testrand.New(t)
 		set := stores(rng, c.sizes, c.label(rng))
-		for what, odd := range map[string][]Oddity{"check": set.Oddities(), "run": set.Warnings(true)} {
+		for what, odd := range map[string][]Oddity{"check": set.Oddities(), "run": set.Warnings().Oddities(true)} {
 			var found []string
 			for _, o := range odd {
 				if strings.Contains(o.Found, "typical source") {

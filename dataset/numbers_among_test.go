@@ -53,7 +53,7 @@ func TestNumberClasses(t *testing.T) {
 		if first == "" {
 			want = "all 180 labels of y are numbers, some not whole"
 		}
-		for _, all := range [][]Oddity{set.Oddities(), set.Warnings(true)} {
+		for _, all := range [][]Oddity{set.Oddities(), set.Warnings().Oddities(true)} {
 			all = slices.DeleteFunc(all, func(o Oddity) bool { return !strings.Contains(o.Advice, "say type: number") })
 			must.Equal(t, len(all), b2i(c.odd), "%s: %+v", name, all)
 			if c.odd {

@@ -47,7 +47,7 @@ func TestProportionalLabels(t *testing.T) {
 			}
 		}
 		said := ""
-		for _, o := range set.Warnings(true) {
+		for _, o := range set.Warnings().Oddities(true) {
 			if strings.Contains(o.Advice, "log: true") { // prices may have a heavy tail, too
 				said = o.Found + ": " + o.Advice
 			}

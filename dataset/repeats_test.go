@@ -88,7 +88,7 @@ func TestGroupsOfCopies(t *testing.T) {
 			}
 		}
 		said := ""
-		for _, o := range set.Warnings(false) {
+		for _, o := range set.Warnings().Oddities(false) {
 			if strings.Contains(o.Found, "labelled row before") {
 				said = o.Found
 			}
@@ -131,7 +131,7 @@ func TestCopiesAcrossSplit(t *testing.T) {
 			}
 		}
 		said := ""
-		for _, o := range set.Warnings(false) {
+		for _, o := range set.Warnings().Oddities(false) {
 			if strings.Contains(o.Found, "for tests") {
 				said = o.Found
 			}

@@ -35,7 +35,7 @@ func TestSizesBeforeARun(t *testing.T) {
 			if !vectors {
 				want = nil
 			}
-			must.EqualSlices(t, says(set.Warnings(true)), want, "vectors %v, %g times as large, before a run", vectors, times)
+			must.EqualSlices(t, says(set.Warnings().Oddities(true)), want, "vectors %v, %g times as large, before a run", vectors, times)
 		}
 	}
 }

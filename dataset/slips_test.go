@@ -236,9 +236,9 @@ func TestModesAreNoDecimalSlips(t *testing.T) {
 // A label of the target with a lost decimal point is named by data check and by run, and does not count as a heavy tail.
 func TestSlipOfTheTarget(t *testing.T) {
 	set := measured(testrand.New(t))
-	must.Hold(t, len(set.Warnings(true)) == 0, "of labels as they are: %v", set.Warnings(true))
+	must.Hold(t, len(set.Warnings().Oddities(true)) == 0, "of labels as they are: %v", set.Warnings().Oddities(true))
 	set.Tasks[2].Labels[17] *= 100
-	for what, of := range map[string][]Oddity{"check": set.Oddities(), "run": set.Warnings(true)} {
+	for what, of := range map[string][]Oddity{"check": set.Oddities(), "run": set.Warnings().Oddities(true)} {
 		must.Equal(t, len(of), 1, "%s says %v", what, of)
 		must.Hold(t, of[0].Pool == "target" && strings.Contains(of[0].Found, "1 of 60 labels of yield far from the others") &&
 			strings.Contains(of[0].Found, "in row 17: "), "%s says %v", what, of[0])

@@ -51,7 +51,8 @@ func TestTailedLabels(t *testing.T) {
 			}
 		}
 		must.Equal(t, len(found), b2i(c.tail), "%s: %+v", name, found)
-		tailed := slices.DeleteFunc(set.Warnings(true), func(o Oddity) bool { return !strings.Contains(o.Found, "of the squared deviations") })
+		tailed := slices.DeleteFunc(set.Warnings().Oddities(true),
+			func(o Oddity) bool { return !strings.Contains(o.Found, "of the squared deviations") })
 		must.Equal(t, len(tailed), b2i(c.tail), "%s: what a run says of it", name)
 		if c.tail {
 			must.Hold(t, found[0].Pool == "" && strings.HasPrefix(found[0].Found, "the largest 60 of 6,000 labels of yield have "), "%+v", found)

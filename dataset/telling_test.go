@@ -87,7 +87,7 @@ func TestNearLeak(t *testing.T) {
 		for _, o := range set.Oddities() {
 			must.Hold(t, !strings.Contains(o.Found, "correlation"), "of sizes: %s", o.Found)
 		}
-		must.Hold(t, len(set.Warnings(true)) == 0, "%v", set.Warnings(true))
+		must.Hold(t, len(set.Warnings().Oddities(true)) == 0, "%v", set.Warnings().Oddities(true))
 	}
 }
 
@@ -133,7 +133,7 @@ func TestOpinions(t *testing.T) {
 			want = fmt.Sprintf("the feature in column opinion tells the label y in %.3g %% of the rows", min(99.9, 100*float64(agree)/3/rows))
 		}
 		must.Equal(t, found, want, "%g of the rows are of the class, %g disagree", class, rate)
-		must.Hold(t, len(set.Warnings(true)) == 0, "%v", set.Warnings(true))
+		must.Hold(t, len(set.Warnings().Oddities(true)) == 0, "%v", set.Warnings().Oddities(true))
 	}
 }
 

@@ -85,7 +85,7 @@ func TestTargetCopies(t *testing.T) {
 		set := measured(testrand.New(t))
 		c.change(set)
 		var found []string
-		for _, o := range set.Warnings(true) {
+		for _, o := range set.Warnings().Oddities(true) {
 			if strings.Contains(o.Found, "of the target") {
 				found = append(found, o.Pool+" "+o.Found)
 				must.Hold(t, slices.Contains(set.Oddities(), o) || set.Tasks[0].Labels == nil, "%s: the check lacks %+v", name, o)

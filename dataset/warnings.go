@@ -2,9 +2,11 @@ package dataset
 
 import (
 	"encoding/binary"
+	"fmt"
 	"hash/maphash"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/cespare/xxhash/v2"
 )
@@ -20,18 +22,57 @@ const (
 // placeOf names a row of a pool.
 type placeOf func(*Pool, int) string
 
-// Warnings lists the oddities of [Set.Oddities] that make results wrong, or errors look too small: features that tell a label alone or are
+// Warnings are what [Set.Warnings] found.
+type Warnings struct {
+	odd   []Oddity // which have a mark in place of the name of each row
+	marks []rowMark
+}
+
+type rowMark struct {
+	mark string
+	pool *Pool
+	row  int
+}
+
+// place returns a mark for a row.
+func (w *Warnings) place(p *Pool, row int) string {
+	mark := fmt.Sprintf("\x00%d\x00", len(w.marks)) // no text has this: names are printable
+	w.marks = append(w.marks, rowMark{mark, p, row})
+	return mark
+}
+
+// Oddities lists what was found. Where files is true, rows are named by file and line, and otherwise by their number and id, which do not
+// depend on where the files lie.
+func (w *Warnings) Oddities(files bool) []Oddity {
+	name := (*Pool).rowName
+	if files {
+		name = (*Pool).place
+	}
+	out := slices.Clone(w.odd)
+	for i := range out {
+		for _, m := range w.marks {
+			if strings.Contains(out[i].Found, m.mark) {
+				out[i].Found = strings.ReplaceAll(out[i].Found, m.mark, name(m.pool, m.row))
+			}
+		}
+	}
+	return out
+}
+
+// Warnings finds the oddities of [Set.Oddities] that make results wrong, or errors look too small: features that tell a label alone or are
 // known with it alone, labelled rows of the target that are copies of others, rows of sources that are also the target's or of its groups,
 // cells of a table that are far from the others of their column, which has one scale for all rows, sources whose vectors are of another
 // size, labels that are far from the others or in another unit, columns of labels of which a few rows decide the squared error, quantities
 // that are taken for classes, and classes that differ only in how they are written. The set must be one that [Set.Validate] accepts. Data
-// that take long to read are not looked at. Where files is true, rows are named by file and line, and otherwise by their number and id,
-// which do not depend on where the files lie.
-func (s *Set) Warnings(files bool) (out []Oddity) {
-	place, cells, labels := (*Pool).rowName, 0, 0
-	if files {
-		place = (*Pool).place
-	}
+// that take long to read are not looked at.
+func (s *Set) Warnings() *Warnings {
+	w := &Warnings{}
+	w.odd = s.warnings(w.place)
+	return w
+}
+
+func (s *Set) warnings(place placeOf) (out []Oddity) {
+	cells, labels := 0, 0
 	if len(s.Pools) == 0 {
 		return nil
 	}

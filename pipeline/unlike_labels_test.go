@@ -128,7 +128,7 @@ func TestWarningsSayWhichLabelsAreUnlike(t *testing.T) {
 		}
 		given := p.LookUp(in)
 		learned := !slices.Equal(given.Sources[odd-1].Y, p.alike(given).Sources[odd-1].Y)
-		for _, w := range set.Warnings(false) {
+		for _, w := range set.Warnings().Oddities(false) {
 			if w.Pool == set.Pools[odd].Name && strings.Contains(w.Found, "typical source") {
 				seen[learned]++
 				says := map[bool]string{true: "a run learns them in a unit of their own", false: "a run learns them as they are"}[learned]

@@ -44,6 +44,9 @@ type Identity struct {
 	// Budgets are run in turn; Config's own is then the first of them.
 	Budgets []float64 `json:"budgets,omitempty"`
 
+	// Warnings are those of the set given to NewIdentity, which a [Run] writes to its result. Where they are nil it looks for them.
+	Warnings *dataset.Warnings `json:"-"`
+
 	set *dataset.Set // the set given to NewIdentity, which need not be read again to show that it is the same
 }
 

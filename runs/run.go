@@ -42,16 +42,17 @@ func Run(ctx context.Context, data *pipeline.Resident, id Identity, dir string, 
 	if err != nil {
 		return nil, err
 	}
-	id, unlock, err := id.claim(dir, asIs)
+	of, unlock, err := id.claim(dir, asIs)
 	if err != nil {
 		return nil, err
 	}
 	defer unlock()
-	key, err := id.Digest()
+	of.Warnings = id.Warnings
+	key, err := of.Digest()
 	if err != nil {
 		return nil, err
 	}
-	f := folder{dir, id, p, checkpoint{filepath.Join(dir, checkpointDir, checkpointFile), key, Hashes{}}}
+	f := folder{dir, of, p, checkpoint{filepath.Join(dir, checkpointDir, checkpointFile), key, Hashes{}}}
 	if res, err := f.finished(units[0]); res != nil || err != nil {
 		return res, err
 	}
@@ -198,7 +199,11 @@ func (f folder) writeEpochs(st pipeline.State) error {
 // finish writes the files at the end of the run; result.json is the last.
 func (f folder) finish(st pipeline.State) (*Result, error) {
 	res := summarise(f.problem, f.id.Data.Name, f.problem.TargetSamples(), st.Epochs)
-	res.Warnings = f.problem.Set.Warnings(false)
+	warnings := f.id.Warnings
+	if warnings == nil {
+		warnings = f.problem.Set.Warnings()
+	}
+	res.Warnings = warnings.Oddities(false)
 	if err := f.writeEpochs(st); err != nil {
 		return nil, err
 	}

@@ -207,3 +207,16 @@ func TestSaveModels(t *testing.T) {
 		t.Error("the model is not that of the first method, where none is recommended")
 	}
 }
+
+// A run takes the warnings that its identity has, and does not look for them again.
+func TestRunTakesWarnings(t *testing.T) {
+	dev := openDevice(t, 1, smallSet(61, 4, 200, 5, false))
+	id := identityOf(dev, smallConfig(), []string{"bytes_2"}, 1)
+	must.Equal(t, len(mustRun(t, dev, id, t.TempDir()).Warnings), 0, "warnings of nothing")
+	other := smallSet(61, 4, 200, 5, false)
+	other.Columns = &dataset.Columns{Labels: []dataset.LabelColumn{{Name: "digit", Classes: []string{"one", "One"}}}}
+	id.Warnings = other.Warnings()
+	want := id.Warnings.Oddities(false)
+	must.Equal(t, len(want), 1, "warnings of classes that differ in case")
+	must.EqualSlices(t, mustRun(t, dev, id, t.TempDir()).Warnings, want, "warnings")
+}

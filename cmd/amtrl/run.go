@@ -76,7 +76,7 @@ func (o *runOptions) run(ctx context.Context) error {
 		return err
 	}
 	target := targets[0]
-	o.noteData(set)
+	warnings := o.noteData(set)
 	o.noteGroups(&o.data)
 	if i, err := full.FindSource(set, target); err == nil {
 		unseen, samples, tested := full.UnseenClasses(set, i)
@@ -97,7 +97,7 @@ func (o *runOptions) run(ctx context.Context) error {
 	}
 	defer choice.Device.Close()
 	id := runs.NewIdentity(version().Version, set, choice, full)
-	id.Targets, id.Seeds = []string{target}, []uint64{cfg.Seed}
+	id.Targets, id.Seeds, id.Warnings = []string{target}, []uint64{cfg.Seed}, warnings
 	dir, dev, err := o.folder.open(&o.output, set, choice, id, "amtrl-runs/"+runs.FileName(target, maxTargetName)+"-",
 		runs.Identity.CheckRunFolder)
 	if err != nil || dev == nil {
@@ -188,11 +188,12 @@ func (o *output) noteLogs(set *dataset.Set) {
 	}
 }
 
-// noteData notes which labels are logarithms, and what in the data makes results or errors wrong (see [dataset.Set.Warnings]).
-func (o *output) noteData(set *dataset.Set) {
+// noteData notes which labels are logarithms, and what in the data makes results or errors wrong, which it returns.
+func (o *output) noteData(set *dataset.Set) *dataset.Warnings {
 	o.noteLogs(set)
 	const most = 8
-	all := set.Warnings(true)
+	found := set.Warnings()
+	all := found.Oddities(true)
 	for i, odd := range all {
 		if i == most {
 			o.note("note: and %d more, which amtrl data check has", len(all)-most)
@@ -200,6 +201,7 @@ func (o *output) noteData(set *dataset.Set) {
 		}
 		o.note("note: %s", odd)
 	}
+	return found
 }
 
 // noteBudget notes a budget that exceeds the cost of all rows.
