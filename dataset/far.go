@@ -70,6 +70,14 @@ func (s *Set) labelColumns() (columns []string) {
 	return columns
 }
 
+// labelsNamed names the labels of a column in a message.
+func labelsNamed(column string) string {
+	if column == "" {
+		return "labels"
+	}
+	return "labels of " + text.OneLine(column, 80)
+}
+
 // labelNumbers returns the numeric labels of each column over all tasks but those of sources in another unit.
 func (s *Set) labelNumbers(units []labelUnit) map[string][]float64 {
 	values := map[string][]float64{}
@@ -89,12 +97,9 @@ func (s *Set) farLabels(columns []string, values map[string][]float64, units []l
 		"where they stand for no label"
 	var out []Oddity
 	for _, column := range columns {
-		of, plain := "labels", func(y float64) float64 { return y }
-		if column != "" {
-			of += " of " + text.OneLine(column, 80)
-		}
+		of, plain := labelsNamed(column), func(y float64) float64 { return y }
 		if log := s.logOf(column); log != nil { // write the label as the data have it
-			of, plain = "labels of "+text.OneLine(log.LogOf, 80), log.Log.Inverse
+			of, plain = labelsNamed(log.LogOf), log.Log.Inverse
 		}
 		u := usualOf(values[column], farLabel)
 		if code, coded, from, to := table.CodeOf(values[column]); coded > 0 {

@@ -7,8 +7,6 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/stat"
-
-	"github.com/amtrl/amtrl/internal/text"
 )
 
 // The labels of a source are probably in another unit where their interquartile range differs from the typical source's by a factor of
@@ -165,14 +163,10 @@ func (s *Set) otherLabelUnits(column string) (out []labelUnit) {
 			pools, numbers = append(pools, t.Pool), append(numbers, t.numbers())
 		}
 	}
-	of := "labels"
-	if column != "" {
-		of += " of " + text.OneLine(column, 80)
-	}
 	unlike := UnlikeSources(numbers)
 	for _, u := range OtherUnits(numbers) {
 		own := slices.ContainsFunc(unlike, func(other Unlike) bool { return other.Source == u.Source })
-		out = append(out, labelUnit{column, pools[u.Source], fmt.Sprintf("nine of ten %s are %s", of, u), own})
+		out = append(out, labelUnit{column, pools[u.Source], fmt.Sprintf("nine of ten %s are %s", labelsNamed(column), u), own})
 	}
 	return out
 }

@@ -49,15 +49,11 @@ func (a *NumbersAmong) Odd() bool {
 
 // Found says how many labels are numbers, of a column where its name is given. where says where the first of the others is, or is empty.
 func (a *NumbersAmong) Found(column, where string) string {
-	of := "labels"
-	if column != "" {
-		of += " of " + text.OneLine(column, 80)
-	}
 	if a.Words == 0 {
-		return fmt.Sprintf("all %s %s are numbers, some not whole", text.Count(a.Numbers), of)
+		return fmt.Sprintf("all %s %s are numbers, some not whole", text.Count(a.Numbers), labelsNamed(column))
 	}
-	return fmt.Sprintf("%s of %s %s are numbers; %s %s not, the first %q%s", text.Count(a.Numbers), text.Count(a.Numbers+a.Words), of,
-		text.Count(a.Words), text.Form(a.Words, "is", "are"), text.OneLine(a.Word, 40), where)
+	return fmt.Sprintf("%s of %s %s are numbers; %s %s not, the first %q%s", text.Count(a.Numbers), text.Count(a.Numbers+a.Words),
+		labelsNamed(column), text.Count(a.Words), text.Form(a.Words, "is", "are"), text.OneLine(a.Word, 40), where)
 }
 
 // Advice says what to do where the column is a quantity.

@@ -35,12 +35,9 @@ func (s *Set) proportionalLabels(columns []string, values map[string][]float64) 
 		}
 		trim := len(v) / proportionalTrim
 		if gain, n := s.logarithmGain(column, v[trim:len(v)-trim]); gain >= proportionalGain {
-			of := "labels"
-			if column != "" {
-				of += " of " + text.OneLine(column, 80)
-			}
 			out = append(out, Oddity{"", fmt.Sprintf("by a regression of %s %s on the features, their logarithms make each %.2g times as likely: "+
-				"errors grow with the labels", text.Count(n), of, math.Exp(gain)), "squared errors are of the largest: " + logAdvice(0)})
+				"errors grow with the labels", text.Count(n), labelsNamed(column), math.Exp(gain)),
+				"squared errors are of the largest: " + logAdvice(0)})
 		}
 	}
 	return out

@@ -43,12 +43,9 @@ func tailedLabels(columns []string, values map[string][]float64) []Oddity {
 		}
 		top, n := topOf(v), len(v)
 		share := deviationsOfTop(v, top, func(x float64) float64 { return x })
-		of := "labels"
-		if column != "" {
-			of += " of " + text.OneLine(column, 80)
-		}
 		out = append(out, Oddity{"", fmt.Sprintf("the largest %s of %s %s %s %.0f %% of the squared deviations from the mean: half are up to "+
-			"%.6g, the largest is %.6g", text.Count(top), text.Count(n), of, text.Form(top, "has", "have"), 100*share, v[(n-1)/2], v[n-1]),
+			"%.6g, the largest is %.6g", text.Count(top), text.Count(n), labelsNamed(column), text.Form(top, "has", "have"), 100*share,
+			v[(n-1)/2], v[n-1]),
 			"squared errors are of these alone: " + logAdvice(logOffset(v))})
 	}
 	return out
