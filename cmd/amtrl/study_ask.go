@@ -230,7 +230,7 @@ func (o *studyTellOptions) run(ctx context.Context) error {
 	if err != nil {
 		return studyError(input.fault(err))
 	}
-	for _, line := range oddLines(told.Far, told.OtherUnits, told.Outside) {
+	for _, line := range oddLines(told.OddLabels) {
 		o.note("%s", line)
 	}
 	withdrawn, checked, unlabelled := "", "", ""

@@ -293,7 +293,7 @@ func (o *studyVerifyOptions) run(ctx context.Context) error {
 }
 
 func farLine(st *study.Status) (lines string) {
-	for _, line := range oddLines(st.Far, st.OtherUnits, st.Outside) {
+	for _, line := range oddLines(st.OddLabels) {
 		lines += line + "\n"
 	}
 	return lines
@@ -301,18 +301,18 @@ func farLine(st *study.Status) (lines string) {
 
 // oddLines lists labels that are far outside of those before, labels that lie far from the others of their source and are probably slips,
 // and sources whose labels are probably in another unit.
-func oddLines(far []string, units []study.OtherUnit, outside []study.Outside) (lines []string) {
-	for _, o := range outside {
+func oddLines(odd study.OddLabels) (lines []string) {
+	for _, o := range odd.Outside {
 		lines = append(lines, fmt.Sprintf("%s: where they are in another unit, correct them and tell them again with --replace, and where they "+
 			"are right with --checked", o))
 	}
-	if len(far) > 0 {
+	if len(odd.Far) > 0 {
 		lines = append(lines, fmt.Sprintf("far from the other labels of their sources, and a few such decide what is learned: %s; where they "+
-			"are slips, tell them again with --replace, and where they are right with --checked", text.List(far, mostListed)))
+			"are slips, tell them again with --replace, and where they are right with --checked", text.List(odd.Far, mostListed)))
 	}
-	for i, u := range units {
+	for i, u := range odd.OtherUnits {
 		if i == mostListed {
-			lines = append(lines, fmt.Sprintf("the labels of %s more are in another unit too", text.Several(len(units)-i, "source")))
+			lines = append(lines, fmt.Sprintf("the labels of %s more are in another unit too", text.Several(len(odd.OtherUnits)-i, "source")))
 			break
 		}
 		lines = append(lines, fmt.Sprintf("%s: where they are in another unit, tell them again with --replace, and where they are right with "+

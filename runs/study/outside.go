@@ -98,7 +98,9 @@ func usualOf(numbers []float64) *usualNumbers {
 	return u
 }
 
-// limits returns the limits of sorted numbers, which are infinite for a few.
+// limits returns the limits of sorted numbers, which are infinite for a few and where nearly all are the same. They are not those of
+// dataset.usualOf, which are far wider and lie around the median: there the question is whether a single value can be right at all, here
+// whether many that came together can be in the unit of those before, whose logarithms may be what is compared.
 func limits(sorted []float64) (low, high float64) {
 	if len(sorted) < outsideLeast/2 {
 		return math.Inf(-1), math.Inf(1)

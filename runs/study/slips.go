@@ -27,14 +27,6 @@ func (l FarLabel) String() string {
 	return fmt.Sprintf("%s of row %s of %s", l.Label, text.OneLine(l.ID, 80), text.OneLine(l.Source, 80))
 }
 
-// namesOf returns the names of labels.
-func namesOf(far []FarLabel) (names []string) {
-	for _, l := range far {
-		names = append(names, l.String())
-	}
-	return names
-}
-
 // OtherUnit is a source whose labels of a column are probably in another unit than those of the other sources.
 type OtherUnit struct {
 	Source string `json:"source"`
@@ -52,15 +44,19 @@ func (u OtherUnit) String() string {
 		dataset.OtherUnit{Low: u.Low, High: u.High, UsualLow: u.UsualLow, UsualHigh: u.UsualHigh})
 }
 
-// doubts are the labels that are probably wrong.
-type doubts struct {
-	far     []FarLabel
-	units   []OtherUnit
-	outside []Outside
+// OddLabels are labels that are probably wrong.
+type OddLabels struct {
+	// FarLabels are the numbers that are probably slips, and Far names them.
+	Far       []string   `json:"far,omitempty"`
+	FarLabels []FarLabel `json:"far_labels,omitempty"`
+	// OtherUnits are the sources whose labels are probably in another unit.
+	OtherUnits []OtherUnit `json:"other_units,omitempty"`
+	// Outside are numbers that are far outside of those that were known before they were told.
+	Outside []Outside `json:"outside,omitempty"`
 }
 
 // slipsOf finds what is probably wrong with the labels of an event (see [state.slips]).
-func (st *state) slipsOf(e *TellEvent) (doubts, error) {
+func (st *state) slipsOf(e *TellEvent) (OddLabels, error) {
 	told := map[place]bool{}
 	for _, group := range e.Rows {
 		for _, i := range group.Rows {
@@ -74,7 +70,7 @@ func (st *state) slipsOf(e *TellEvent) (doubts, error) {
 // which of is true, and the sources of such rows whose labels are probably in another unit (see [dataset.OtherUnits]), whose labels are
 // then no slips. Neither are those that came together and are outside of the labels before (see [outside]), unless half of these are slips.
 // Checked labels are left out, and so are sources of which half of the labels are checked.
-func (st *state) slips(of func(place) bool) (out doubts, err error) {
+func (st *state) slips(of func(place) bool) (out OddLabels, err error) {
 	s := st.study
 	pools := len(s.data.Set.Pools)
 	for c, o := range s.data.Outputs {
@@ -112,11 +108,11 @@ func (st *state) slips(of func(place) bool) (out doubts, err error) {
 			for _, u := range dataset.OtherUnits(numbers) {
 				other[u.Source] = true
 				if name := s.data.Set.Pools[u.Source].Name; st.someUnchecked(u.Source, rows[u.Source], of) {
-					out.units = append(out.units, OtherUnit{name, o.Name, u.Low, u.High, u.UsualLow, u.UsualHigh})
+					out.OtherUnits = append(out.OtherUnits, OtherUnit{name, o.Name, u.Low, u.High, u.UsualLow, u.UsualHigh})
 				}
 			}
 		}
-		out.outside = append(out.outside, s.outsideOf(o, odd, func(l numberTold) bool { return !other[l.pool] && of(l.place) }, slips)...)
+		out.Outside = append(out.Outside, s.outsideOf(o, odd, func(l numberTold) bool { return !other[l.pool] && of(l.place) }, slips)...)
 		for pool := range pools {
 			for _, i := range rows[pool] {
 				if r := st.rows[pool][i]; !slips[place{pool, i}] || r != nil && r.checked || other[pool] || !of(place{pool, i}) {
@@ -124,9 +120,10 @@ func (st *state) slips(of func(place) bool) (out doubts, err error) {
 				}
 				id, err := s.idOf(pool, i)
 				if err != nil {
-					return doubts{}, err
+					return OddLabels{}, err
 				}
-				out.far = append(out.far, FarLabel{id, s.data.Set.Pools[pool].Name, o.Name, textOf(o, st.label(pool, i)[c])})
+				far := FarLabel{id, s.data.Set.Pools[pool].Name, o.Name, textOf(o, st.label(pool, i)[c])}
+				out.Far, out.FarLabels = append(out.Far, far.String()), append(out.FarLabels, far)
 			}
 		}
 	}

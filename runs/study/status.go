@@ -31,12 +31,8 @@ type Status struct {
 	Fresh  bool `json:"fresh"`
 	// Outdated says that the last round learned from labels that were replaced since, so that the next ask learns first in any case.
 	Outdated bool `json:"outdated,omitempty"`
-	// FarLabels are the numbers among all labels that are probably slips, and Far names them. OtherUnits are the sources whose labels are
-	// probably in another unit. Outside are numbers that are far outside of those that were known before they were told.
-	Far        []string    `json:"far,omitempty"`
-	FarLabels  []FarLabel  `json:"far_labels,omitempty"`
-	OtherUnits []OtherUnit `json:"other_units,omitempty"`
-	Outside    []Outside   `json:"outside,omitempty"`
+	// OddLabels are those among all labels.
+	OddLabels
 	// Last is what the last round found. Next is what an ask of the study's own budget is expected to bring now; it is absent where nothing
 	// can be said yet or the ask would have no rows.
 	Last *runs.RoundScore `json:"last,omitempty"`
@@ -152,7 +148,7 @@ func (s *Study) Status() (*Status, error) {
 		out.Late += st.waiting(number)
 	}
 	if odd, err := st.slips(func(place) bool { return true }); err == nil { // an error is ignored, as by Tell
-		out.Far, out.FarLabels, out.OtherUnits, out.Outside = namesOf(odd.far), odd.far, odd.units, odd.outside
+		out.OddLabels = odd
 	}
 	scores, err := s.scores(st)
 	if err != nil {

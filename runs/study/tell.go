@@ -35,12 +35,8 @@ type Told struct {
 	// Unlabelled counts the answers that neither have a label nor give their row up. They change nothing.
 	Unlabelled int `json:"unlabelled,omitempty"`
 	Pending    int `json:"pending"`
-	// FarLabels are the numbers among these labels that are probably slips, and Far names them. OtherUnits are the sources of these labels
-	// whose labels are probably in another unit. Outside are numbers among these labels that are far outside of those before.
-	Far        []string    `json:"far,omitempty"`
-	FarLabels  []FarLabel  `json:"far_labels,omitempty"`
-	OtherUnits []OtherUnit `json:"other_units,omitempty"`
-	Outside    []Outside   `json:"outside,omitempty"`
+	// OddLabels are those among these labels, with the sources of these labels.
+	OddLabels
 }
 
 // TellOptions says what answers may do besides adding labels.
@@ -157,7 +153,7 @@ func (s *Study) tell(ctx context.Context, how TellOptions, from func(outputs []c
 			return Told{}, err
 		}
 		if odd, err := st.slipsOf(e); err == nil { // the answers are taken, whether or not their ids can be read
-			told.Far, told.FarLabels, told.OtherUnits, told.Outside = namesOf(odd.far), odd.far, odd.units, odd.outside
+			told.OddLabels = odd
 		}
 	}
 	told.Pending = st.pending()
