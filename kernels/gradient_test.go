@@ -259,3 +259,6 @@ func TestHalf(t *testing.T) {
 		}
 	}
 }
+
+// Launches returns the pass over sources of one output and over the others, and the sum over the chunks of each task.
+func (g Gradient) Launches() []Launch { return append(g.Pass(), g.Reduce()) }

@@ -148,9 +148,6 @@ func (g Gradient) PartLen() int { return g.NumSlots * ceilDiv(g.Cols, 4) * 4 }
 // gradientWidths lists the widths of the kernels that keep a row in registers.
 var gradientWidths = []int{128, 256, 512, 768, 896, 1024, 2048, 4096, 8192}
 
-// Launches returns the pass over sources of one output and over the others, and the sum over the chunks of each task.
-func (g Gradient) Launches() []Launch { return append(g.Pass(), g.Reduce()) }
-
 // Pass returns the launches over the chunks. A table may also be passed over in several runs of chunks, one after the
 // other.
 func (g Gradient) Pass() []Launch {
