@@ -167,27 +167,29 @@ func without(values, some []float64) []float64 {
 
 // slipsOf returns, by task of a column, the rows whose labels are probably slips.
 func (s *Set) slipsOf(column string) map[int][]int32 {
-	var tasks []int
-	var rows [][]int32
-	var numbers [][]float64
-	for i := range s.Tasks {
-		t := &s.Tasks[i]
-		if t.Output.Name != column {
-			continue
-		}
-		tasks, rows, numbers = append(tasks, i), append(rows, slices.Collect(t.labelledRows)), append(numbers, t.numbers())
-	}
+	tasks, numbers := s.numbersOf(column)
 	var log *table.Log
 	if of := s.logOf(column); of != nil {
 		log = &of.Log
 	}
 	out := map[int][]int32{}
 	for at, places := range Slips(numbers, log) {
+		rows := slices.Collect(s.Tasks[tasks[at]].labelledRows)
 		for _, place := range places {
-			out[tasks[at]] = append(out[tasks[at]], rows[at][place])
+			out[tasks[at]] = append(out[tasks[at]], rows[place])
 		}
 	}
 	return out
+}
+
+// numbersOf returns the tasks of a column of numbers, and the labels of each.
+func (s *Set) numbersOf(column string) (tasks []int, numbers [][]float64) {
+	for i := range s.Tasks {
+		if t := &s.Tasks[i]; t.Output.Name == column {
+			tasks, numbers = append(tasks, i), append(numbers, t.numbers())
+		}
+	}
+	return tasks, numbers
 }
 
 // labelledRows yields the rows that have a label.

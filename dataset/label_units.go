@@ -156,17 +156,11 @@ func (s *Set) labelUnits(columns []string) (out []labelUnit) {
 }
 
 func (s *Set) otherLabelUnits(column string) (out []labelUnit) {
-	var pools []int
-	var numbers [][]float64
-	for i := range s.Tasks {
-		if t := &s.Tasks[i]; t.Output.Name == column {
-			pools, numbers = append(pools, t.Pool), append(numbers, t.numbers())
-		}
-	}
+	tasks, numbers := s.numbersOf(column)
 	unlike := UnlikeSources(numbers)
 	for _, u := range OtherUnits(numbers) {
 		own := slices.ContainsFunc(unlike, func(other Unlike) bool { return other.Source == u.Source })
-		out = append(out, labelUnit{column, pools[u.Source], fmt.Sprintf("nine of ten %s are %s", labelsNamed(column), u), own})
+		out = append(out, labelUnit{column, s.Tasks[tasks[u.Source]].Pool, fmt.Sprintf("nine of ten %s are %s", labelsNamed(column), u), own})
 	}
 	return out
 }
