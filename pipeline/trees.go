@@ -195,8 +195,10 @@ func (p *Problem) treeRows(in Round, group []int) *treeRows {
 	}
 	rows, y = firstRows(rows, y, c, counts, p.SourceNames(), min(treeRowsMost, max(treeLeast, boost.Cells/(d*c))))
 	t.first = len(rows)
+	var of []int32
 	for i, r := range rows {
-		t.sources[at[r.pool]] = append(t.sources[at[r.pool]], int32(i))
+		m := at[r.pool]
+		t.sources[m], of = append(t.sources[m], int32(i)), append(of, int32(m))
 	}
 	for i, r := range in.Target.Rows {
 		var labels []float64
@@ -213,7 +215,7 @@ func (p *Problem) treeRows(in Round, group []int) *treeRows {
 				labels[j] = 0
 			}
 		}
-		rows, t.samples = append(rows, poolRow{p.Target.Pool, int(r)}), append(t.samples, i)
+		rows, of, t.samples = append(rows, poolRow{p.Target.Pool, int(r)}), append(of, int32(len(p.Sources))), append(t.samples, i)
 		y, t.fitted = append(y, labels...), append(t.fitted, is || !slices.ContainsFunc(labels, math.IsNaN) && (c == 1 || !p.Classifies()))
 	}
 	t.y = y
@@ -226,6 +228,7 @@ func (p *Problem) treeRows(in Round, group []int) *treeRows {
 		x = append(x, row[:d]...)
 	}
 	t.columns = boost.NewColumns(x, d)
+	t.columns.SplitBySource(of, len(p.Sources)+1, len(p.Sources))
 	return t
 }
 

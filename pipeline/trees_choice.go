@@ -15,6 +15,8 @@ import (
 const (
 	// treeFolds is the number of folds that are left out in turn.
 	treeFolds = 5
+	// halving is what a part of the sources must gain in log-likelihood over one of twice the size: trees split by source too.
+	halving = 2
 	// treeStages is the largest number of stages of a forest, and sourceStages that of one on the rows of one source.
 	treeStages, sourceStages = 5, 2
 	// leastToSplit is the least number of rows of a source whose trees say something about the target.
@@ -28,7 +30,7 @@ var treeParts = []int{1, 2, 4, 8}
 // Sources are near to the target by how well trees on their rows alone predict the target's samples. Trees are fitted to
 // the rows of each part of the sources, with the samples of all folds but one, by which the part is chosen too; part and
 // number of trees are then those that make the samples the likeliest, for the forest those of all folds, and for the
-// predictions of a fold those of the others. A part must make them e times as likely as a part of twice the size.
+// predictions of a fold those of the others. A part must make them e^halving times as likely as a part of twice the size.
 func (t *treeRows) fit(ctx context.Context, threads int, fold []int, left [][]float32) (*boost.Forest, error) {
 	alone, err := t.bySources(ctx, threads)
 	if err != nil {
@@ -73,7 +75,7 @@ func (t *treeRows) fit(ctx context.Context, threads int, fold []int, left [][]fl
 				if t.kind == boost.Numbers && n > 0 {
 					sum = float64(n*len(t.group)) / 2 * math.Log(sum)
 				}
-				if sum = t.evidence*sum + float64(at); sum < least {
+				if sum = t.evidence*sum + halving*float64(at); sum < least {
 					part, stage, least = at, s, sum
 				}
 			}

@@ -83,6 +83,9 @@ func levelsOf(groups [][]float64) []float64 {
 	if spread := all - squares/all; spread > 0 && all > present { // else nothing tells the variances apart
 		between = math.Max(0, (q-(present-1)*noise)/spread)
 	}
+	if between <= noise { // trees tell sources apart
+		between = 0
+	}
 	keep := func(m int) float64 { // tau^2 / (tau^2 + sigma^2/n_m)
 		n := float64(len(groups[m]))
 		if n*between == 0 {

@@ -66,7 +66,7 @@ func chosen(t *testing.T, rows *treeRows, fold []int) []boost.Tree {
 }
 
 // The part of the sources and the number of stages are those with the largest log-likelihood of the samples, times what samples
-// of groups count, less 1 for each halving of the sources.
+// of groups count, less 2 for each halving of the sources.
 func TestTreesChooseByLikelihood(t *testing.T) {
 	rng := testrand.New(t)
 	for turn := range 24 {
@@ -97,7 +97,7 @@ func TestTreesChooseByLikelihood(t *testing.T) {
 				if rows.kind == boost.Numbers {
 					log = -50 / 2. * math.Log(squares[s])
 				}
-				if at := rows.evidence*log - float64(halvings); at > most {
+				if at := rows.evidence*log - 2*float64(halvings); at > most {
 					most, part, stage = at, of, s
 				}
 			}

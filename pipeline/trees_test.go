@@ -50,7 +50,7 @@ func TestTrees(t *testing.T) {
 	const target = 1
 	rng, ctx := testrand.New(t), context.Background()
 	for _, classes := range []bool{true, false} {
-		set := asTable(shops(rng, 2, 150, 5, 2, classes)) // with one source there is no choice of sources
+		set := asTable(shops(rng, 2, 150, 5, 2, classes))
 		dev := openDevice(t, 1, set)
 		u, st := runUnit(t, dev, treesConfig(t), target)
 		active, e := st.Epochs[len(st.Epochs)-2], st.Epochs[len(st.Epochs)-1]
@@ -87,8 +87,9 @@ func TestTrees(t *testing.T) {
 			n := len(y) / len(group)
 			rows := treeRows{kind: kind, group: group, y: y, sources: [][]int32{upTo(first)}, first: first, samples: make([]int, n-first)}
 			start, ofTarget := rows.start(upTo(n))
-			want := must.Get(boost.Fit(ctx, boost.NewColumns(x, 5), y, start, len(group), kind, upTo(n),
-				trees/boost.StageTrees/len(group)))(t)
+			columns := boost.NewColumns(x, 5)
+			columns.SplitBySource(append(make([]int32, first), slices.Repeat([]int32{1}, n-first)...), 2, 1)
+			want := must.Get(boost.Fit(ctx, columns, y, start, len(group), kind, upTo(n), trees/boost.StageTrees/len(group)))(t)
 			for j := range group {
 				want.Start[j] = float32(ofTarget[j])
 			}

@@ -11,8 +11,12 @@ const maxBins = 64
 // Columns holds the columns of a table by the bin of each cell.
 type Columns struct {
 	rows int
-	bins [][]uint8   // of each column, a bin for each row
-	cuts [][]float32 // of each column, the cut above each bin but the last: cells up to it are in that bin or below
+	// source holds the source of each row, of which there are sources (see [Columns.SplitBySource]), where trees split by it.
+	source  []int32
+	sources int
+	own     int32
+	bins    [][]uint8   // of each column, a bin for each row
+	cuts    [][]float32 // of each column, the cut above each bin but the last: cells up to it are in that bin or below
 }
 
 // NewColumns divides each column of x, which holds rows of d cells, into at most 64 bins: a bin for each value where

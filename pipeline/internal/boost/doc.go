@@ -4,6 +4,7 @@
 //	columns.go  the bins of columns
 //	grow.go     one tree
 //	some.go     the columns that it tries
+//	sources.go  splits by source
 //	fit.go      a sum of trees for numbers or classes
 //	forest.go   its predictions
 package boost

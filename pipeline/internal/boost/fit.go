@@ -8,8 +8,8 @@ import (
 
 const (
 	// StageTrees is the number of trees for each output in a stage.
-	StageTrees = 20
-	rate       = 0.1
+	StageTrees = 40
+	rate       = 0.05
 )
 
 // Kind says what labels are.
@@ -38,10 +38,11 @@ func Fit(ctx context.Context, c *Columns, y, start []float64, outputs int, kind 
 				return nil, err
 			}
 			for _, t := range b.step() {
-				for k, n := range t.Nodes {
-					f.Gain[t.Output*d+n.Column] += t.gain[k]
+				tree, gain := t.of(c.own)
+				for k, n := range tree.Nodes {
+					f.Gain[t.Output*d+n.Column] += gain[k]
 				}
-				f.Trees = append(f.Trees, t.Tree)
+				f.Trees = append(f.Trees, tree)
 			}
 		}
 	}
@@ -82,7 +83,8 @@ type booster struct {
 }
 
 func newBooster(c *Columns, y, start []float64, outputs int, kind Kind, rows []int32, left []int) *booster {
-	b := &booster{grower: grower{columns: c, gradient: make([]float64, c.rows), curvature: make([]float64, c.rows)}, y: y,
+	b := &booster{grower: grower{columns: c, gradient: make([]float64, c.rows), curvature: make([]float64, c.rows),
+		ofSource: make([]sums, c.sources), step: make([]float64, c.sources)}, y: y,
 		outputs: outputs, kind: kind, said: slices.Clone(start), rows: rows, left: left}
 	for k := range outputs {
 		b.some = append(b.some, newSome(len(c.bins), len(rows), outputs, k))

@@ -6,7 +6,7 @@ import (
 )
 
 // MaxNodes is the largest number of nodes of a tree.
-const MaxNodes = 61
+const MaxNodes = 29
 
 // Node is a node of a tree. It is a leaf where Low is 0; else rows whose cell of Column is at most Cut go to the node
 // Low, and others to High. Both come after it.

@@ -1,30 +1,45 @@
 package boost
 
 const (
-	// LeastRows is the least number of rows of a leaf.
-	LeastRows = 20
-	// maxLeaves is the largest number of leaves of a tree.
+	// LeastRows is the least number of rows of a leaf of a split by column.
+	LeastRows = 10
+	// maxLeaves is the largest number of leaves of a tree, before it is that of one source.
 	maxLeaves = (MaxNodes + 1) / 2
 	// shrinkage is added to the curvature of a leaf, which draws its value to 0.
 	shrinkage = 1
 )
 
-// grown is a tree whose splits are by bin. bin holds the bin of each node: rows of at most that bin go to Low.
+// grown is a tree with the split of each node, and its leaves with the rows that it was fitted to, until the next is.
 type grown struct {
 	Tree
-	bin    []uint8
-	gain   []float64 // of each node's split
-	leaves []*leaf   // with the rows that the tree was fitted to, until the next is
+	splits []split
+	leaves []*leaf
+}
+
+// split divides rows: those of at most a bin of a column are low, or of [bySource] those of some sources. The loss decreases
+// by half of gain, which is 0 for none.
+type split struct {
+	column int
+	bin    uint8
+	low    []bool // of each source
+	gain   float64
+}
+
+func (s *split) isLow(c *Columns, row int32) bool {
+	if s.column == bySource {
+		return s.low[c.source[row]]
+	}
+	return c.bins[s.column][row] <= s.bin
 }
 
 // at returns the value of the leaf that row i of the columns is in.
 func (t grown) at(c *Columns, i int) float32 {
 	k := 0
 	for t.Nodes[k].Low > 0 {
-		if n := &t.Nodes[k]; c.bins[n.Column][i] <= t.bin[k] {
-			k = n.Low
+		if t.splits[k].isLow(c, int32(i)) {
+			k = t.Nodes[k].Low
 		} else {
-			k = n.High
+			k = t.Nodes[k].High
 		}
 	}
 	return t.Nodes[k].Value
@@ -36,23 +51,26 @@ type sums struct {
 	rows                int
 }
 
+func (s sums) plus(o sums) sums {
+	return sums{s.gradient + o.gradient, s.curvature + o.curvature, s.rows + o.rows}
+}
+
 func (s sums) less(o sums) sums {
 	return sums{s.gradient - o.gradient, s.curvature - o.curvature, s.rows - o.rows}
 }
 
 // gain is twice the decrease of the second-order loss, with its penalty, by a value of the rows' own.
-func (s sums) gain() float64 { return s.gradient * s.gradient / (s.curvature + shrinkage) }
+func (s sums) gain(shrinkage float64) float64 {
+	return s.gradient * s.gradient / (s.curvature + shrinkage)
+}
 
-// leaf is a leaf that may be split: its node, its rows, their sums by column that is tried and bin, and the best split, with
-// which the loss decreases by half of gain.
+// leaf is a leaf that may be split: its node, its rows, their sums by column that is tried and bin, and the best split.
 type leaf struct {
-	node   int
-	rows   []int32
-	bins   [][maxBins]sums
-	all    sums
-	gain   float64
-	column int
-	bin    uint8
+	node int
+	rows []int32
+	bins [][maxBins]sums
+	all  sums
+	split
 }
 
 // slope is the first and the second derivative of the loss of a row.
@@ -67,6 +85,9 @@ type grower struct {
 	spare               []int32
 	free                [][][maxBins]sums // bins of leaves that no longer need them
 	unread              [maxBins]sums
+	ofSource            []sums    // of the rows of a leaf, by source
+	step                []float64 // of each source of a leaf
+	order               []int     // of the sources of a leaf
 }
 
 // grow fits a tree to the gradients and curvatures of rows, whose order changes: leaf after leaf it takes the split with
@@ -79,8 +100,8 @@ func (g *grower) grow(rows []int32, rate float64) grown {
 	}
 	root.all.rows = len(rows)
 	g.add(root.bins, rows, 1)
-	root.choose(g.columns, g.tried)
-	t := grown{Tree{Nodes: []Node{{}}}, []uint8{0}, []float64{0}, []*leaf{root}}
+	g.choose(root)
+	t := grown{Tree{Nodes: []Node{{}}}, []split{{}}, []*leaf{root}}
 	for len(t.leaves) < maxLeaves {
 		best := t.leaves[0]
 		for _, l := range t.leaves {
@@ -91,11 +112,14 @@ func (g *grower) grow(rows []int32, rate float64) grown {
 		if best.gain <= 0 {
 			break
 		}
-		low, high := g.split(best, len(t.leaves)+1 == maxLeaves)
+		low, high := g.divide(best, len(t.leaves)+1 == maxLeaves)
 		low.node, high.node = len(t.Nodes), len(t.Nodes)+1
-		t.Nodes[best.node] = Node{Column: best.column, Cut: g.columns.cuts[best.column][best.bin], Low: low.node, High: high.node}
-		t.bin[best.node], t.gain[best.node] = best.bin, best.gain/2
-		t.Nodes, t.bin, t.gain = append(t.Nodes, Node{}, Node{}), append(t.bin, 0, 0), append(t.gain, 0, 0)
+		n := Node{Column: best.column, Low: low.node, High: high.node}
+		if n.Column != bySource {
+			n.Cut = g.columns.cuts[n.Column][best.bin]
+		}
+		t.Nodes[best.node], t.splits[best.node] = n, best.split
+		t.Nodes, t.splits = append(t.Nodes, Node{}, Node{}), append(t.splits, split{}, split{})
 		*best = *low
 		t.leaves = append(t.leaves, high)
 	}
@@ -144,13 +168,19 @@ func (g *grower) add(bins [][maxBins]sums, rows []int32, sign int) {
 	}
 }
 
-// choose finds the best split of a leaf. Of equal splits it takes that of the first column and bin.
+// choose finds the best split of a leaf.
+func (g *grower) choose(l *leaf) {
+	l.choose(g.columns, g.tried)
+	g.chooseSources(l)
+}
+
+// choose finds the best split of a leaf by a column. Of equal splits it takes that of the first column and bin.
 func (l *leaf) choose(c *Columns, tried []int) {
-	l.gain = 0
+	l.split = split{}
 	if l.all.rows < 2*LeastRows {
 		return
 	}
-	whole := l.all.gain()
+	whole := l.all.gain(shrinkage)
 	for k, j := range tried {
 		low := sums{}
 		for b := range c.cuts[j] {
@@ -165,21 +195,21 @@ func (l *leaf) choose(c *Columns, tried []int) {
 			if high.rows < LeastRows {
 				break
 			}
-			parts := low.gain() + high.gain()
+			parts := low.gain(shrinkage) + high.gain(shrinkage)
 			if gain := parts - whole; gain > l.gain+1e-9*parts { // else rounding decides
-				l.gain, l.column, l.bin = gain, j, uint8(b)
+				l.split = split{column: j, bin: uint8(b), gain: gain}
 			}
 		}
 	}
 }
 
-// split divides a leaf. The larger part has what the smaller leaves of the sums, which are added up for a part that may be
+// divide splits a leaf. The larger part has what the smaller leaves of the sums, which are added up for a part that may be
 // split.
-func (g *grower) split(l *leaf, last bool) (low, high *leaf) {
-	of, n := g.columns.bins[l.column], 0
+func (g *grower) divide(l *leaf, last bool) (low, high *leaf) {
+	n := 0
 	g.spare = g.spare[:0]
 	for _, i := range l.rows {
-		if of[i] <= l.bin {
+		if l.isLow(g.columns, i) {
 			l.rows[n] = i
 			n++
 		} else {
@@ -211,8 +241,8 @@ func (g *grower) split(l *leaf, last bool) (low, high *leaf) {
 				large.bins[j][b] = large.bins[j][b].less(small.bins[j][b])
 			}
 		}
-		small.choose(g.columns, g.tried)
+		g.choose(small)
 	}
-	large.choose(g.columns, g.tried)
+	g.choose(large)
 	return low, high
 }

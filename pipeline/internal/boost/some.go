@@ -35,8 +35,10 @@ func newSome(d, rows, outputs, output int) *some {
 
 // add takes note of a tree of the output.
 func (s *some) add(t grown) {
-	for k, n := range t.Nodes {
-		s.gain[n.Column] += t.gain[k]
+	for _, of := range t.splits {
+		if of.column != bySource {
+			s.gain[of.column] += of.gain / 2
+		}
 	}
 }
 

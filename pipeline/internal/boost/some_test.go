@@ -24,9 +24,9 @@ func TestColumnsTried(t *testing.T) {
 		cells := func(n int) float64 { return float64(n*rows) * math.Sqrt(float64(outputs)) }
 		must.Hold(t, s.n <= d && cells(s.n) <= Cells/2 && (s.n == d || cells(s.n+1) > Cells/2), "%d of %d columns of %d rows and %d outputs", s.n,
 			d, rows, outputs)
-		tree := grown{Tree{Nodes: make([]Node, 10)}, nil, make([]float64, 10), nil}
+		tree := grown{splits: make([]split, 10)}
 		for k, j := range kept {
-			tree.Nodes[k].Column, tree.gain[k] = j, float64(1+k)
+			tree.splits[k] = split{column: j, gain: float64(1 + k)}
 		}
 		for range 40 * d / s.n {
 			tried := s.next()
