@@ -33,8 +33,8 @@ func studyCommands() *cli.Command {
 			newCommand(&studyAskOptions{}, "ask", "STUDY",
 				"choose the rows to have labelled next",
 				"Rows that are pending, answered or given up are never chosen. Answers that came since the last round are\n"+
-					"learned from first, unless rows are still pending. Exit code 3: another round is not worth its cost,\n"+
-					"no row is left, or the schedule is over."),
+					"learned from first, unless more than a few rows are still pending (with --budget: any). Exit code 3:\n"+
+					"another round is not worth its cost, no row is left, or the schedule is over."),
 			newCommand(&studyTellOptions{}, "tell", "STUDY ANSWERS",
 				"take labels from a file, all of it or nothing",
 				"ANSWERS is a table with the columns id and the label, or what Label Studio exports as JSON, or - for either on\n"+

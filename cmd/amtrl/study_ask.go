@@ -83,6 +83,10 @@ type askSummary struct {
 	File    string             `json:"file"`
 	Pending int                `json:"pending_before"`
 	Repeat  bool               `json:"repeated,omitempty"`
+	// ByRound is the round whose relevance divides the rows, 0 where they are spread evenly. Unlearned says that labels came since.
+	ByRound   int      `json:"by_round"`
+	Unlearned bool     `json:"unlearned,omitempty"`
+	Notes     []string `json:"notes,omitempty"`
 }
 
 func (o *studyAskOptions) run(ctx context.Context) error {
@@ -104,7 +108,7 @@ func (o *studyAskOptions) run(ctx context.Context) error {
 		return studyError(err)
 	}
 	sum := askSummary{Ask: asked.Number, Expires: asked.Expires, Rows: len(asked.Rows), Pending: asked.Pending, Repeat: asked.Repeated}
-	sum.File = asked.Path
+	sum.File, sum.ByRound, sum.Unlearned, sum.Notes = asked.Path, asked.Round-1, asked.Unlearned, o.notes(asked)
 	if o.out.V != "" {
 		if err := o.write(asked); err != nil {
 			return fmt.Errorf("ask %d is in %s, but not in --out: %w", asked.Number, sum.File, err)
@@ -126,34 +130,43 @@ func (o *studyAskOptions) run(ctx context.Context) error {
 	if err := o.emitEither(sum, fmt.Sprintf("%s\nask %d: %s in %s\n", list, sum.Ask, text.Several(sum.Rows, "row"), sum.File)); err != nil {
 		return err
 	}
+	for _, note := range sum.Notes {
+		o.note("%s", note)
+	}
+	return nil
+}
+
+// notes says what is unexpected about an ask.
+func (o *studyAskOptions) notes(asked *study.Asked) (notes []string) {
+	add := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
 	if asked.Pending > 0 {
-		learn := ""
-		if asked.Unlearned {
-			learn = fmt.Sprintf(": amtrl study fit %s learns from what has come", text.ShellQuote(o.dir))
-		}
 		by := "goes by what was learned without them"
-		if asked.Round == 1 {
+		switch fit := "amtrl study fit " + text.ShellQuote(o.dir); {
+		case asked.Unlearned && asked.Round == 1:
+			by = fmt.Sprintf("is spread as the first: nothing was learned yet: %s learns from what has come", fit)
+		case asked.Round == 1:
 			by = "is spread as the first: nothing was learned yet"
+		case asked.Unlearned:
+			by = fmt.Sprintf("goes by round %d, without the answers since: %s learns from what has come", asked.Round-1, fit)
 		}
-		o.note("%s of earlier asks %s pending, so this ask %s%s", text.Several(asked.Pending, "row"), text.Form(asked.Pending, "is", "are"), by,
-			learn)
+		add("%s of earlier asks %s pending, so this ask %s", text.Several(asked.Pending, "row"), text.Form(asked.Pending, "is", "are"), by)
 	}
 	if names := asked.Unlabelled; len(names) > 0 {
-		o.note("this ask is spread evenly, as no row of %s has a label: after amtrl study fit %s the next goes by the labels of the others",
+		add("this ask is spread evenly, as no row of %s has a label: after amtrl study fit %s the next goes by the labels of the others",
 			text.List(names, mostListed), text.ShellQuote(o.dir))
 	}
 	switch {
 	case asked.Exhausted && o.targetRows.V > 0:
-		o.note("these are all rows of the target that can be asked for, fewer than %s", text.Count(o.targetRows.V))
+		add("these are all rows of the target that can be asked for, fewer than %s", text.Count(o.targetRows.V))
 	case asked.Exhausted && o.budget.Given:
-		o.note("a budget of %s pays for more: these are all rows of sources that are left", text.Amount(o.budget.V))
+		add("a budget of %s pays for more: these are all rows of sources that are left", text.Amount(o.budget.V))
 	case asked.Exhausted:
-		o.note("the budget pays for more: these are all rows of sources that are left")
+		add("the budget pays for more: these are all rows of sources that are left")
 	}
 	if asked.Unmeasured {
-		o.note("--stop-below did not count: what an ask brings is known once two rounds can be compared")
+		add("--stop-below did not count: what an ask brings is known once two rounds can be compared")
 	}
-	return nil
+	return notes
 }
 
 // write writes the rows of an ask to --out. If a repeated request finds the file with the same bytes, it leaves it.

@@ -72,7 +72,9 @@ func (o *studyStatusOptions) run(ctx context.Context) error {
 	}
 	says += lastRoundText(s, st)
 	switch {
-	case st.Fresh && st.Pending > 0 && !st.Outdated:
+	case st.Waits && s.Settings.RoundBudget > 0:
+		says += "labels came since: amtrl study fit learns from them, or the next ask once hardly a row is pending\n"
+	case st.Waits:
 		says += "labels came since: amtrl study fit learns from them, or the next ask once no row is pending\n"
 	case st.Fresh:
 		says += "labels came since: the next ask, or amtrl study fit, learns from them\n"

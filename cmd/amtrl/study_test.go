@@ -219,6 +219,9 @@ func TestStudyAnswers(t *testing.T) {
 		run("new", other, "--data", "bare.yaml", "--round-budget", "60", "--k", "5").Succeeds(t)
 		run("ask", other, "--out", "asked."+ending, "--stop-below", "1").Complains(t, 0, "--stop-below did not count")
 		run("ask", other).Complains(t, 0, "rows of earlier asks are pending, so this ask is spread as the first: nothing was learned yet")
+		sum := amtrltest.JSON[askSummary](t, succeed(t, c.dir, "study", "ask", other, "--json", "--quiet"))
+		must.Hold(t, sum.ByRound == 0 && len(sum.Notes) == 1 && strings.Contains(sum.Notes[0], "are pending, so this ask is spread"),
+			"the summary of an ask with pending rows: %+v", sum)
 		run("export", "S", "--out", "rows."+ending).Complains(t, 0, fmt.Sprintf("labelled rows and %d that were given up to rows.",
 			len(first)-len(first)/2))
 		run("tell", other, "asked."+ending).ComplainsLast(t, 1, `expected a column "label"`)

@@ -81,11 +81,17 @@ class Study:
         without an answer may be asked for again. Raises Stop if the next round is expected to lower the error by less than
         stop_below (0.005 is half a point; for numbers a squared error), or if no row is left. With target_rows the rows are that
         many of the target, to be further samples, and no row of a source.
+
+        ask learns first from the answers since the last round, unless more than a few rows are pending (where the study has a budget
+        for all rounds: any row). What amtrl notes, such as that it went by older answers because of pending rows, is a warning: fit
+        learns from all answers so far.
         """
         settings = dict(budget=budget, request=request, expires=expires, stop_below=stop_below, target_rows=target_rows)
         with tempfile.TemporaryDirectory() as folder:
             out = Path(folder) / "ask.csv"
-            self._study("ask", "--out", out, *_flags(settings))
+            asked = json.loads(self._study("ask", "--out", out, "--json", *_flags(settings)))
+            for note in asked.get("notes", []):
+                warnings.warn(note, stacklevel=2)
             return _read(out, {"cost": float, "priority": int, "ask": int})
 
     def tell(self, answers: Table, replace: bool = False, checked: bool = False) -> dict[str, Any]:
@@ -114,7 +120,7 @@ class Study:
         return told
 
     def fit(self) -> dict[str, Any]:
-        """Learn now from all labels so far. ask does it by itself once no row is pending."""
+        """Learn now from all labels so far. ask does it by itself once hardly a row is pending."""
         return json.loads(self._study("fit", "--json"))
 
     def status(self) -> dict[str, Any]:

@@ -91,6 +91,27 @@ class Campaign(InFolder):
         with self.assertRaises(amtrl.Stop):
             self.study.ask(stop_below=0.99)
 
+    def test_pending(self):
+        asked = records(self.study.ask())
+        answers = [dict(id=row["id"], label=self.labels[row["id"]]) for row in asked]
+        self.study.tell(answers[:6])
+        with self.assertWarnsRegex(UserWarning, "^6 rows of earlier asks are pending, so this ask is spread as the first: .* study fit "):
+            self.study.ask()
+        with self.assertWarnsRegex(UserWarning, "^--stop-below did not count: "):
+            self.study.ask(stop_below=0.1)
+        self.assertEqual(self.study.status()["rounds"], 0)
+        self.study.tell(answers[6:])
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            self.study.fit()
+        self.assertEqual(self.study.status()["rounds"], 1)
+
+    def test_few_pending(self):
+        self.study.tell(self.answer(self.study.ask())[1:])
+        with self.assertWarnsRegex(UserWarning, "^1 row of earlier asks is pending, so this ask goes by what was learned without "):
+            self.study.ask()
+        self.assertEqual(self.study.status()["rounds"], 1)
+
     def test_target_rows(self):
         before = self.study.status()["spent"]
         asked = records(self.study.ask(target_rows=3))

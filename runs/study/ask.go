@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/internal/atomicfile"
 	"github.com/amtrl/amtrl/internal/lease"
 	"github.com/amtrl/amtrl/internal/text"
@@ -20,9 +19,10 @@ import (
 
 // Ask chooses rows to label and writes them to the journal. The relevance of the last round decides how many rows of each source are asked
 // for. Within a source rows are taken at random, in an order that the seed fixes, and never one that is pending, answered or skipped.
-// Unless rows are still pending, Ask first learns from the answers that came since the last round; where each ask has a budget of its own
-// and labels were replaced since, it does so in any case, as the last round learned from wrong ones. It also learns from labels that were
-// there before the first ask, where every source of [dataset.FewestSamples] rows or more has some and each ask has a budget of its own.
+// Unless rows are still pending, Ask first learns from the answers that came since the last round. Where each ask has a budget of its own,
+// it does not wait for a few rows, as about one in ten of those asked for since; and if labels were replaced since, it learns in any case,
+// as the last round learned from wrong ones. It also learns from labels that were there before the first ask, where every source of
+// [dataset.FewestSamples] rows or more has some and each ask has a budget of its own.
 func (s *Study) Ask(ctx context.Context, r Request) (*Asked, error) {
 	if err := r.check(); err != nil {
 		return nil, err
@@ -78,7 +78,7 @@ func (s *Study) ask(ctx context.Context, r Request, mayLearn bool) (asked *Asked
 		}
 	}
 	waiting := st.pending()
-	if mayLearn && (s.outdated(st) || waiting == 0 && s.due(st, labelled && len(without) == 0)) {
+	if mayLearn && (s.outdated(st) || s.settled(st) && s.due(st, labelled && len(without) == 0)) {
 		return nil, true, nil
 	}
 	prop, err := s.propose(st, r.Budget)
@@ -107,7 +107,7 @@ func (s *Study) ask(ctx context.Context, r Request, mayLearn bool) (asked *Asked
 	}
 	asked.Unlearned = waiting > 0 && st.labels > st.learnedUpTo()
 	asked.Exhausted = prop.cost > prop.rest
-	asked.Round, asked.Pending, asked.Unmeasured = e.Round, waiting, r.StopBelow > 0 && gain == nil
+	asked.Pending, asked.Unmeasured = waiting, r.StopBelow > 0 && gain == nil
 	return asked, false, nil
 }
 
@@ -157,48 +157,13 @@ func (s *Study) repeat(e *AskEvent, r Request) (*Asked, error) {
 	return asked, err
 }
 
-// outdated reports whether the last round learned from labels that were replaced since, where each ask has a budget of its own.
-func (s *Study) outdated(st *state) bool {
-	return s.Settings.RoundBudget > 0 && st.wrong()
-}
-
-// due reports whether an ask learns first. Once sources were asked for, it does if labels came since the last round. Before, it does only
-// where each ask has a budget of its own: in the first round if every source of more than a few rows has labels, which labelled says, and
-// in later rounds if labels came since the last. In a schedule each round begins with an ask.
-func (s *Study) due(st *state, labelled bool) bool {
-	each := s.Settings.RoundBudget > 0
-	if st.began() || each && len(st.fits) > 0 {
-		return st.labels > st.learnedUpTo()
-	}
-	return each && labelled
-}
-
-// unlabelled returns the names of the sources of the first round that have enough rows to learn from but no label. some says whether
-// another source and the target have labels.
-func (s *Study) unlabelled(st *state) (names []string, some bool, err error) {
-	p, err := s.problem(1)
-	if err != nil {
-		return nil, false, err
-	}
-	order, _, _ := p.Order()
-	in := st.samples(p, 1)
-	for m, l := range in.Sources {
-		if len(l.Rows) > 0 {
-			some = len(in.Target.Rows) > 0
-		} else if len(order[m]) >= dataset.FewestSamples {
-			names = append(names, p.Sources[m].Name)
-		}
-	}
-	return names, some, nil
-}
-
 func nothing(waiting int, prop *proposal) error {
 	switch {
 	case prop.left == 0 && waiting > 0:
 		return fmt.Errorf("%w, and %s %s pending", ErrAllAsked, text.Several(waiting, "row"), text.Form(waiting, "is", "are"))
 	case waiting > 0:
-		return fmt.Errorf("nothing to ask for within the budget of round %d, of which %s %s pending: give a budget to ask for more",
-			prop.round, text.Several(waiting, "row"), text.Form(waiting, "is", "are"))
+		return fmt.Errorf("nothing to ask for within the budget of round %d, of which %s %s pending: learn from the answers so far, or give "+
+			"a budget to ask for more", prop.round, text.Several(waiting, "row"), text.Form(waiting, "is", "are"))
 	case prop.left == 0:
 		return ErrAllAsked
 	}
@@ -388,7 +353,7 @@ func (s *Study) asked(e *AskEvent) (*Asked, error) {
 		}
 	}
 	slices.SortStableFunc(places, func(a, b place) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.group, b.group)) })
-	out := &Asked{Number: e.Number, Expires: e.Expires, Path: s.askPath(e.Number)}
+	out := &Asked{Number: e.Number, Round: e.Round, Expires: e.Expires, Path: s.askPath(e.Number)}
 	for n, p := range places {
 		group := e.Rows[p.group]
 		id, err := s.idOf(s.places[group.Source], p.row)

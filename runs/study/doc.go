@@ -7,6 +7,7 @@
 //	state.go        the state that follows from the journal and the data
 //	problem.go      the problem of a round and its labelled samples
 //	ask.go          which rows to ask for next, as request.go specifies; ask_target.go: those of the target
+//	due.go          whether an ask learns first
 //	tell.go         taking answers; changes.go: what they change
 //	slips.go        labels that are probably wrong; outside.go: those that came together
 //	classes.go      classes that are added late

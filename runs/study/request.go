@@ -38,7 +38,8 @@ type Asked struct {
 	// Repeated says that the request was made before.
 	Repeated bool
 	// Pending is the number of rows that still wait for an answer to earlier asks. Unlearned says that, because of these, there are labels
-	// that no round has learned from. Round is the number of the round that the ask is for.
+	// that no round has learned from. Round is the number of the round that the ask is for: its rows go by the round before, and are spread
+	// evenly in the first.
 	Pending   int
 	Unlearned bool
 	Round     int

@@ -41,6 +41,8 @@ type state struct {
 	study *Study
 	rows  []map[int32]*row // by pool
 	asks  []*AskEvent
+	// askedIn has the line of the journal of each ask.
+	askedIn []int
 	// open are the asks that have not expired.
 	open map[int]bool
 	fits []*FitEvent
@@ -117,7 +119,7 @@ func (s *Study) replay(events []Event) (*state, error) {
 func (st *state) apply(e *Event) error {
 	switch {
 	case e.Ask != nil:
-		return st.applyAsk(e.Ask)
+		return st.applyAsk(e.N, e.Ask)
 	case e.Tell != nil:
 		return st.applyTell(e)
 	case e.Expire != nil:
@@ -128,14 +130,14 @@ func (st *state) apply(e *Event) error {
 	return nil
 }
 
-func (st *state) applyAsk(e *AskEvent) error {
+func (st *state) applyAsk(line int, e *AskEvent) error {
 	if e.Number != len(st.asks)+1 {
 		return fmt.Errorf("expected ask %d, found %d", len(st.asks)+1, e.Number)
 	}
 	if e.TargetRows > 0 && (len(e.Rows) != 1 || e.Rows[0].Source != st.study.Settings.Target) {
 		return fmt.Errorf("ask %d: expected rows of %s alone", e.Number, st.study.Settings.Target)
 	}
-	st.asks, st.open[e.Number] = append(st.asks, e), true
+	st.asks, st.askedIn, st.open[e.Number] = append(st.asks, e), append(st.askedIn, line), true
 	for _, group := range e.Rows {
 		err := st.each(group.Source, group.Rows, func(pool int, i int32) error {
 			r := st.row(pool, i)

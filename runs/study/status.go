@@ -31,6 +31,8 @@ type Status struct {
 	Fresh  bool `json:"fresh"`
 	// Outdated says that the last round learned from labels that were replaced since, so that the next ask learns first in any case.
 	Outdated bool `json:"outdated,omitempty"`
+// Waits says that labels came since, and that the next ask does not learn from them, as too many rows are pending.
+	Waits bool `json:"waits,omitempty"`
 	// OddLabels are those among all labels.
 	OddLabels
 	// Last is what the last round found. Next is what an ask of the study's own budget is expected to bring now; it is absent where nothing
@@ -139,6 +141,7 @@ func (s *Study) Status() (*Status, error) {
 		}
 		out.Sources = append(out.Sources, line)
 	}
+	out.Waits = out.Fresh && !out.Outdated && !s.settled(st)
 	for number := range st.open {
 		if st.waiting(number) > 0 {
 			out.OpenAsks++
