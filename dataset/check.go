@@ -35,6 +35,7 @@ func (o Oddity) String() string {
 //   - columns with too few labels to learn from, or with labels of one class or number alone, those of the target before all else;
 //   - features that are the same in all rows, rise or fall from each row to the next, tell a label alone, or are known with it alone;
 //   - rows that occur twice in a source, or in a source and in the target, and sources that are copies of others;
+//   - rows of vectors that are all 0, which are not taken for copies of each other;
 //   - sources without a label, or whose features are of another size;
 //   - a target with fewer rows than outputs, without classes that sources have, or whose rows lie in few groups, or in groups of a source;
 //   - names of sources that are words for none, and names that are nearly alike;
@@ -55,17 +56,18 @@ func (s *Set) Oddities() []Oddity {
 		rows += p.Rows
 	}
 	sizes, w := make([]float64, len(s.Pools)), twins{copies: newCopies(rows), few: s.fewValued()}
+	zeros := s.zeroVectors()
 	for i, p := range s.Pools {
 		if p.Target {
 			rows, _ := c.scan(i, p, s.labelHashes(i, c.seed))
-			w.addTarget(rows)
+			w.addTarget(notZero(rows, zeros, i))
 		}
 	}
 	c.far, c.last, c.steps = s.newFarFeatures(), make([]float32, cols), make([]steps, cols)
 	for i, p := range s.Pools {
 		var rows []rowHash
 		rows, sizes[i] = c.scan(i, p, s.labelHashes(i, c.seed))
-		w.add(p, rows)
+		w.add(p, notZero(rows, zeros, i))
 	}
 	w.copied = w.copies.found()
 	out := []Oddity{}
@@ -84,7 +86,7 @@ func (s *Set) Oddities() []Oddity {
 			out = append(out, s.fewLabels(i)...)
 		}
 	}
-	out = append(append(append(out, w.oddity()...), w.elsewhere()...), s.alike()...)
+	out = append(append(append(out, s.zeroOddity(zeros, (*Pool).place)...), w.oddity()...), append(w.elsewhere(), s.alike()...)...)
 	if !s.Binary {
 		out = append(out, s.oddNumbers((*Pool).place)...)
 	}

@@ -257,7 +257,8 @@ func (p *Pool) appendBits(raw []byte, r int) []byte {
 func (s *Set) repeatOddity(pool int, place placeOf) (out []Oddity) {
 	p, again := s.Pools[pool], map[int32]bool{}
 	var first copied
-	rows := s.copiesOf(pool)
+	zeros := s.zeroVectors()
+	rows := slices.DeleteFunc(s.copiesOf(pool), func(c copied) bool { return isZero(zeros, pool, c.row) })
 	for _, c := range rows {
 		if p.Groups != nil && p.Groups[c.row] >= 0 && p.Groups[c.row] == p.Groups[c.as] {
 			continue

@@ -60,11 +60,11 @@ func (w *Warnings) Oddities(files bool) []Oddity {
 }
 
 // Warnings finds the oddities of [Set.Oddities] that make results wrong, or errors look too small: features that tell a label alone or are
-// known with it alone, labelled rows of the target that are copies of others, rows of sources that are also the target's or of its groups,
-// cells of a table that are far from the others of their column, which has one scale for all rows, sources whose vectors are of another
-// size, labels that are far from the others or in another unit, columns of labels of which a few rows decide the squared error, quantities
-// that are taken for classes, and classes that differ only in how they are written. The set must be one that [Set.Validate] accepts. Data
-// that take long to read are not looked at.
+// known with it alone, labelled rows of the target that are copies of others, rows of vectors that are all 0, rows of sources that are also
+// the target's or of its groups, cells of a table that are far from the others of their column, which has one scale for all rows, sources
+// whose vectors are of another size, labels that are far from the others or in another unit, columns of labels of which a few rows decide
+// the squared error, quantities that are taken for classes, and classes that differ only in how they are written. The set must be one that
+// [Set.Validate] accepts. Data that take long to read are not looked at.
 func (s *Set) Warnings() *Warnings {
 	w := &Warnings{}
 	w.odd = s.warnings(w.place)
@@ -95,7 +95,7 @@ func (s *Set) warnings(place placeOf) (out []Oddity) {
 		out = append(out, s.sharedGroups()...)
 	}
 	if cells <= warningCells {
-		out = append(out, s.targetCopies(place)...)
+		out = append(append(out, s.zeroOddity(s.zeroVectors(), place)...), s.targetCopies(place)...)
 		out = append(out, s.farCells(place)...)
 		if !s.tabular() {
 			out = append(out, s.oddSizes(s.sizes())...)
@@ -116,17 +116,17 @@ func (s *Set) targetCopies(place placeOf) (out []Oddity) {
 		return nil
 	}
 	seed, ofTarget := maphash.MakeSeed(), map[int][]rowHash{}
-	w := twins{few: s.fewValued()}
+	w, zeros := twins{few: s.fewValued()}, s.zeroVectors()
 	for i, p := range s.Pools {
 		if p.Target {
-			ofTarget[i] = s.rowHashes(i, seed)
+			ofTarget[i] = notZero(s.rowHashes(i, seed), zeros, i)
 			w.addTarget(ofTarget[i])
 		}
 	}
 	for i, p := range s.Pools {
 		rows := ofTarget[i]
 		if !p.Target {
-			rows = s.rowHashes(i, seed)
+			rows = notZero(s.rowHashes(i, seed), zeros, i)
 		}
 		w.count(p, rows)
 	}
