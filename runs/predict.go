@@ -184,7 +184,7 @@ func (r *predictor) files(ctx context.Context, progress func(done, total int64))
 		}
 		var q table.Query
 		if q, err = r.query(path, t.Columns()); err == nil {
-			err = t.Scan(q, func(b *table.Batch) error {
+			err = table.Scan(ctx, t, q, func(b *table.Batch) error {
 				if progress != nil {
 					progress(done+min(b.Read, sizes[i]), total)
 				}

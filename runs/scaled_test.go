@@ -62,6 +62,24 @@ func TestPredictScaledVectors(t *testing.T) {
 	}
 }
 
+// Rows without a vector are refused, with their number.
+func TestPredictCountsMissingVectors(t *testing.T) {
+	rng := testrand.New(t)
+	q := pipelinetest.NewQueue(t, pipelinetest.OpenCPU(t, 1).Device())
+	set := sites{classes: 3, samples: 30, d: 2, sources: 3, alike: 2, rows: 60}.draw(t, rng)
+	cfg := must.Get(pipeline.NewConfig(pipeline.PresetDefault))(t)
+	cfg, _ = cfg.Fit(set, []string{"target"})
+	dir := t.TempDir()
+	mustRun(t, openDevice(t, 1, set), identityOf(openDevice(t, 1, set), cfg.Complete(set), []string{"target"}, 1), dir)
+	path := filepath.Join(t.TempDir(), "rows.jsonl")
+	rows := strings.Repeat("{\"x\": [1, 2]}\n{\"x\": null}\n", 4)
+	must.Do(t, os.WriteFile(path, []byte(rows), 0o644))
+	out := filepath.Join(filepath.Dir(path), "out.csv")
+	err := must.Err(Predict(t.Context(), q, Prediction{Dir: dir, Files: []string{path}, Features: []string{"x"}, Out: out}, nil))
+	must.Fail(t, "missing vectors", err, "rows.jsonl: line 2: column x: expected a vector, found none; 3 other rows of the file have no ")
+	must.Fail(t, "the output", must.Err(os.Stat(out)), "no such file")
+}
+
 // Whatever rows are like, others like them are hardly ever reported as of another size, and in other units they always are.
 func TestScaledByChance(t *testing.T) {
 	rng := testrand.New(t)

@@ -2,6 +2,7 @@ package runs
 
 import (
 	"cmp"
+	"context"
 
 	"github.com/amtrl/amtrl/backend"
 	"github.com/amtrl/amtrl/dataset/table"
@@ -51,7 +52,7 @@ func (p *TablePredictor) Predict(format string, rows []byte) ([]Predicted, error
 	var y []float32
 	n := int64(0)
 	if err == nil {
-		err = t.Scan(q, func(b *table.Batch) error {
+		err = table.Scan(context.Background(), t, q, func(b *table.Batch) error {
 			n += int64(b.Rows)
 			err := r.checkWidth(b)
 			if err == nil {

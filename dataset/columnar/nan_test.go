@@ -57,3 +57,23 @@ func TestImportNaN(t *testing.T) {
 		must.Equal(t, said[1], said[0], "NaN in column %s", column)
 	}
 }
+
+// A missing vector is refused by the import, with the number of the others.
+func TestImportCountsMissingVectors(t *testing.T) {
+	dir := t.TempDir()
+	type row struct {
+		Source string    `parquet:"site"`
+		X      []float64 `parquet:"x,list,optional"`
+		Y      float64   `parquet:"y"`
+	}
+	rows := make([]row, 40)
+	for i := range rows {
+		rows[i] = row{Source: []string{"a", "b"}[i%2], X: []float64{1, float64(i)}, Y: float64(i % 3)}
+	}
+	rows[3].X, rows[7].X, rows[30].X[1] = nil, nil, math.Inf(1)
+	must.Do(t, parquet.WriteFile(filepath.Join(dir, "rows.parquet"), rows))
+	m := must.Get(manifest.Parse(filepath.Join(dir, "m.yaml"), []byte("{files: rows.parquet, columns: {source: site, features: x}, "+
+		"labels: [{column: y, type: number}]}")))(t)
+	must.Fail(t, "missing vectors", Import(t.Context(), m, filepath.Join(dir, "out"), nil),
+		"rows.parquet: row 3, column x: expected a vector, found none; 2 other rows of the file have no whole vector either: take these rows ")
+}

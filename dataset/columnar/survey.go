@@ -124,7 +124,7 @@ func (s *survey) scan(second bool, f func(file int, b *table.Batch, c columns) e
 			}
 		}
 		if err == nil {
-			err = t.Scan(q, func(b *table.Batch) error {
+			err = table.Scan(s.ctx, t, q, func(b *table.Batch) error {
 				width = b.Features.Width
 				if s.progress != nil {
 					s.progress(done+min(b.Read, in.Bytes()), s.total, doing)

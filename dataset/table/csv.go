@@ -231,7 +231,8 @@ func (t *csvTable) Scan(q Query, f func(*Batch) error) error {
 			for i, c := range scalars {
 				b.Scalars[i].Text = append(b.Scalars[i].Text, strings.Clone(record[c]))
 			}
-			if err := t.features(b, &q, record, features); err != nil {
+			before := len(b.Features.F32)
+			if err := t.features(b, &q, record, features); err != nil && !b.passes(err, before) {
 				return fmt.Errorf("%s: line %d, %w", t.path, line, err)
 			}
 		}
@@ -310,6 +311,8 @@ func (v *Vectors) pushList(cell string, width int) error {
 		switch {
 		case !ok && strings.Contains(word, ".."):
 			return errors.New("expected a whole list, found one that was shortened to ...: write the column as a list of numbers (.tolist())")
+		case !ok && width == 0 && isMissing(word):
+			return fmt.Errorf("element %d: %w", i, &VectorError{fmt.Sprintf("expected a number, found %q", text.OneLine(word, maxQuoted))})
 		case !ok:
 			return fmt.Errorf("element %d: expected a number, found %q", i, text.OneLine(word, maxQuoted))
 		case i == maxWidth:

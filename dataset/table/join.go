@@ -189,6 +189,7 @@ func (t *joined) Scan(q Query, f func(*Batch) error) error {
 			hi := min(b.Rows, lo+batchRows(v.Width, true))
 			part := &t.batch
 			b.part(part, lo, hi)
+			part.vectorless = q.vectorless
 			if err := t.fill(part, id); err != nil {
 				return err
 			}

@@ -290,7 +290,8 @@ func (t *jsonlTable) Scan(q Query, f func(*Batch) error) error {
 		for i, at := range features {
 			vector[i] = row.values[at]
 		}
-		if err := addVector(b, &q, vector); err != nil {
+		before := len(b.Features.F32)
+		if err := addVector(b, &q, vector); err != nil && !b.passes(err, before) {
 			return t.fault(line, err)
 		}
 		b.Rows++

@@ -1,7 +1,6 @@
 package table
 
 import (
-	"errors"
 	"math"
 
 	"github.com/amtrl/amtrl/internal/text"
@@ -19,7 +18,7 @@ func (e *MissingError) Error() string { return "expected a number, found " + e.f
 func (b *Batch) gap(columns int, found string) error {
 	switch {
 	case columns == 1 && b.Features.Width > 1:
-		return errors.New("expected a vector, found " + found)
+		return &VectorError{"expected a vector, found " + found}
 	case !b.gaps:
 		return &MissingError{found}
 	}

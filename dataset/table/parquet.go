@@ -321,7 +321,7 @@ func (s *groupScan) readFeatures(n int) error {
 		return nil
 	}
 	if r := s.features[0]; r.column.Kind == Vector && len(s.query.lists) == 0 {
-		if err := r.vectors(n, &b.Features); err != nil {
+		if err := r.vectors(n, &b.Features, b); err != nil {
 			return s.place(r, err)
 		}
 		return b.check(&s.query)
@@ -350,7 +350,7 @@ func (s *groupScan) readFeatures(n int) error {
 		}
 		s.list.reset()
 		s.list.Width = width
-		if err := r.vectors(n, &s.list); err != nil {
+		if err := r.vectors(n, &s.list, nil); err != nil {
 			return s.place(r, err)
 		}
 		for i := range n {

@@ -3,7 +3,6 @@ package table
 import (
 	"bytes"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -219,8 +218,17 @@ func (r *leafReader) numbers(n int, e Element, gaps bool, dst *Vectors, j int) e
 	return nil
 }
 
-// vectors appends the lists of the next n rows to dst. The first list sets the width of dst where that is 0.
-func (r *leafReader) vectors(n int, dst *Vectors) error {
+// vectors appends the lists of the next n rows to dst. The first list sets the width of dst where that is 0. Rows that the batch b passes
+// over have no list in dst, which is its features; b may be nil.
+func (r *leafReader) vectors(n int, dst *Vectors, b *Batch) error {
+	passed := false // whether the row is passed over
+	closeRow := func(row, have int) error {
+		if passed {
+			passed = false
+			return nil
+		}
+		return closeRow(row, have, dst)
+	}
 	for row, have, open := 0, 0, false; ; {
 		if r.entry == r.entries {
 			err := r.next()
@@ -228,11 +236,11 @@ func (r *leafReader) vectors(n int, dst *Vectors) error {
 				return err
 			}
 			if err != nil {
-				return closeRow(row, have, dst)
+				return closeRow(row, have)
 			}
 		}
 		if open && (len(r.reps) == 0 || r.reps[r.entry] == 0) { // the row has ended
-			if err := closeRow(row, have, dst); err != nil {
+			if err := closeRow(row, have); err != nil {
 				return err
 			}
 			row, have, open = row+1, 0, false
@@ -246,8 +254,16 @@ func (r *leafReader) vectors(n int, dst *Vectors) error {
 				k = r.entries - r.entry
 			}
 		}
-		if err := r.defined(k, have); err != nil {
-			return &rowError{row, err}
+		if err := r.defined(k, have); passed || err != nil {
+			if !passed && (b == nil || !b.passes(err, dst.Len()-have)) {
+				return &rowError{row, err}
+			}
+			if r.value += k; len(r.defs) > 0 {
+				r.value -= k - bytes.Count(r.defs[r.entry:][:k], []byte{r.full})
+			}
+			have, open, passed = have+k, true, true
+			r.entry += k
+			continue
 		}
 		if limit := dst.Width; have+k > limit && (limit > 0 || have+k > maxWidth) {
 			if limit == 0 {
@@ -282,10 +298,10 @@ func (r *leafReader) defined(k, have int) error {
 		return nil
 	}
 	if k == 1 && have == 0 {
-		return errors.New("expected a vector, found none")
+		return &VectorError{"expected a vector, found none"}
 	}
 	first := slices.IndexFunc(levels, func(d byte) bool { return d != r.full })
-	return fmt.Errorf("expected a number for element %d, found none", have+first)
+	return &VectorError{fmt.Sprintf("expected a number for element %d, found none", have+first)}
 }
 
 // appendTo appends the next k values to dst.

@@ -109,6 +109,9 @@ type Query struct {
 	// reads all rows.
 	Next func(row int64) int64
 
+	// vectorless, where it is set, counts the rows without a whole vector in place of an error. Batches then lack the vectors of such rows.
+	vectorless *int
+
 	// lists is empty, or has for each of Features the number of its elements, 0 for a column of numbers, where lists are beside other
 	// features. spread has the names of all elements then.
 	lists  []int
@@ -130,6 +133,8 @@ type Batch struct {
 	path  string
 	gaps  bool  // Query.Gaps
 	lines []int // the lines on which the rows of a text format begin
+
+	vectorless *int // Query.vectorless
 }
 
 // Where names the place of row i of the batch: the file and its row, from 0, or its line, from 1.
@@ -225,7 +230,8 @@ func (t *base) resolve(q Query, isText bool) (b *Batch, scalars, features []int,
 	features = find(q.Features, "numbers for features", func(k Kind) bool {
 		return k != Other && (k != Text || isText) && (k != Vector || len(q.Features) == 1 || len(q.lists) > 0)
 	})
-	b = &Batch{path: t.path, gaps: q.Gaps, Scalars: make([]Values, len(scalars)), Features: Vectors{Width: q.Width}}
+	b = &Batch{path: t.path, gaps: q.Gaps, vectorless: q.vectorless, Scalars: make([]Values, len(scalars)),
+		Features: Vectors{Width: q.Width}}
 	return b, scalars, features, err
 }
 

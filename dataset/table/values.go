@@ -232,6 +232,10 @@ func tooLarge(x float64, word string) error {
 func (b *Batch) check(q *Query) error {
 	v, features := &b.Features, q.names()
 	lists := len(features) == 1 && v.Width > 1
+	if lists && b.vectorless != nil {
+		b.countNotFinite()
+		return nil
+	}
 	fault := func(i int, x float32) error {
 		what := fmt.Sprintf("column %s, element %d", features[0], i%v.Width)
 		if !lists {
@@ -240,7 +244,11 @@ func (b *Batch) check(q *Query) error {
 		if x != x && !lists && !q.inList(i%v.Width) {
 			return fmt.Errorf("%s, %s: %w", b.Where(i/v.Width), what, &MissingError{"NaN"})
 		}
-		return fmt.Errorf("%s, %s: expected a finite number of at most 1e+18 in magnitude, found %v", b.Where(i/v.Width), what, x)
+		found := fmt.Sprintf("expected a finite number of at most 1e+18 in magnitude, found %v", x)
+		if lists {
+			return fmt.Errorf("%s, %s: %w", b.Where(i/v.Width), what, &VectorError{found})
+		}
+		return fmt.Errorf("%s, %s: %s", b.Where(i/v.Width), what, found)
 	}
 	for i, x := range v.F32 {
 		if !(math.Abs(float64(x)) <= MaxFeature) && !(x != x && b.gaps && !lists && !q.inList(i%v.Width)) {
