@@ -133,11 +133,12 @@ func Near(name string, candidates []string) string {
 	return best
 }
 
-// NearlySame returns the candidate that differs from name only by case or the blanks around it. If there is none, it
-// returns the first that differs by one letter, left out, added, replaced or swapped with the next, in names of three
-// letters or more. A difference in digits does not count. It returns "" if there is none either.
+// NearlySame returns the candidate that differs from name only by case, the number or kind of its blanks, and what cannot
+// be seen ([Visible]). If there is none, it returns the first that differs by one letter, left out, added, replaced or
+// swapped with the next, in names of three letters or more. A difference in digits does not count. It returns "" if there
+// is none either.
 func NearlySame(name string, candidates []string) string {
-	plain := func(s string) string { return strings.ToLower(strings.TrimSpace(s)) }
+	plain := func(s string) string { return strings.ToLower(strings.Join(strings.Fields(Visible(s)), " ")) }
 	a := plain(name)
 	for _, c := range candidates {
 		if plain(c) == a {

@@ -48,14 +48,15 @@ func (s *Study) readAnswers(path string, outputs []columnar.Output) (out []answe
 	if err != nil {
 		return nil, 0, err
 	}
-	var bad error      // the error of the first row that is wrong
-	var also []string  // places of the other rows that are wrong
-	var words []string // words that are no classes, in the order of the rows
+	var bad error                  // the error of the first row that is wrong
+	var also []string              // places of the other rows that are wrong
+	var words []*unknownClassError // words that are no classes, in the order of the rows
 	err = t.Scan(q, func(b *table.Batch) error {
 		for i := range b.Rows {
 			a, err := s.readAnswer(b, at, outputs, i)
-			if of, is := errors.AsType[*unknownClassError](err); is && len(words) < 100 && !slices.Contains(words, of.word) {
-				words = append(words, of.word)
+			if of, is := errors.AsType[*unknownClassError](err); is && len(words) < 100 &&
+				!slices.ContainsFunc(words, func(w *unknownClassError) bool { return w.word == of.word }) {
+				words = append(words, of)
 			}
 			switch {
 			case err != nil && bad == nil:
@@ -74,11 +75,8 @@ func (s *Study) readAnswers(path string, outputs []columnar.Output) (out []answe
 		bad = fmt.Errorf("%w; %s not right either: %s", bad, text.Form(len(also), "another row is", "other rows are"),
 			text.List(also, mostListed))
 	}
-	if err == nil && len(words) > 1 {
-		bad = fmt.Errorf("%w; the words that are no classes: %s", bad, text.List(words, mostListed))
-	}
 	if err == nil && bad != nil {
-		err = &AnswerError{-1, bad}
+		err = &AnswerError{-1, fmt.Errorf("%w%s", bad, unknownWords(words))}
 	}
 	return out, unlabelled, err
 }
@@ -251,11 +249,9 @@ func (s *Study) readLabel(o columnar.Output, word string) (float32, error) {
 		return 0, fmt.Errorf("expected %s, found %q", expected, text.OneLine(word, 80))
 	case err != nil:
 		var hints []string
-		if near := text.NearlySame(word, o.Classes); near != "" {
-			if len(near) > 80 {
-				near = text.OneLine(near, 80)
-			}
-			hints = append(hints, fmt.Sprintf("write %q if it is that", near))
+		found, near := apart(word, text.NearlySame(word, o.Classes))
+		if near != "" {
+			hints = append(hints, fmt.Sprintf("write %s if it is that", near))
 		}
 		if _, noNumber := text.ParseNumber(word); noNumber == nil && !slices.ContainsFunc(o.Classes, func(class string) bool {
 			_, err := text.ParseNumber(class)
@@ -276,18 +272,59 @@ func (s *Study) readLabel(o columnar.Output, word string) (float32, error) {
 		if hint != "" {
 			hint = ": " + hint
 		}
-		return 0, &unknownClassError{strconv.Quote(text.OneLine(word, 80)), fmt.Sprintf("expected one of the classes %s, found %q%s",
-			text.OneLine(strings.Join(o.Classes, ", "), 200), text.OneLine(word, 80), hint)}
+		return 0, &unknownClassError{found, near, fmt.Sprintf("expected one of the classes %s, found %s%s",
+			text.OneLine(strings.Join(o.Classes, ", "), 200), found, hint)}
 	case math.Abs(float64(v)) > table.MaxFeature:
 		return 0, fmt.Errorf("expected a number of at most 1e+18 in magnitude, found %q", text.OneLine(word, 80))
 	}
 	return v, nil
 }
 
-// unknownClassError is the error of a word that is none of the classes.
-type unknownClassError struct{ word, says string }
+// unknownClassError is the error of a word that is none of the classes, with the class that is nearly the same, empty where there is none.
+// Both are in quotes.
+type unknownClassError struct{ word, near, says string }
 
 func (e *unknownClassError) Error() string { return e.says }
+
+// unknownWords lists words that are no classes, those that nearly are apart. It is empty for fewer than two, which the first error names.
+func unknownWords(words []*unknownClassError) (list string) {
+	var near, none []string
+	for _, w := range words {
+		if w.near != "" {
+			near = append(near, w.word+" for "+w.near)
+		} else {
+			none = append(none, w.word)
+		}
+	}
+	if len(words) < 2 {
+		return ""
+	}
+	if len(near) > 0 {
+		list = "; nearly a class: " + text.List(near, mostListed)
+	}
+	if len(none) > 0 {
+		list += "; no class: " + text.List(none, mostListed)
+	}
+	return list
+}
+
+// apart quotes a word and the class that is nearly the same, so that what looks alike can be told apart: no-break spaces and what cannot be
+// seen are written as \u00a0, and so are all letters beyond ASCII where these are combined in two ways. No class stays empty.
+func apart(word, class string) (string, string) {
+	quote := func(s string) string {
+		if len(s) > 80 {
+			s = text.OneLine(s, 80)
+		}
+		return strconv.Quote(s)
+	}
+	switch {
+	case class == "":
+		return quote(word), ""
+	case len(word)+len(class) <= 160 && text.Visible(word) == text.Visible(class):
+		return strconv.QuoteToASCII(word), strconv.QuoteToASCII(class)
+	}
+	return quote(word), quote(class)
+}
 
 type place struct {
 	pool int

@@ -84,6 +84,22 @@ func TestReadLabelNamesTheNearest(t *testing.T) {
 		"manifest that says type: classes")
 }
 
+// A label that differs from a class only in kinds of blanks, or in what cannot be seen, is quoted so that the difference shows.
+func TestReadLabelShowsBlanks(t *testing.T) {
+	o := columnar.Output{Name: "y", Type: manifest.Classes, Classes: []string{"delivery late", "früh"}}
+	for word, says := range map[string]string{
+		"delivery\u00a0late":  `found "delivery\u00a0late": write "delivery late" if`,
+		"delivery  late":      `found "delivery  late": write "delivery late" if`,
+		"Delivery\u2009late":  `found "Delivery\u2009late": write "delivery late" if`,
+		"delivery\u200b late": `found "delivery\u200b late": write "delivery late" if`,
+		"fru\u0308h":          `found "fru\u0308h": write "fr\u00fch" if`,
+		"Früh":                `found "Früh": write "früh" if`,
+	} {
+		_, err := new(Study).readLabel(o, word)
+		must.Fail(t, word, err, says)
+	}
+}
+
 // Classes that are integers are recognised with zero decimals, as from a column in which some are missing, and booleans in other capitals.
 func TestReadLabelWithZeroDecimals(t *testing.T) {
 	for _, c := range []struct {

@@ -134,7 +134,11 @@ func TestTellNamesAllThatIsWrong(t *testing.T) {
 	}
 	_, err := f.Tell(t.Context(), f.answers(t, "two.csv", text), TellOptions{})
 	must.Fail(t, "wrong labels", err, `two.csv: line 3, column label: expected one of the classes no, yes, found "ys"`,
-		`; other rows are not right either: line 6, line 7; the words that are no classes: "ys", "nope", "maybe"`)
+		`; other rows are not right either: line 6, line 7; nearly a class: "ys" for "yes"; no class: "nope", "maybe"`)
+	text = "id,label\n" + a.Rows[0].ID + ",other\n" + a.Rows[1].ID + ",Yes\n" + a.Rows[2].ID + ",NO\n" + a.Rows[3].ID + ",Yes\n"
+	_, err = f.Tell(t.Context(), f.answers(t, "new.csv", text), TellOptions{})
+	must.Fail(t, "a new class first", err, `line 2, column label: expected one of the classes no, yes, found "other": add it to classes in `,
+		`; other rows are not right either: line 3, line 4, line 5; nearly a class: "Yes" for "yes", "NO" for "no"; no class: "other"`)
 	text = "id,label\n" + a.Rows[0].ID + ",1\n" + a.Rows[1].ID + ",2\n"
 	_, err = f.Tell(t.Context(), f.answers(t, "one.csv", text), TellOptions{})
 	must.Fail(t, "one more", err, "; another row is not right either: line 3")
