@@ -15,6 +15,9 @@ func TestRefusalsSayWhatWasFound(t *testing.T) {
 			`d.jsonl: line 1: expected JSON, found "{\"x\": 2}" at character 10: save it with the line ends of`},
 		{"d.jsonl", "", `d.jsonl: expected a column "x", found none`},
 		{"d.jsonl", "\n\n", `d.jsonl: expected a column "x", found none`},
+		{"d.csv", "id,x1,x2,X,y\n1,2,3,4,5\n", `d.csv: expected a column "x", found "X": write the two alike`},
+		{"d.csv", "id,x1,x2,y, x\u00a0\n1,2,3,4,5\n", `d.csv: expected a column "x", found " x\u00a0": write the two alike`},
+		{"d.csv", "id,x1,x2,y\n1,2,3,4\n", `d.csv: expected a column "x", found x1, x2, y, id`},
 		{"d.json", "[]", `d.json: expected a column "x", found none`},
 		{"d.jsonl", "{\"x\": 1}\n17\n", `d.jsonl: line 2: expected a JSON object on each line, or a list of objects, such as {"label": ` +
 			`"good", "embedding": [0.5, 2]}, found "17"`},

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -176,7 +177,8 @@ func notUTF8(s string) string {
 	return ""
 }
 
-// Find returns the index of the column called name, or an error that lists the columns with the most similar names.
+// Find returns the index of the column called name, or an error that names the column that differs from it in capitals, blanks or what
+// cannot be seen alone, or lists those with the most similar names.
 func Find(path string, columns []Column, name string) (int, error) {
 	if i := slices.IndexFunc(columns, func(c Column) bool { return c.Name == name }); i >= 0 {
 		return i, nil
@@ -184,6 +186,12 @@ func Find(path string, columns []Column, name string) (int, error) {
 	names := make([]string, len(columns))
 	for i, c := range columns {
 		names[i] = c.Name
+	}
+	plain := func(s string) string { return strings.ToLower(strings.Join(strings.Fields(text.Visible(s)), "")) }
+	for _, of := range names {
+		if plain(of) == plain(name) && len(of) <= maxQuoted {
+			return 0, fmt.Errorf("%s: expected a column %q, found %s: write the two alike", path, text.OneLine(name, maxQuoted), strconv.Quote(of))
+		}
 	}
 	const most = 8
 	list := strings.Join(text.Nearest(name, names, most), ", ")
