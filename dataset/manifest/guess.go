@@ -105,7 +105,7 @@ func Look(ctx context.Context, manifestPath string, files []string, known Known)
 	}
 	inputs, err := m.Inputs()
 	if err != nil {
-		return nil, err
+		return nil, cmp.Or(matchVectors(ctx, files), err)
 	}
 	g := &guesser{taken: map[string]bool{}}
 	if g.columns, err = inspect(inputs[0].Path, inputs[0].Format); err != nil {
