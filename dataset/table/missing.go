@@ -17,7 +17,7 @@ func (e *MissingError) Error() string { return "expected a number, found " + e.f
 // always an error.
 func (b *Batch) gap(columns int, found string) error {
 	switch {
-	case columns == 1 && b.Features.Width > 1:
+	case columns == 1 && (b.Features.Width > 1 || b.vectors):
 		return &VectorError{"expected a vector, found " + found}
 	case !b.gaps:
 		return &MissingError{found}

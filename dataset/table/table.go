@@ -135,6 +135,7 @@ type Batch struct {
 	gaps  bool  // Query.Gaps
 	lines []int // the lines on which the rows of a text format begin
 
+	vectors    bool // whether the features are one column of vectors, as far as the format tells before a row is read
 	vectorless *int // Query.vectorless
 }
 
@@ -240,6 +241,7 @@ func (t *base) resolve(q Query, isText bool) (b *Batch, scalars, features []int,
 	})
 	b = &Batch{path: t.path, gaps: q.Gaps, vectorless: q.vectorless, Scalars: make([]Values, len(scalars)),
 		Features: Vectors{Width: q.Width}}
+	b.vectors = len(features) == 1 && err == nil && t.columns[features[0]].Kind == Vector
 	return b, scalars, features, err
 }
 
