@@ -65,7 +65,7 @@ func TestZeroVectors(t *testing.T) {
 		set := vectors(c.cols, c.named, rng, c.cell)
 		clear(set.Pools[1].F32[:c.zeros*c.cols])
 		clear(set.Pools[3].F32[:c.cols])
-		for what, found := range map[string][]Oddity{"check": set.Oddities(), "run": set.Warnings(false)} {
+		for what, found := range map[string][]Oddity{"check": set.Oddities(), "run": set.Warnings().Oddities(false)} {
 			var zero, same []string
 			for _, o := range found {
 				if strings.Contains(o.Found, "all 0") {
@@ -101,7 +101,7 @@ func TestZeroVectorsOfTarget(t *testing.T) {
 	target := set.Pools[3]
 	clear(target.F32[:3*24])
 	said := func() (out []string) {
-		for _, o := range set.Warnings(false) {
+		for _, o := range set.Warnings().Oddities(false) {
 			if o.Pool == "target" {
 				out = append(out, o.Found)
 			}
