@@ -2,14 +2,11 @@ package dataset
 
 import (
 	"cmp"
-	"fmt"
 	"hash/maphash"
 	"slices"
 	"sync"
 
 	"github.com/cespare/xxhash/v2"
-
-	"github.com/amtrl/amtrl/internal/text"
 )
 
 const (
@@ -34,8 +31,9 @@ const (
 // GroupsOf returns the groups of the rows of a pool with labelled rows that are copies of each other in one group: its
 // Groups, joined where rows of two are copies, or nil where each row is on its own. Rows are copies where their features
 // are equal or, in vectors that are not part of a table, differ by rounding alone; where this is too frequent for chance;
-// and where, of five equal rows or more, the labels are alike. Where there are no copies, or all labelled rows would be
-// one group, the result is Groups itself.
+// and where, of five equal rows or more, the labels are alike. So are near copies: rows that lie so much nearer to each
+// other than to any other row as chance does not bring them ([distances.unlikely]). Where there are no copies, or all
+// labelled rows would be one group, the result is Groups itself.
 func (s *Set) GroupsOf(pool int) []int32 { return s.joined(pool, s.copiesOf(pool)) }
 
 // joined returns the groups of a pool, joined where rows of two are copies.
@@ -82,8 +80,11 @@ func (s *Set) labelledRowsOf(pool int) []int32 {
 	return slices.Compact(rows)
 }
 
-// copied is a row with the features of an earlier one.
-type copied struct{ row, as int32 }
+// copied is a row with the features of an earlier one, or a near copy of it.
+type copied struct {
+	row, as int32
+	apart   float64 // how many times as far as from each other the nearest other row is from near copies, 0 for copies
+}
 
 // copiesOf returns the labelled rows of a pool that are copies of an earlier row, as GroupsOf says, with such a row.
 func (s *Set) copiesOf(pool int) (rows []copied) {
@@ -93,7 +94,7 @@ func (s *Set) copiesOf(pool int) (rows []copied) {
 	}
 	equal, different := p.equalRows(labelled)
 	vectors := !s.featuresNamed() && len(p.U8) == 0
-	if len(different) == len(labelled) && !vectors {
+	if len(different) == len(labelled) && len(p.U8) > 0 {
 		return nil
 	}
 	own, pairs := s.ownValues(p, different) >= ownValues, 0.
@@ -113,7 +114,7 @@ func (s *Set) copiesOf(pool int) (rows []copied) {
 			continue
 		}
 		for _, r := range same[1:] {
-			rows = append(rows, copied{r, same[0]})
+			rows = append(rows, copied{row: r, as: same[0]})
 		}
 	}
 	if n := float64(len(labelled)); !own && len(rows) > 0 && (float64(len(different)) < leastDifferent*n ||
@@ -121,7 +122,11 @@ func (s *Set) copiesOf(pool int) (rows []copied) {
 		return nil
 	}
 	if own && vectors {
-		rows = append(rows, p.near(different)...)
+		again := p.near(different)
+		rows, different = append(rows, again...), notCopied(different, again)
+	}
+	if len(p.U8) == 0 && (own || vectors) {
+		rows = append(rows, s.nearCopies(p, different, vary)...)
 	}
 	slices.SortFunc(rows, func(a, b copied) int { return cmp.Or(cmp.Compare(a.row, b.row), cmp.Compare(a.as, b.as)) })
 	return rows
@@ -196,15 +201,21 @@ func (s *Set) ownValues(p *Pool, rows []int32) (n int) {
 	}
 	values := make([]float32, len(rows))
 	for j := 0; j < s.base(p) && n < ownValues; j++ {
-		for i, r := range rows {
-			values[i] = p.feature(int(r)*p.Cols + j)
-		}
-		slices.Sort(values)
-		if different := slices.Compact(values); 10*len(different) >= 9*len(rows) {
+		if p.own(rows, j, values) {
 			n++
 		}
 	}
 	return n
+}
+
+// own reports whether nine tenths of some rows have a value of their own of a feature. It overwrites values, which has room for them.
+func (p *Pool) own(rows []int32, feature int, values []float32) bool {
+	values = values[:len(rows)]
+	for i, r := range rows {
+		values[i] = p.feature(int(r)*p.Cols + feature)
+	}
+	slices.Sort(values)
+	return 10*len(slices.Compact(values)) >= 9*len(rows)
 }
 
 // halfAlike returns the part of the pairs of the given rows, which differ from each other, that are equal in the even or in
@@ -250,52 +261,4 @@ func (p *Pool) appendBits(raw []byte, r int) []byte {
 		return append(raw, p.U8[r*p.Cols:(r+1)*p.Cols]...)
 	}
 	return p.appendRow(raw, r)
-}
-
-// repeatOddity says how many labelled rows of a target are copies of others that Groups does not have in one group with
-// them, and how many of those for tests are copies of rows to draw from.
-func (s *Set) repeatOddity(pool int, place placeOf) (out []Oddity) {
-	p, again := s.Pools[pool], map[int32]bool{}
-	var first copied
-	zeros := s.zeroVectors()
-	rows := slices.DeleteFunc(s.copiesOf(pool), func(c copied) bool { return isZero(zeros, pool, c.row) })
-	for _, c := range rows {
-		if p.Groups != nil && p.Groups[c.row] >= 0 && p.Groups[c.row] == p.Groups[c.as] {
-			continue
-		}
-		if len(again) == 0 {
-			first = c
-		}
-		again[c.row] = true
-	}
-	if len(again) == 0 {
-		return nil
-	}
-	out = append(out, Oddity{p.Name, fmt.Sprintf("%s the features of a labelled row before, the first is %s, like %s",
-		text.Several(len(again), "labelled row")+text.Form(len(again), " has", " have"), place(p, int(first.row)), place(p, int(first.as))),
-		"samples among them are left out together, as a group, since copies would make the error look too small; take them out if they " +
-			"are copies"})
-	train, test := s.LabelledRows(pool)
-	if n := len(revealed(s.joined(pool, rows), train, test)) - len(revealed(p.Groups, train, test)); n > 0 {
-		out = append(out, Oddity{p.Name, fmt.Sprintf("%s of %s %s of rows to draw from", text.Several(n, "row")+" for tests",
-			text.Count(len(test)), text.Form(n, "is a copy", "are copies")), "the error on the test rows looks too small; take one of the two out"})
-	}
-	return out
-}
-
-// revealed returns those of the rows for tests whose group has a row to draw from.
-func revealed(groups, train, test []int32) (rows []int32) {
-	if groups == nil {
-		return nil
-	}
-	of := map[int32]bool{}
-	for _, r := range train {
-		of[groups[r]] = groups[r] >= 0
-	}
-	for _, r := range test {
-		if of[groups[r]] {
-			rows = append(rows, r)
-		}
-	}
-	return rows
 }

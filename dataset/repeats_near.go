@@ -51,7 +51,7 @@ func (p *Pool) near(rows []int32) (pairs []copied) {
 				return nil
 			}
 			if p.within(int(a.row), int(b.row), most) {
-				pairs = append(pairs, copied{max(a.row, b.row), min(a.row, b.row)})
+				pairs = append(pairs, copied{row: max(a.row, b.row), as: min(a.row, b.row)})
 			}
 		}
 	}
