@@ -240,3 +240,30 @@ func TestNearCopiesAcrossSplit(t *testing.T) {
 	}
 	must.Hold(t, strings.Contains(said, "10 rows for tests of 10 are copies, or nearly, of rows to draw from"), "%s", said)
 }
+
+// Many near copies with any labels, as texts without words are, are no copies, nor are those that leave less than a quarter of the rows.
+func TestManyNearCopies(t *testing.T) {
+	rng := testrand.New(t)
+	const n, cols = 80, 30
+	for _, test := range []struct {
+		of      func(i int) int
+		label   func(i int) int
+		grouped bool
+	}{
+		{func(i int) int { return max(0, i-11) }, func(i int) int { return 37 * i % n }, false},
+		{func(i int) int { return max(0, i-11) }, func(i int) int { return max(0, i-11) * 37 % n }, true},
+		{func(i int) int { return i / 5 }, func(i int) int { return i / 5 * 37 % n }, false},
+		{func(i int) int { return i / 3 }, func(i int) int { return i / 3 * 37 % n }, true},
+	} {
+		of := make([]int, n)
+		for i := range of {
+			of[i] = test.of(i)
+		}
+		cells := nearCells(rng, of, cols, 0.001)
+		set := labelledRows(n, cols, func(i, j int) float32 { return cells[i*cols+j] })
+		for i := range n {
+			set.Tasks[0].Labels[i] = float32(test.label(i))
+		}
+		must.Equal(t, set.GroupsOf(0) != nil, test.grouped, "there are near copies")
+	}
+}
