@@ -6,12 +6,12 @@ import (
 	"github.com/amtrl/amtrl/pipeline/internal/boost"
 )
 
-// start returns what trees on some rows begin with, for each row and output, and for each output of the target: a level of
-// each source and of the target, since sources may differ in their mean label for reasons that no column has. Levels are
-// those of a random-effects model (DerSimonian and Laird 1986), the mean label of a source drawn towards that of all the
-// more, the fewer rows it has and the less sources differ beyond the noise of such means. For classes they are logits,
-// with half a row more of each label. Sources without any of the rows, and the target, if it has none, have the mean
-// level.
+// start returns what trees on some rows begin with, for each row and output, and for each output of the target: one level
+// or, where sources differ more in their mean label than rows within them, a level of each source and of the target, since
+// splits by source would all be on what no column has. Levels are those of a random-effects model (DerSimonian and Laird
+// 1986), the mean label of a source drawn towards that of all the more, the fewer rows it has and the less sources differ
+// beyond the noise of such means. For classes they are logits, with half a row more of each label. Sources without any of
+// the rows, and the target, if it has none, have the mean level.
 func (t *treeRows) start(rows []int32) (start, ofTarget []float64) {
 	c, n := len(t.group), t.first+len(t.samples)
 	sources := append(t.sources[:len(t.sources):len(t.sources)], upTo(n)[t.first:])
@@ -51,7 +51,8 @@ func (t *treeRows) start(rows []int32) (start, ofTarget []float64) {
 
 // levelsOf returns the levels of groups of labels under a random-effects model: with tau^2 the variance between groups,
 // sigma^2 that within them, and mu the mean of the groups' means weighted by 1 / (tau^2 + sigma^2/n_m), it is
-// mu + tau^2 / (tau^2 + sigma^2/n_m) (mean_m - mu) for a group of n_m labels.
+// mu + tau^2 / (tau^2 + sigma^2/n_m) (mean_m - mu) for a group of n_m labels. Where tau^2 is at most sigma^2 it is the mean
+// of all labels.
 func levelsOf(groups [][]float64) []float64 {
 	means, levels := make([]float64, len(groups)), make([]float64, len(groups))
 	all, present, sum, within := 0.0, 0.0, 0.0, 0.0
@@ -83,7 +84,7 @@ func levelsOf(groups [][]float64) []float64 {
 	if spread := all - squares/all; spread > 0 && all > present { // else nothing tells the variances apart
 		between = math.Max(0, (q-(present-1)*noise)/spread)
 	}
-	if between <= noise { // trees tell sources apart
+	if between <= noise { // what the means have to do with effects is then worth more to trees
 		between = 0
 	}
 	keep := func(m int) float64 { // tau^2 / (tau^2 + sigma^2/n_m)

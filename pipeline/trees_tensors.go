@@ -10,7 +10,7 @@ import (
 
 // The tensors of trees: TreePart (C) is the part a of the trees' prediction g in that of each output, (1 - a) f + a g, where
 // f is that of the other tensors; trees.group (C) is the column of labels of each output, trees.start (C) what g begins with,
-// trees.output (T) the output that each tree adds to, and TreeNodes (T by 61 by 5) the nodes of each tree, its root first:
+// trees.output (T) the output that each tree adds to, and TreeNodes (T by 29 by 5) the nodes of each tree, its root first:
 // column, cut, low, high, value. A row whose feature of that column is at most cut goes to the node low, others to high;
 // where low is 0, the tree adds value. TreeGain (C by columns) has the part of each column in what the splits of an output
 // gain. g is in the units of the labels; for classes g is log-odds, computed from sums that are multinomial over the outputs
@@ -74,8 +74,11 @@ func forestOf(tensors []Tensor, c, d int, classes bool) (f *boost.Forest, parts 
 func readForest(named map[string]Tensor, c, d int, classes bool) (*boost.Forest, error) {
 	nodes := named[TreeNodes]
 	f := &boost.Forest{Classes: classes, Start: named[treeStart].Data}
-	trees := len(named[treeOutput].Data)
-	if len(f.Start) != c || len(named[treeGroup].Data) != c || len(nodes.Data) != trees*boost.MaxNodes*nodeFields {
+	trees, most := len(named[treeOutput].Data), 0
+	if len(nodes.Shape) == 3 { // trees of earlier versions have more nodes
+		most = nodes.Shape[1]
+	}
+	if len(f.Start) != c || len(named[treeGroup].Data) != c || most < 1 || len(nodes.Data) != trees*most*nodeFields {
 		return nil, fmt.Errorf("trees: expected %d outputs and as many trees as %s has, found shapes %v, %v and %v", c, treeOutput,
 			named[treeStart].Shape, named[treeGroup].Shape, nodes.Shape)
 	}
@@ -90,10 +93,10 @@ func readForest(named map[string]Tensor, c, d int, classes bool) (*boost.Forest,
 		if !(of >= 0 && of < float32(c)) {
 			return nil, fmt.Errorf("%s: tree %d: expected an output from 0 to %d, found %g", treeOutput, i, c-1, of)
 		}
-		for k := range boost.MaxNodes {
-			v := nodes.Data[(i*boost.MaxNodes+k)*nodeFields:][:nodeFields]
+		for k := range most {
+			v := nodes.Data[(i*most+k)*nodeFields:][:nodeFields]
 			n := boost.Node{Column: int(v[0]), Cut: v[1], Low: int(v[2]), High: int(v[3]), Value: v[4]}
-			after := func(v float32) bool { return v >= float32(k+1) && v < boost.MaxNodes }
+			after := func(v float32) bool { return v >= float32(k+1) && v < float32(most) }
 			if !(v[0] >= 0 && v[0] < float32(d)) || !finite32(n.Cut) || !finite32(n.Value) || v[2] != 0 && (!after(v[2]) || !after(v[3])) {
 				return nil, fmt.Errorf("%s: tree %d, node %d: expected one of %d columns, finite numbers and later nodes, found %v", TreeNodes, i,
 					k, d, v)

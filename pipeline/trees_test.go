@@ -230,6 +230,18 @@ func TestTreesInStates(t *testing.T) {
 	set := func(i int, to float32) func([]float32) []float32 {
 		return func(v []float32) []float32 { v[i] = to; return v }
 	}
+	older := at // trees of earlier versions have room for 61 nodes
+	older.Trees = slices.Clone(at.Trees)
+	for i, tensor := range older.Trees {
+		if tensor.Name == TreeNodes {
+			var wide []float32
+			for tree := range slices.Chunk(tensor.Data, boost.MaxNodes*nodeFields) {
+				wide = append(append(wide, tree...), make([]float32, (61-boost.MaxNodes)*nodeFields)...)
+			}
+			older.Trees[i] = Tensor{TreeNodes, []int{tensor.Shape[0], 61, nodeFields}, wide}
+		}
+	}
+	must.Do(t, l.Check(older))
 	none, more := at, end
 	none.Trees, more.Trees = nil, at.Trees
 	for what, st := range map[string]State{

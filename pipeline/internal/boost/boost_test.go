@@ -319,7 +319,7 @@ func TestFewRows(t *testing.T) {
 	must.Hold(t, err == context.Canceled, "a cancelled fit: %v", err)
 }
 
-// A tree of one leaf adds the Newton step of its rows: -0.05 sum G / (sum H + 1) for the slope G = p - y and the curvature
+// A tree of one leaf adds the Newton step of its rows: -0.1 sum G / (sum H + 1) for the slope G = p - y and the curvature
 // H = p (1 - p) of the loss of a class, whatever is predicted so far.
 func TestClassesTakeNewtonSteps(t *testing.T) {
 	rng := testrand.New(t)
@@ -345,7 +345,7 @@ func TestClassesTakeNewtonSteps(t *testing.T) {
 					p := math.Exp(of[k]) / sum
 					g, h = g+p-y[i*outputs+k], h+p*(1-p)
 				}
-				got, want := float64(tree.Nodes[0].Value), -0.05*g/h
+				got, want := float64(tree.Nodes[0].Value), -0.1*g/h
 				must.Hold(t, math.Abs(got-want) < 1e-6*(1+math.Abs(want)), "class %d of %d, %d rows: a step of %g, expected %g", k, outputs, n,
 					got, want)
 			}

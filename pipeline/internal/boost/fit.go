@@ -9,7 +9,7 @@ import (
 const (
 	// StageTrees is the number of trees for each output in a stage.
 	StageTrees = 40
-	rate       = 0.05
+	rate       = 0.1
 )
 
 // Kind says what labels are.

@@ -2,7 +2,7 @@ package boost
 
 const (
 	// LeastRows is the least number of rows of a leaf of a split by column.
-	LeastRows = 10
+	LeastRows = 20
 	// maxLeaves is the largest number of leaves of a tree, before it is that of one source.
 	maxLeaves = (MaxNodes + 1) / 2
 	// shrinkage is added to the curvature of a leaf, which draws its value to 0.
