@@ -31,7 +31,7 @@ type Status struct {
 	Fresh  bool `json:"fresh"`
 	// Outdated says that the last round learned from labels that were replaced since, so that the next ask learns first in any case.
 	Outdated bool `json:"outdated,omitempty"`
-// Waits says that labels came since, and that the next ask does not learn from them, as too many rows are pending.
+	// Waits says that labels came since, and that the next ask does not learn from them, as too many rows are pending.
 	Waits bool `json:"waits,omitempty"`
 	// OddLabels are those among all labels.
 	OddLabels

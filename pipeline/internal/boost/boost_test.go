@@ -354,7 +354,7 @@ func TestClassesTakeNewtonSteps(t *testing.T) {
 }
 
 // A column and its negative have the same splits, whose sums are taken in opposite orders: rounding does not choose between
-// them, and trees split on the first alone.
+// them, and trees split on the first alone, until nothing but rounding is left.
 func TestFirstOfEqualColumns(t *testing.T) {
 	rng := testrand.New(t)
 	for range 5 {
@@ -365,6 +365,7 @@ func TestFirstOfEqualColumns(t *testing.T) {
 			both = append(both, v, -v)
 		}
 		f := must.Get(Fit(context.Background(), NewColumns(both, 2), y, make([]float64, n), 1, Numbers, upTo(n), stages))(t)
-		must.Hold(t, f.Gain[0] > 0 && f.Gain[1] == 0, "of equal columns, the first has the gain %g and the second %g", f.Gain[0], f.Gain[1])
+		must.Hold(t, f.Gain[0] > 0 && f.Gain[1] < 1e-12*f.Gain[0],
+			"of equal columns, the first has the gain %g and the second %g", f.Gain[0], f.Gain[1])
 	}
 }
