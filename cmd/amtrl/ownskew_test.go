@@ -54,7 +54,7 @@ func TestOwnTableSkewed(t *testing.T) {
 			stated[0], fresh[1], stated[1])
 		most := 1.1
 		if logs {
-			most = 0.9
+			most = 0.95
 		}
 		must.Hold(t, fresh[0] < most*fresh[1], "with logarithms amtrl errs %g, without %g", fresh[0], fresh[1])
 	}
