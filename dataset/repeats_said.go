@@ -13,8 +13,11 @@ import (
 func (s *Set) repeatOddity(pool int, place placeOf) (out []Oddity) {
 	p, again, near := s.Pools[pool], map[int32]copied{}, map[int32]copied{}
 	var first, firstNear copied
-	zeros, least := s.zeroVectors(), math.Inf(1)
-	rows := slices.DeleteFunc(s.copiesOf(pool), func(c copied) bool { return isZero(zeros, pool, c.row) })
+	rows, least := s.copiesOf(pool), math.Inf(1)
+	if slices.ContainsFunc(rows, func(c copied) bool { return p.zero(int(c.row)) }) { // else no other row need be read
+		zeros := s.zeroVectors()
+		rows = slices.DeleteFunc(rows, func(c copied) bool { return isZero(zeros, pool, c.row) })
+	}
 	for _, c := range rows {
 		of, one := again, &first
 		if c.apart > 0 {

@@ -95,7 +95,8 @@ func (s *Set) warnings(place placeOf) (out []Oddity) {
 		out = append(out, s.sharedGroups()...)
 	}
 	if cells <= warningCells {
-		out = append(append(out, s.zeroOddity(s.zeroVectors(), place)...), s.targetCopies(place)...)
+		zeros := s.zeroVectors()
+		out = append(append(out, s.zeroOddity(zeros, place)...), s.targetCopies(zeros, place)...)
 		out = append(out, s.farCells(place)...)
 		if !s.tabular() {
 			out = append(out, s.oddSizes(s.sizes())...)
@@ -110,13 +111,13 @@ func (s *Set) warnings(place placeOf) (out []Oddity) {
 	return append(out, s.alikeClasses()...)
 }
 
-// targetCopies lists the sources that have rows of the target.
-func (s *Set) targetCopies(place placeOf) (out []Oddity) {
+// targetCopies lists the sources that have rows of the target, but for those that zeroVectors returned.
+func (s *Set) targetCopies(zeros [][]int32, place placeOf) (out []Oddity) {
 	if !slices.ContainsFunc(s.Pools, func(p *Pool) bool { return p.Target }) {
 		return nil
 	}
 	seed, ofTarget := maphash.MakeSeed(), map[int][]rowHash{}
-	w, zeros := twins{few: s.fewValued()}, s.zeroVectors()
+	w := twins{few: s.fewValued()}
 	for i, p := range s.Pools {
 		if p.Target {
 			ofTarget[i] = notZero(s.rowHashes(i, seed), zeros, i)
