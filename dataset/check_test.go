@@ -25,7 +25,7 @@ func TestOddities(t *testing.T) {
 				for r := range y {
 					y[r] = float32(r % 2)
 				}
-				task := Task{Name: name + "_" + class, Pool: i, Output: Output{"label", class}, Labels: y, Train: upTo(rows)}
+				task := Task{Name: name + "_" + class, Pool: i, Output: Output{"label", class}, Labels: y, Train: upTo[int32](rows)}
 				set.Tasks = append(set.Tasks, task)
 			}
 			set.Pools = append(set.Pools, p)

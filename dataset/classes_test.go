@@ -25,7 +25,7 @@ func TestUnseenClasses(t *testing.T) {
 			for range rows {
 				of[pool] = append(of[pool], classes[rng.IntN(most)])
 			}
-			train := upTo(rows)[:1+rng.IntN(rows)]
+			train := upTo[int32](rows)[:1+rng.IntN(rows)]
 			for c, class := range classes {
 				y := make([]float32, rows)
 				for r := range y {
@@ -39,7 +39,7 @@ func TestUnseenClasses(t *testing.T) {
 			}
 			of[pool] = of[pool][:len(train)]
 		}
-		drawn := upTo(rows)[:rng.IntN(len(of[2])+1)]
+		drawn := upTo[int32](rows)[:rng.IntN(len(of[2])+1)]
 		for _, list := range [][]int32{nil, drawn} {
 			own := of[2]
 			if list != nil {

@@ -21,7 +21,7 @@ func bent(t *testing.T, knots []float64, rows int, cell func(row int) (x, other,
 	set := &Set{Columns: &Columns{Features: append(columns, of.Names(columns)...), Derived: of}}
 	for i, name := range []string{"a", "target"} {
 		p := &Pool{Name: name, Rows: rows, Cols: 3 + len(knots), Scale: 1, Target: i == 1}
-		task := Task{Name: name, Pool: i, Output: Output{Name: "y"}, Train: upTo(rows)}
+		task := Task{Name: name, Pool: i, Output: Output{Name: "y"}, Train: upTo[int32](rows)}
 		for r := range rows {
 			x, other, y := cell(r + i*rows)
 			p.F32, task.Labels = append(p.F32, float32(x), float32(other)), append(task.Labels, float32(y))

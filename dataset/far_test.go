@@ -26,7 +26,7 @@ func measured(rng *rand.Rand) *Set {
 			y[r] = float32(20 + 3*rng.NormFloat64())
 		}
 		set.Pools = append(set.Pools, p)
-		all := upTo(rows)
+		all := upTo[int32](rows)
 		set.Tasks = append(set.Tasks, Task{Name: name, Pool: i, Output: Output{Name: "yield"}, Labels: y, Train: all[:40], Test: all[40:]})
 	}
 	return set

@@ -66,7 +66,7 @@ func TestFewLabels(t *testing.T) {
 			y := make([]float32, rows)
 			copy(y, l.y)
 			set.Tasks = append(set.Tasks, Task{Name: set.Pools[l.pool].Name + l.output.Name + l.output.Class, Pool: l.pool, Output: l.output,
-				Labels: y, Train: upTo(len(l.y))})
+				Labels: y, Train: upTo[int32](len(l.y))})
 		}
 		must.Do(t, set.Validate())
 		var got []string

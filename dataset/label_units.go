@@ -75,7 +75,7 @@ func UnlikeSources(numbers [][]float64) (out []Unlike) {
 // typicalSpread returns the place of the median of the spreads of all sources, and the magnitudes of the logarithms of their ratios to it,
 // ascending.
 func typicalSpread(spreads []float64) (at int, apart []float64) {
-	order := upTo(len(spreads))
+	order := upTo[int32](len(spreads))
 	slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(spreads[a], spreads[b]) })
 	at = int(order[(len(order)-1)/2])
 	for _, s := range spreads {

@@ -22,7 +22,7 @@ func stores(rng *rand.Rand, sizes []float64, label func(size float64) float64) *
 			y[r] = float32(label(size))
 		}
 		set.Pools = append(set.Pools, p)
-		set.Tasks = append(set.Tasks, Task{Name: p.Name, Pool: i, Output: Output{Name: "sales"}, Labels: y, Train: upTo(rows)})
+		set.Tasks = append(set.Tasks, Task{Name: p.Name, Pool: i, Output: Output{Name: "sales"}, Labels: y, Train: upTo[int32](rows)})
 	}
 	return set
 }

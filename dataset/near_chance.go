@@ -22,7 +22,7 @@ const (
 // decide what their nearest row is ([distances.dimension]). The sets with the x of the k-th largest or more are unlikely where n x^-D is at
 // most nearChance k, for the largest such k (Benjamini and Hochberg 1995).
 func (d *distances) unlikely(sets []isolated) []isolated {
-	one := intsTo(d.n)
+	one := upTo[int](d.n)
 	for _, s := range sets {
 		first := slices.Min(s.rows)
 		for _, i := range s.rows {

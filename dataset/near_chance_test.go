@@ -20,7 +20,7 @@ func TestIsolated(t *testing.T) {
 		}
 		cells := nearCells(rng, of, cols, 0.1*rng.Float64())
 		set := labelledRows(n, cols, func(i, j int) float32 { return cells[i*cols+j] })
-		d := newDistances(set.Pools[0], upTo(n), intsTo(cols), false)
+		d := newDistances(set.Pools[0], upTo[int32](n), upTo[int](cols), false)
 		for a := range n {
 			for b := range n {
 				square := 0.
@@ -109,7 +109,7 @@ func TestDimension(t *testing.T) {
 			}
 			return v
 		})
-		got := newDistances(set.Pools[0], upTo(n), intsTo(cols), false).dimension(intsTo(n))
+		got := newDistances(set.Pools[0], upTo[int32](n), upTo[int](cols), false).dimension(upTo[int](n))
 		must.Hold(t, (dim < 4 || got > 0.1*float64(dim)) && got < 1.3*float64(dim), "dimension %d of %d rows: %v", dim, n, got)
 		if got > float64(dim) {
 			above++

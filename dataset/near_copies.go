@@ -75,7 +75,7 @@ func (s *Set) nearCopies(p *Pool, rows []int32, vary func() func([]int32) float6
 // compared returns the features in which near copies are near, and those in which they are equal.
 func (s *Set) compared(p *Pool, rows []int32) (near, equal []int) {
 	if !s.featuresNamed() {
-		return intsTo(p.Cols), nil
+		return upTo[int](p.Cols), nil
 	}
 	values, few := make([]float32, len(rows)), rows[:min(len(rows), ownRows)]
 	for j := range s.base(p) {
@@ -86,14 +86,6 @@ func (s *Set) compared(p *Pool, rows []int32) (near, equal []int) {
 		}
 	}
 	return near, equal
-}
-
-func intsTo(n int) []int {
-	to := make([]int, n)
-	for i := range to {
-		to[i] = i
-	}
-	return to
 }
 
 // notCopied returns the rows that are not near copies of earlier ones.

@@ -192,7 +192,7 @@ func TestTightClassesAreNoNearCopies(t *testing.T) {
 					labels[i] = 1
 				}
 			}
-			set.Tasks = append(set.Tasks, Task{Name: fmt.Sprint(class), Labels: labels, Train: upTo(n)})
+			set.Tasks = append(set.Tasks, Task{Name: fmt.Sprint(class), Labels: labels, Train: upTo[int32](n)})
 		}
 		must.Hold(t, set.GroupsOf(0) == nil, "classes are copies")
 		set.Tasks = set.Tasks[:1]
@@ -233,7 +233,7 @@ func TestNearCopiesAcrossSplit(t *testing.T) {
 	}
 	cells := nearCells(rng, of, cols, 0.01)
 	set := labelledRows(n, cols, func(i, j int) float32 { return cells[i*cols+j] })
-	set.Tasks[0].Train, set.Tasks[0].Test = upTo(50), upTo(n)[50:]
+	set.Tasks[0].Train, set.Tasks[0].Test = upTo[int32](50), upTo[int32](n)[50:]
 	said := ""
 	for _, o := range set.Warnings().Oddities(false) {
 		said += o.Found + "\n"

@@ -26,7 +26,7 @@ func (d *distances) isolated() (sets []isolated) {
 		across, apart float64
 	}
 	most := max(2, int(nearPartOfAll*float64(d.n)))
-	clusters, root := make([]cluster, d.n, 2*d.n), intsTo(2*d.n)
+	clusters, root := make([]cluster, d.n, 2*d.n), upTo[int](2*d.n)
 	for i := range clusters {
 		clusters[i].rows = []int{i}
 	}

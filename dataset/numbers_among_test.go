@@ -77,7 +77,7 @@ func classesOf(rng *rand.Rand, label func(*rand.Rand) string) (*Set, []string) {
 	classes = slices.Compact(slices.Sorted(slices.Values(labels)))
 	set.Columns.Labels = []LabelColumn{{Name: "y", Classes: classes}}
 	for i, p := range set.Pools {
-		all := upTo(p.Rows)
+		all := upTo[int32](p.Rows)
 		for _, class := range classes {
 			y := make([]float32, p.Rows)
 			for r := range y {

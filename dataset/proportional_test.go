@@ -35,7 +35,7 @@ func TestProportionalLabels(t *testing.T) {
 		for i, p := range set.Pools {
 			p.Rows, p.F32 = rows, make([]float32, rows*p.Cols)
 			task, own := &set.Tasks[i], rng.NormFloat64()
-			task.Train, task.Test, task.Labels = upTo(rows), nil, make([]float32, rows)
+			task.Train, task.Test, task.Labels = upTo[int32](rows), nil, make([]float32, rows)
 			for r := range rows {
 				effect := own / 2
 				for j := range p.Cols {
@@ -68,7 +68,7 @@ func TestLogarithmGain(t *testing.T) {
 	set.Pools, set.Tasks = set.Pools[:1], set.Tasks[:1]
 	p, task := set.Pools[0], &set.Tasks[0]
 	p.Rows, p.F32 = rows, make([]float32, rows*p.Cols)
-	task.Train, task.Test, task.Labels = upTo(rows), nil, make([]float32, rows)
+	task.Train, task.Test, task.Labels = upTo[int32](rows), nil, make([]float32, rows)
 	for r := range rows {
 		task.Labels[r] = float32(math.Exp(2 * rng.Float64()))
 	}

@@ -21,7 +21,7 @@ func labelledRows(rows, cols int, cell func(i, j int) float32) *Set {
 			p.F32 = append(p.F32, cell(i, j))
 		}
 	}
-	return &Set{Name: "s", Pools: []*Pool{p}, Tasks: []Task{{Name: "t", Labels: labels, Train: upTo(rows)}}}
+	return &Set{Name: "s", Pools: []*Pool{p}, Tasks: []Task{{Name: "t", Labels: labels, Train: upTo[int32](rows)}}}
 }
 
 // sameGroup reports for each two rows whether they are in one group.
@@ -39,7 +39,7 @@ func TestGroupsOfCopies(t *testing.T) {
 		}
 		set := labelledRows(n, cols, func(int, int) float32 { return rng.Float32() })
 		p := set.Pools[0]
-		as := upTo(n)
+		as := upTo[int32](n)
 		for range rng.IntN(n / 2) {
 			to, from := rng.IntN(n), rng.IntN(n)
 			set.Tasks[0].Labels[to] = set.Tasks[0].Labels[from]
@@ -48,7 +48,7 @@ func TestGroupsOfCopies(t *testing.T) {
 			}
 		}
 		for i := range as {
-			as[i] = int32(slices.IndexFunc(upTo(n), func(r int32) bool {
+			as[i] = int32(slices.IndexFunc(upTo[int32](n), func(r int32) bool {
 				return slices.EqualFunc(p.F32[int(r)*cols:][:cols], p.F32[i*cols:][:cols], func(a, b float32) bool {
 					return math.Abs(float64(a-b)) <= 3e-5
 				})
@@ -105,7 +105,7 @@ func TestCopiesAcrossSplit(t *testing.T) {
 		n := 30 + rng.IntN(60)
 		set := labelledRows(n, 4, func(int, int) float32 { return rng.Float32() })
 		task := &set.Tasks[0]
-		of := upTo(n)
+		of := upTo[int32](n)
 		for range rng.IntN(n / 3) {
 			to, from := rng.IntN(n), rng.IntN(n)
 			copy(set.Pools[0].F32[4*to:4*to+4], set.Pools[0].F32[4*from:4*from+4])
@@ -244,9 +244,9 @@ func TestGroupsOfLabelledRows(t *testing.T) {
 	}
 	copy(p.U8[30*9:], p.U8[:10*9])
 	must.Hold(t, set.GroupsOf(0) != nil, "rows 30 to 39 are no copies")
-	set.Tasks[0].Train = upTo(30)
+	set.Tasks[0].Train = upTo[int32](30)
 	must.Hold(t, set.GroupsOf(0) == nil, "rows without labels are copies")
-	set.Tasks[0].Train, set.Tasks[0].Test = upTo(30)[5:], []int32{0, 1, 33}
+	set.Tasks[0].Train, set.Tasks[0].Test = upTo[int32](30)[5:], []int32{0, 1, 33}
 	must.Hold(t, set.GroupsOf(0) == nil, "row 33 is a copy of an unlabelled row")
 	set.Tasks[0].Test = []int32{0, 1, 36}
 	groups := set.GroupsOf(0)

@@ -17,10 +17,10 @@ type split struct{ train, test []int32 }
 type splitter map[[2]int]split
 
 // upTo returns the numbers 0 to n-1.
-func upTo(n int) []int32 {
-	rows := make([]int32, n)
+func upTo[T int | int32](n int) []T {
+	rows := make([]T, n)
 	for i := range rows {
-		rows[i] = int32(i)
+		rows[i] = T(i)
 	}
 	return rows
 }
@@ -33,7 +33,7 @@ func (s splitter) held(rows int) (split, error) {
 	}
 	key := [2]int{rows, -1}
 	if _, ok := s[key]; !ok {
-		order := upTo(rows)
+		order := upTo[int32](rows)
 		rng := rand.New(rand.NewPCG(splitSeed, 0))
 		rng.Shuffle(rows, func(i, j int) { order[i], order[j] = order[j], order[i] })
 		n := rows - max(1, rows/5)
@@ -49,7 +49,7 @@ func (s splitter) held(rows int) (split, error) {
 func (s splitter) given(train, test int) split {
 	key := [2]int{train, test}
 	if _, ok := s[key]; !ok {
-		order := upTo(train + test)
+		order := upTo[int32](train + test)
 		s[key] = split{order[:train:train], order[train:]}
 	}
 	return s[key]

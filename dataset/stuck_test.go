@@ -34,7 +34,7 @@ func TestStuck(t *testing.T) {
 		for r := range y {
 			y[r] = p.F32[r*cols] + float32(rng.NormFloat64())
 		}
-		set.Tasks = append(set.Tasks, Task{Name: p.Name, Pool: i, Output: Output{Name: "life"}, Labels: y, Train: upTo(rows)})
+		set.Tasks = append(set.Tasks, Task{Name: p.Name, Pool: i, Output: Output{Name: "life"}, Labels: y, Train: upTo[int32](rows)})
 	}
 	stuck := func() (found []string) {
 		for _, o := range set.Oddities() {

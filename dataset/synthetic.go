@@ -54,7 +54,7 @@ func (s Synthetic) Set() (*Set, error) {
 	}
 
 	pool := &Pool{Name: "gaussian", Rows: s.Rows, Cols: s.D, F32: make([]float32, s.Rows*s.D), Scale: 1}
-	train := upTo(s.Rows)
+	train := upTo[int32](s.Rows)
 	set := &Set{
 		Name:  fmt.Sprintf("synthetic linear problem (d=%d, K=%d, M=%d, sigma=%g)", s.D, s.K, tasks-1, s.Sigma),
 		Pools: []*Pool{pool}, Tasks: make([]Task, tasks), Model: model,

@@ -39,7 +39,7 @@ func TestTailedLabels(t *testing.T) {
 				p.F32[j] = float32(rng.NormFloat64())
 			}
 			task := &set.Tasks[i]
-			task.Train, task.Test, task.Labels = upTo(rows), nil, make([]float32, rows)
+			task.Train, task.Test, task.Labels = upTo[int32](rows), nil, make([]float32, rows)
 			for r := range task.Labels {
 				task.Labels[r] = float32(c.label(rng))
 			}

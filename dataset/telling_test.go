@@ -61,7 +61,7 @@ func TestNearLeak(t *testing.T) {
 		set := &Set{Name: "s", Columns: &Columns{Features: []string{"plain", "revenue"}}}
 		for pool := range 3 {
 			p := &Pool{Name: string(rune('a' + pool)), Rows: rows, Cols: 2, Scale: 1}
-			task := Task{Name: p.Name, Pool: pool, Labels: make([]float32, rows), Output: Output{Name: "y"}, Train: upTo(rows)}
+			task := Task{Name: p.Name, Pool: pool, Labels: make([]float32, rows), Output: Output{Name: "y"}, Train: upTo[int32](rows)}
 			for r := range rows {
 				y := rng.NormFloat64()
 				task.Labels[r] = float32(1000 + y)

@@ -239,7 +239,7 @@ func (s *Set) fewValued() bool {
 	few, seen, step := 0, 0, max(1, len(s.Pools)/fewPools)
 	for i := 0; i < len(s.Pools); i += step {
 		p := s.Pools[i]
-		_, different := p.equalRows(upTo(min(p.Rows, fewLooked)))
+		_, different := p.equalRows(upTo[int32](min(p.Rows, fewLooked)))
 		if seen++; s.halfAlike(p, different)*float64(len(different)-1) >= 1 {
 			few++
 		}

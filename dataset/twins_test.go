@@ -34,9 +34,9 @@ func TestCopiesOfSources(t *testing.T) {
 			set.Tasks[1].Labels[i] += float32(rng.NormFloat64())
 		}
 	})), 0, "of the same rows with labels of others")
-	must.Equal(t, strings.Join(copied(func(set *Set) { set.Tasks[1].Train, set.Tasks[1].Test = upTo(20), nil }), "; "),
+	must.Equal(t, strings.Join(copied(func(set *Set) { set.Tasks[1].Train, set.Tasks[1].Test = upTo[int32](20), nil }), "; "),
 		"b 100 % of its labelled rows are those of a, with the same labels", "of a part")
-	must.Equal(t, len(copied(func(set *Set) { set.Tasks[1].Train, set.Tasks[1].Test = upTo(60)[40:], nil })), 0,
+	must.Equal(t, len(copied(func(set *Set) { set.Tasks[1].Train, set.Tasks[1].Test = upTo[int32](60)[40:], nil })), 0,
 		"of the same rows without labels")
 	must.Equal(t, len(copied(func(set *Set) {
 		for i := range 5 {

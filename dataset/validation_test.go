@@ -47,7 +47,7 @@ func TestValidation(t *testing.T) {
 func TestValidationOfSmallSources(t *testing.T) {
 	few := func(train ...int32) *Set {
 		set := &Set{Name: "few"}
-		for i, rows := range [][]int32{train, upTo(20), upTo(20)} {
+		for i, rows := range [][]int32{train, upTo[int32](20), upTo[int32](20)} {
 			name := []string{"small", "large", "target"}[i]
 			set.Pools = append(set.Pools, &Pool{Name: name, Rows: 20, Cols: 1, Scale: 1, F32: make([]float32, 20), Target: i == 2})
 			set.Tasks = append(set.Tasks, Task{Name: name, Pool: i, Output: Output{Name: "y"}, Labels: make([]float32, 20), Train: rows})

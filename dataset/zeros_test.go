@@ -30,7 +30,7 @@ func vectors(cols int, named bool, rng *rand.Rand, cell func() float64) *Set {
 			y[r] = float32(rng.NormFloat64())
 		}
 		set.Pools = append(set.Pools, p)
-		set.Tasks = append(set.Tasks, Task{Name: name, Pool: i, Output: Output{Name: "yield"}, Labels: y, Train: upTo(rows)})
+		set.Tasks = append(set.Tasks, Task{Name: name, Pool: i, Output: Output{Name: "yield"}, Labels: y, Train: upTo[int32](rows)})
 	}
 	return set
 }
