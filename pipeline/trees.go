@@ -195,10 +195,8 @@ func (p *Problem) treeRows(in Round, group []int) *treeRows {
 	}
 	rows, y = firstRows(rows, y, c, counts, p.SourceNames(), min(treeRowsMost, max(treeLeast, boost.Cells/(d*c))))
 	t.first = len(rows)
-	var of []int32
 	for i, r := range rows {
-		m := at[r.pool]
-		t.sources[m], of = append(t.sources[m], int32(i)), append(of, int32(m))
+		t.sources[at[r.pool]] = append(t.sources[at[r.pool]], int32(i))
 	}
 	for i, r := range in.Target.Rows {
 		var labels []float64
@@ -215,7 +213,7 @@ func (p *Problem) treeRows(in Round, group []int) *treeRows {
 				labels[j] = 0
 			}
 		}
-		rows, of, t.samples = append(rows, poolRow{p.Target.Pool, int(r)}), append(of, int32(len(p.Sources))), append(t.samples, i)
+		rows, t.samples = append(rows, poolRow{p.Target.Pool, int(r)}), append(t.samples, i)
 		y, t.fitted = append(y, labels...), append(t.fitted, is || !slices.ContainsFunc(labels, math.IsNaN) && (c == 1 || !p.Classifies()))
 	}
 	t.y = y
@@ -228,6 +226,12 @@ func (p *Problem) treeRows(in Round, group []int) *treeRows {
 		x = append(x, row[:d]...)
 	}
 	t.columns = boost.NewColumns(x, d)
+	of := slices.Repeat([]int32{int32(len(p.Sources))}, len(rows)) // the target's number is the last
+	for m, own := range t.sources {
+		for _, i := range own {
+			of[i] = int32(m)
+		}
+	}
 	t.columns.SplitBySource(of, len(p.Sources)+1, len(p.Sources))
 	return t
 }

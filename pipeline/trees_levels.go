@@ -84,7 +84,7 @@ func levelsOf(groups [][]float64) []float64 {
 	if spread := all - squares/all; spread > 0 && all > present { // else nothing tells the variances apart
 		between = math.Max(0, (q-(present-1)*noise)/spread)
 	}
-	if between <= noise { // what the means have to do with effects is then worth more to trees
+	if between <= noise { // by their means trees find sources that are alike, which is then worth more than to have no need to
 		between = 0
 	}
 	keep := func(m int) float64 { // tau^2 / (tau^2 + sigma^2/n_m)
