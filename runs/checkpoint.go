@@ -150,8 +150,7 @@ func keptHashes(dir string) Hashes {
 }
 
 // DamagedCheckpoint is the error of a checkpoint, or of what a finished method left beside it, that does not hold what was
-// written. Without the file the work begins anew: see
-// [Anew].
+// written. Without the file the work begins anew ([Anew]).
 type DamagedCheckpoint struct {
 	Path string
 	Err  error
