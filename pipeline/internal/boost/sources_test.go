@@ -92,3 +92,23 @@ func TestTreesOfOppositeSources(t *testing.T) {
 			"a tree that is saved has %d nodes, or splits by source", len(tree.Nodes))
 	}
 }
+
+// A source without a row in a leaf has the leaf's mean step, and is on the side of a split where that lies.
+func TestSplitBySourceWithoutRows(t *testing.T) {
+	rows, step := []int{500, 100, 20}, []float64{-0.1, 0.5, 10} // of a mean of 0.32
+	const own, n = 3, 620
+	c := NewColumns(make([]float32, n), 1)
+	var of []int32
+	for m, k := range rows {
+		of = append(of, slices.Repeat([]int32{int32(m)}, k)...)
+	}
+	c.SplitBySource(of, own+1, own)
+	b := newBooster(c, make([]float64, n), make([]float64, n), 1, Numbers, upTo(n), nil)
+	root := &leaf{rows: upTo(n)}
+	for i, m := range of {
+		b.gradient[i], b.curvature[i] = step[m], 1
+		root.all = root.all.plus(sums{step[m], 1, 1})
+	}
+	b.choose(root)
+	must.EqualSlices(t, root.low, []bool{true, true, false, true}, "sources on the low side")
+}
