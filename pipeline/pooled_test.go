@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
 	"github.com/amtrl/amtrl/pipeline/internal/linalg"
@@ -175,7 +176,8 @@ func TestPooledRidge(t *testing.T) {
 }
 
 // Pooled is the ridge regression, with an intercept for each source, on the rows with a label of the column that uniform drew and on the
-// target's samples. A class that a source lacks has the label 0 in rows that are known to be of another class.
+// target's samples. A class that a source lacks has the label 0 in rows that are known to be of another class, and numbers of a source that
+// are unlike those of the others are learned in their own unit.
 func TestPooled(t *testing.T) {
 	const d, target = 6, 2
 	rng := testrand.New(t)
@@ -224,6 +226,25 @@ func TestPooled(t *testing.T) {
 			for i := range x {
 				all.SetRow(i, x[i])
 			}
+			samples := u.problem.draws.target[:cfg.TargetSamples]
+			if !classes {
+				numbers := make([][]float64, len(u.problem.Sources)+1)
+				for i, m := range source {
+					numbers[m] = append(numbers[m], y[i])
+				}
+				for _, row := range samples {
+					if task := set.Tasks[3*target+c]; slices.Contains(task.Train, row) {
+						numbers[len(u.problem.Sources)] = append(numbers[len(u.problem.Sources)], float64(task.Labels[row]))
+					}
+				}
+				for _, unlike := range dataset.UnlikeSources(numbers) {
+					for i, m := range source {
+						if m == unlike.Source {
+							y[i] = unlike.Of(y[i])
+						}
+					}
+				}
+			}
 			if classes { // the classes of a column share lambda and rho
 				xs, ys, sources = all, append(ys, y), source
 				if c < 2 {
@@ -245,7 +266,6 @@ func TestPooled(t *testing.T) {
 				says := func(row int32) float64 {
 					return fit.intercept[j] + linalg.Dot(features(set, target, int(row)), mat.Col(nil, j, fit.beta))
 				}
-				samples := u.problem.draws.target[:cfg.TargetSamples]
 				own, centre, labelled := mat.NewDense(len(samples), d, nil), columnMeans(xs), []int{}
 				z, y := make([]float64, len(samples)), make([]float64, len(samples))
 				for i, row := range samples {
