@@ -71,8 +71,12 @@ func (c Config) Complete(set *dataset.Set) Config {
 		}
 		if c.Sources == SourcesPools && slices.Equal(c.Methods, defaultMethods) {
 			c.Methods = append(slices.Clone(defaultMethods), Pooled)
-			if c.Representation == ClassLinear && hasTable(set) && suitsTrees(set) {
+			switch {
+			case c.Representation != ClassLinear:
+			case hasTable(set) && suitsTrees(set):
 				c.Methods = append(c.Methods, Trees)
+			case !hasTable(set) && c.Intercept && suitsKernel(set):
+				c.Methods = append(c.Methods, Kernel)
 			}
 		}
 		if c.Relevance.Kind == RelevanceAuto {

@@ -34,10 +34,15 @@ const (
 	// columns do together. Where Trees is among the methods, the predictions of Active, Uniform and Known are averaged with
 	// those of trees on their own rows (see [Epoch.HeadTrees]).
 	Trees = "trees"
+	// Kernel is to other features what Trees is to tables: one regression with a Gaussian kernel on at most 1,500 of the
+	// rows that the first method drew last and on the target's samples, for classes that are no half-spaces of the
+	// features, and for sources whose rows show by where they lie which of them are like the target's. Where Kernel is
+	// among the methods, the predictions of Active, Uniform and Known are averaged with its own (see [Epoch.HeadKernel]).
+	Kernel = "kernel"
 )
 
 // methods lists all methods.
-var methods = []string{Active, Uniform, Known, Target, Constant, Pooled, Trees}
+var methods = []string{Active, Uniform, Known, Target, Constant, Pooled, Trees, Kernel}
 
 // Methods returns the methods that Config.Methods can list.
 func Methods() []string { return slices.Clone(methods) }
@@ -49,7 +54,7 @@ var defaultMethods = []string{Active, Uniform, Target, Constant}
 func isBaseline(method string) bool { return method == Target || method == Constant }
 
 // fitsRows reports whether a method has no representation: it fits its heads to the rows themselves.
-func fitsRows(method string) bool { return isBaseline(method) || method == Pooled || method == Trees }
+func fitsRows(method string) bool { return isBaseline(method) || method == Pooled || IsBeside(method) }
 
 // The starting points of the empirical risk minimisation.
 const (

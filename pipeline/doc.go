@@ -58,11 +58,14 @@
 //	pooled_join.go      the mean of the head's predictions and these, weighted by pooled_weights.go, and those of the samples alone
 //	                    (own_classes.go, own_numbers.go; own_spread.go with a prior from the scatter within the sources' classes)
 //
-// Trees, by package boost, on the rows of a table:
+// What is not linear in the features:
 //
-//	trees.go          the round of the baseline trees; trees_levels.go has what they begin with, trees_choice.go chooses their sources
-//	                  and number, and trees_tensors.go has the form that they are stored in
-//	trees_join.go     the mean of the predictions of the other methods and those of trees
+//	beside.go        the mean of the predictions of the other methods and those of trees or of a kernel
+//	beside_learn.go  the round of the baselines trees and kernel
+//	trees.go         trees, by package boost, on the rows of a table; trees_levels.go has what they begin with, trees_choice.go chooses
+//	                 their sources and number, and trees_tensors.go has the form that they are stored in
+//	kernel.go        a regression with a Gaussian kernel, by package gaussian, on rows of other features; kernel_choice.go chooses its
+//	                 settings, kernel_predict.go predicts, and kernel_tensors.go has the form that it is stored in
 //
 // Relevance:
 //

@@ -10,7 +10,6 @@ import (
 	"strconv"
 
 	"github.com/amtrl/amtrl/backend"
-	"github.com/amtrl/amtrl/pipeline/internal/boost"
 	"github.com/amtrl/amtrl/pipeline/internal/linalg"
 )
 
@@ -24,9 +23,8 @@ type Learner struct {
 	// head holds for each output of the target the K weights w, then the intercept and delta where the model has them. Where these are a
 	// classifier's, the w of the squared-loss head follows.
 	head backend.Vector
-	// forest holds the trees of the last Learn, nil for none, and treeParts the part that they have in the predictions of each output.
-	forest    *boost.Forest
-	treeParts []float32
+	// beside is what was fitted beside the head, or in its place, by the last Learn.
+	beside beside
 	// logOdds reports whether the head predicts log-odds.
 	logOdds bool
 	tmp     *backend.Scope
@@ -34,8 +32,8 @@ type Learner struct {
 	rows []*targetRows
 	// pooled caches the last regressions on the rows of all sources (see [Learner.remember]).
 	pooled []pooledResult
-	// trees caches the last trees (see [Learner.fitTrees]).
-	trees []treesResult
+	// fitted caches what was last fitted beside heads (see [Learner.fitBeside]).
+	fitted []besideResult
 	// folds caches the folds of the target samples for [Learner.nested].
 	folds *sampleFolds
 	// counts holds the number of labels of each output of the sources in the round, sigma the root mean square of the residuals of the
@@ -129,7 +127,7 @@ func (l *Learner) Learn(ctx context.Context, st State, in Round) (State, error) 
 // learn carries out one round and leaves its parameters on the device.
 func (l *Learner) learn(ctx context.Context, st State, in Round) (Epoch, error) {
 	p := l.problem
-	l.measured, l.relevance, l.forest, l.treeParts = measured{}, nil, nil, nil
+	l.measured, l.relevance, l.beside = measured{}, nil, beside{}
 	last, before := p.before(st, in.Epoch)
 	rec := newEpoch(in, before, p.Costs)
 	in = p.alike(in)
@@ -155,8 +153,8 @@ func (l *Learner) learn(ctx context.Context, st State, in Round) (Epoch, error) 
 		return l.learnAlone(ctx, rec, in)
 	case in.Method == Pooled:
 		return l.learnPooled(ctx, rec, in)
-	case in.Method == Trees:
-		return l.learnTrees(ctx, rec, given)
+	case IsBeside(in.Method):
+		return l.learnBeside(ctx, rec, given)
 	}
 	samples, err := l.sourceSamples(in)
 	if err != nil {
@@ -279,12 +277,12 @@ func (l *Learner) finalHead(ctx context.Context, rec *Epoch, in, given Round, fi
 			return err
 		}
 	}
-	if l.joinsTrees(in) {
-		if err := l.joinTrees(ctx, rec, given, fit); err != nil {
+	if l.joinsBeside(in) {
+		if err := l.joinBeside(ctx, rec, given, fit); err != nil {
 			return err
 		}
 	}
-	if (rec.HeadPooled+rec.HeadRelevant+rec.HeadAlone > 0 || l.forest != nil) && !p.Classifies() {
+	if (rec.HeadPooled+rec.HeadRelevant+rec.HeadAlone > 0 || l.beside.parts != nil) && !p.Classifies() {
 		_, rec.TargetLoss, err = l.inSamplePredictions(in.Target.Rows, fit.labels)
 	}
 	return err

@@ -2,9 +2,7 @@ package pipeline
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/amtrl/amtrl/backend"
 )
@@ -17,28 +15,7 @@ func (l *Learner) Check(st State) error {
 	if n := l.model.parameters().Len; len(st.Theta) != n || len(st.Head) != l.head.Len {
 		return fmt.Errorf("expected %d parameters and a head of %d, found %d and %d", n, l.head.Len, len(st.Theta), len(st.Head))
 	}
-	return cmp.Or(l.checkTrees(st), l.checkStart(st))
-}
-
-// checkTrees returns an error unless the state has trees of this problem, or none where they have no part in its predictions.
-func (l *Learner) checkTrees(st State) error {
-	set := l.problem.Set
-	if method := st.Epochs[len(st.Epochs)-1].Method; method != Trees {
-		switch {
-		case len(st.Trees) == 0 && st.Epochs[len(st.Epochs)-1].HeadTrees == nil:
-			return nil
-		case fitsRows(method) || !slices.Contains(l.problem.Config.Methods, Trees):
-			return fmt.Errorf("expected no trees after %s, found some", method)
-		}
-	}
-	f, _, err := forestOf(st.Trees, len(l.problem.Target.Tasks), ownColumns(set), l.problem.Classifies())
-	switch {
-	case err == nil && f == nil:
-		err = errors.New("expected trees, found none")
-	case err == nil && !slices.Equal(f.Group, l.problem.targetColumns()):
-		err = fmt.Errorf("trees: expected outputs of the columns %v, found %v", l.problem.targetColumns(), f.Group)
-	}
-	return err
+	return cmp.Or(l.checkBeside(st), l.checkStart(st))
 }
 
 // checkStart checks what a round continues from, which is all of a state but the head of the round before.
@@ -73,9 +50,7 @@ func (l *Learner) restore(st State) error {
 // capture downloads the parameters into a state with the given records.
 func (l *Learner) capture(epochs []Epoch) (State, error) {
 	st := State{Epochs: epochs}
-	if l.forest != nil {
-		st.Trees = forestTensors(l.forest, l.treeParts)
-	}
+	st.Beside = l.beside.tensors()
 	for _, v := range []struct {
 		from backend.Vector
 		to   *[]float32

@@ -60,12 +60,12 @@ func (l *Learner) Tensors(st State) []Tensor {
 	if d := size - k - 1; d > 0 {
 		out = append(out, Tensor{"target.delta", []int{outputs, d}, delta})
 	}
-	if len(st.Trees) > 0 {
+	if len(st.Beside) > 0 {
 		var centre []float32
 		if at := slices.IndexFunc(out, func(t Tensor) bool { return t.Name == "representation.centre" }); at >= 0 {
 			centre = out[at].Data
 		}
-		out = append(out, lessCentreOf(st.Trees, centre)...)
+		out = append(out, lessCentreOf(st.Beside, centre)...)
 	}
 	if ridge != nil {
 		out = append(out, Tensor{RidgeHead, []int{outputs, k}, ridge})

@@ -69,7 +69,7 @@ func TestNestedClasses(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("%+v", test), func(t *testing.T) {
 			set := unlikeShops(t, test.n, test.d, test.one, test.groups)
-			cfg := defaultConfig(t)
+			cfg := pooledConfig(t)
 			cfg.TargetSamples, cfg.Schedule.Epochs = test.n, 1
 			if test.line {
 				cfg.Head.Loss = LossSquared

@@ -40,7 +40,7 @@ func alike(rng *rand.Rand) (set *dataset.Set, wrong float64) {
 func TestPooledClasses(t *testing.T) {
 	rng := testrand.New(t)
 	set, wrong := alike(rng)
-	cfg := defaultConfig(t)
+	cfg := pooledConfig(t)
 	cfg.TargetSamples = 150
 	dev := openDevice(t, 1, set)
 	u, st := runUnit(t, dev, cfg, 0)

@@ -133,7 +133,7 @@ func TestPooledOfManyFeatures(t *testing.T) {
 			set.Tasks[m].Labels[i] = float32(b2i(x[0]-x[1] > 0))
 		}
 	}
-	_, st := runUnit(t, openDevice(t, 1, set), defaultConfig(t), 0)
+	_, st := runUnit(t, openDevice(t, 1, set), pooledConfig(t), 0)
 	last := st.Epochs[len(st.Epochs)-1]
 	must.Hold(t, last.Method == Pooled && last.Score.Value < 0.3, "%s errs %g", last.Method, last.Score.Value)
 }

@@ -89,7 +89,7 @@ func TestPooledLevel(t *testing.T) {
 				set.Tasks[m].Labels[i] = x[0] + float32(0.3*rng.NormFloat64()+float64(b2i(m == 0)))
 			}
 		}
-		cfg := defaultConfig(t)
+		cfg := pooledConfig(t)
 		cfg.TargetSamples = 80
 		_, st := runUnit(t, openDevice(t, 1, set), cfg, 0)
 		last := st.Epochs[len(st.Epochs)-1]

@@ -186,7 +186,7 @@ func TestPooled(t *testing.T) {
 		lacks := 3 * 4 // the first output of the last pool, which is removed
 		set.Tasks = slices.Delete(set.Tasks, lacks, lacks+1)
 		dev := openDevice(t, 1, set)
-		cfg := defaultConfig(t)
+		cfg := pooledConfig(t)
 		cfg.Head.Loss, cfg.Centring = LossSquared, CentringGlobal
 		u, st := runUnit(t, dev, cfg, target)
 		uniform, e := st.Epochs[3], st.Epochs[len(st.Epochs)-1]

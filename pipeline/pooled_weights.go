@@ -183,13 +183,22 @@ type candidates struct {
 	numbers bool
 }
 
-// weights returns the weights of the helps. The weight of a candidate is proportional to the likelihood that it gives the labels; numbers
+// weights returns the weights of the helps.
+func (c *candidates) weights(rng *rand.Rand) []float64 {
+	weights := make([]float64, (len(c.losses)-1)/len(joinParts))
+	for i, v := range c.each(rng)[1:] {
+		weights[i/len(joinParts)] += joinParts[i%len(joinParts)] * v
+	}
+	return weights
+}
+
+// each returns the weights of the candidates, each proportional to the likelihood that the candidate gives the labels; numbers
 // are taken to be normal, with a variance of its own for each candidate. Since the samples are few, it is the mean over replicates of the
 // Bayesian bootstrap (pseudo-BMA+; Yao, Vehtari, Simpson and Gelman 2018), which draws weights of groups. Samples of groups count as
 // [regress.Groups.Effective] says.
-func (c *candidates) weights(rng *rand.Rand) []float64 {
+func (c *candidates) each(rng *rand.Rand) []float64 {
 	n := c.groups.Effective()
-	weights, drawn := make([]float64, (len(c.losses)-1)/len(joinParts)), make([]float64, len(c.losses[0]))
+	weights, drawn := make([]float64, len(c.losses)), make([]float64, len(c.losses[0]))
 	likely := make([]float64, len(c.losses))
 	for range joinReplicates {
 		c.groups.DrawWeights(rng, drawn)
@@ -206,9 +215,9 @@ func (c *candidates) weights(rng *rand.Rand) []float64 {
 			likely[i] -= c.less[i]
 		}
 		sum := floats.LogSumExp(likely)
-		for i, v := range likely[1:] {
+		for i, v := range likely {
 			if v > math.Inf(-1) {
-				weights[i/len(joinParts)] += joinParts[i%len(joinParts)] * math.Exp(v-sum) / joinReplicates
+				weights[i] += math.Exp(v-sum) / joinReplicates
 			}
 		}
 	}

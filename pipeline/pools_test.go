@@ -83,6 +83,13 @@ func defaultConfig(t *testing.T) Config {
 	return cfg
 }
 
+// pooledConfig is defaultConfig without a kernel, for data whose sources are pools.
+func pooledConfig(t *testing.T) Config {
+	cfg := defaultConfig(t)
+	cfg.Methods, cfg.Sources = append(slices.Clone(defaultMethods), Pooled), SourcesPools
+	return cfg
+}
+
 // Where each pool has one task, sources that are pools give the state of sources that are tasks, to the byte.
 func TestPoolsOfOneTask(t *testing.T) {
 	for _, binary := range []bool{true, false} {

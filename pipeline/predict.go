@@ -26,18 +26,21 @@ func (p *Predictor) Predict(rows *dataset.Pool, y []float32) error {
 	if err := p.check(rows, p.C, len(y)); err != nil {
 		return err
 	}
-	if p.forest == nil || slices.Min(p.treeParts) < 1 {
+	if p.beside.parts == nil || slices.Min(p.beside.parts) < 1 {
 		if err := p.predictHeads(rows, y); err != nil {
 			return err
 		}
 	}
-	if p.forest != nil {
+	if p.beside.forest != nil {
 		p.addTrees(rows, y)
+	}
+	if p.beside.kernel != nil {
+		return p.addKernel(rows, y)
 	}
 	return nil
 }
 
-// predictHeads is Predict without trees.
+// predictHeads is Predict by the heads alone.
 func (p *Predictor) predictHeads(rows *dataset.Pool, y []float32) error {
 	if p.net == nil && p.C <= maxDotOutputs {
 		return p.predictDots(rows, y)
@@ -97,20 +100,29 @@ func (p *Predictor) addTrees(rows *dataset.Pool, y []float32) {
 				for j, c := range p.centre {
 					x[j] -= c
 				}
-				p.forest.Predict(x, said)
+				p.beside.forest.Predict(x, said)
 				missing := slices.ContainsFunc(x, func(v float32) bool { return v != v })
 				for c, v := range said {
 					if missing {
 						v = math.NaN()
 					}
 					to := &y[i*p.C+c]
-					*to = withTrees(*to, float32(v), p.treeParts[c])
+					*to = withBeside(*to, float32(v), p.beside.parts[c])
 				}
 			}
 			return nil
 		})
 	}
 	_ = work.Wait() // no error
+}
+
+// addKernel adds the part of a kernel to predictions y of the heads.
+func (p *Predictor) addKernel(rows *dataset.Pool, y []float32) error {
+	said, err := p.beside.kernel.predict(p.queue, rows.Rows, func(i int, x []float32) { readRow(rows, i, x) })
+	for i, v := range said {
+		y[i] = withBeside(y[i], float32(v), p.beside.parts[i%p.C])
+	}
+	return err
 }
 
 // Classifies reports whether the outputs are log-odds.

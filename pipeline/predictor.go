@@ -8,7 +8,6 @@ import (
 	"sync"
 
 	"github.com/amtrl/amtrl/backend"
-	"github.com/amtrl/amtrl/pipeline/internal/boost"
 )
 
 // Predictor predicts the C outputs of the target for rows of D features, by a finished model on a queue. K is the width
@@ -37,9 +36,8 @@ type Predictor struct {
 
 	offset []float64 // C, for the linear class only: bias - direct centre
 
-	// forest predicts from features less centre, and has a part in the prediction of each output; it is nil where it has none.
-	forest    *boost.Forest
-	treeParts []float32
+	// beside has a part in the prediction of each output. Trees predict from features less centre.
+	beside beside
 
 	// logOdds says that the outputs are log-odds.
 	logOdds bool
@@ -59,7 +57,7 @@ func NewPredictor(q backend.Queue, tensors []Tensor, height, width int) (*Predic
 	}
 	err := p.load(named, height, width)
 	if err == nil {
-		p.forest, p.treeParts, err = forestOf(tensors, p.C, p.D, p.logOdds)
+		p.beside, err = besideOf(tensors, p.C, p.D, p.logOdds)
 	}
 	if err != nil {
 		p.Close()

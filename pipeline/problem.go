@@ -93,8 +93,8 @@ func NewProblem(set *dataset.Set, cfg Config, target int) (*Problem, error) {
 	if slices.Contains(cfg.Methods, Pooled) && cfg.Sources != SourcesPools {
 		return nil, fmt.Errorf("method %s needs sources %s, whose outputs can be those of the target", Pooled, SourcesPools)
 	}
-	if slices.Contains(cfg.Methods, Trees) {
-		if err := cfg.checkTrees(set); err != nil {
+	for _, method := range cfg.Methods {
+		if err := cfg.checkBeside(method, set); err != nil {
 			return nil, err
 		}
 	}

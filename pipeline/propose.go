@@ -70,7 +70,7 @@ func (p *Problem) allocate(st State, method string, e int) ([]int, error) {
 	switch {
 	case isBaseline(method):
 		return have, nil
-	case method == Trees:
+	case IsBeside(method):
 		return slices.Clone(p.lastOfFirst(st).Counts), nil
 	case method == Active:
 		if e > 1 {

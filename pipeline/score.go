@@ -163,8 +163,8 @@ const scoreFeatures = 1 << 26
 
 // predictions returns the predictions of each output for rows of the target's pool, in the units of the data.
 func (l *Learner) predictions(rows []int32, u units) ([][]float32, error) {
-	if l.forest != nil && slices.Min(l.treeParts) == 1 {
-		return l.forestPredictions(rows), nil
+	if l.beside.parts != nil && slices.Min(l.beside.parts) == 1 {
+		return l.besidePredictions(rows)
 	}
 	pred, most := make([][]float32, len(l.problem.Target.Tasks)), scoreRows
 	if l.problem.centres != nil { // their features are copied
@@ -179,10 +179,7 @@ func (l *Learner) predictions(rows []int32, u units) ([][]float32, error) {
 			pred[i] = append(pred[i], p...)
 		}
 	}
-	if l.forest != nil {
-		l.addTrees(pred, rows)
-	}
-	return pred, nil
+	return pred, l.addBeside(pred, rows)
 }
 
 // predictSome returns predictions for rows that are on the device together.

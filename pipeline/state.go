@@ -21,8 +21,9 @@ type State struct {
 	// Head is the target's head after the last round: for each output w, K numbers, then the intercept and delta where
 	// the model has them, and, where all that is a classifier, the w that the relevance was computed from.
 	Head []float32
-	// Trees holds the tensors of the trees after a round whose predictions have a part of trees, else nil, see [TreeNodes].
-	Trees []Tensor
+	// Beside holds the tensors of the trees or kernels after a round whose predictions have a part of these, else nil, see [TreeNodes] and
+	// [KernelRows].
+	Beside []Tensor
 }
 
 // Epoch records one round of draw, fit and relevance.
@@ -65,6 +66,8 @@ type Epoch struct {
 	// HeadTrees holds the weight of trees on the rows of the round for each of the target's columns, nil where it is 0 for
 	// all. The rest of the predictions is what has the weights above.
 	HeadTrees []float64 `json:"head_trees,omitempty"`
+	// HeadKernel is that of a Gaussian kernel at rows of the round.
+	HeadKernel []float64 `json:"head_kernel,omitempty"`
 	// LeaveOneOut is the mean squared leave-one-out residual of the target samples in the units of the data, averaged over
 	// outputs, with several columns of numbers by the geometric mean, relative to the variance of the labels. It is there
 	// under prior residual and for the baselines.
@@ -118,6 +121,9 @@ func (e Epoch) Help() string {
 	if e.HeadTrees != nil {
 		helps = append(helps, "trees")
 	}
+	if e.HeadKernel != nil {
+		helps = append(helps, "a Gaussian kernel")
+	}
 	last := len(helps) - 1
 	if last < 1 {
 		return strings.Join(helps, "")
@@ -144,7 +150,7 @@ func (st State) checkFinite() error {
 		finite("the loss of the target's samples", []float64{e.TargetLoss, e.LeaveOneOut, e.LogLoss}),
 		finite("the loss of the target's samples with noise", e.NoisyLoss),
 		finite("a relevance", slices.Concat(e.Nu, e.Match, []float64{e.NuByChance, e.MatchByChance}, u.NuLow, u.NuHigh, u.ShareLow, u.ShareHigh)),
-		finite("the weight of trees", e.HeadTrees),
+		finite("the weight of trees or of a kernel", slices.Concat(e.HeadTrees, e.HeadKernel)),
 		finite("the score", append([]float64{e.Score.Value}, losses.Sums...)),
 	)
 }

@@ -76,34 +76,16 @@ type treeRows struct {
 	evidence float64
 }
 
-// fittedTrees are the trees of a round.
-type fittedTrees struct {
-	forest *boost.Forest
-	// left holds the predictions of the target's samples, each by trees without a fold, by output and sample, in the units
-	// of the data or as log-odds; those of other samples than [treeRows] has are NaN. fold holds the fold of each sample.
-	left [][]float32
-	fold []int
-	// trees is the number of trees for each output, summed over columns.
-	trees int
-}
-
 // fitTrees fits gradient-boosted trees for each column of the target's labels to the rows of sources with labels of the
 // column, as [Learner.learnPooled] takes them, and to the target's samples, by the columns of the table as they are. Labels
 // are in the units of the data. Five times a part of the samples is left out: the others choose the sources and the number
-// of trees, by the loss of their own predictions. The last trees are remembered, since the first method and [Trees] have
-// the same rows.
-func (l *Learner) fitTrees(ctx context.Context, in Round) (*fittedTrees, error) {
-	of := append(slices.Clone(in.Sources), in.Target)
-	for _, was := range l.trees {
-		if slices.EqualFunc(was.of, of, sameLabelled) {
-			return was.found, nil
-		}
-	}
+// of trees, by the loss of their own predictions.
+func (l *Learner) fitTrees(ctx context.Context, in Round) (*fittedBeside, error) {
 	p, n := l.problem, len(in.Target.Rows)
 	outputs, d := len(p.Target.Tasks), ownColumns(p.Set)
 	forest := &boost.Forest{Group: p.targetColumns(), Classes: p.Classifies(), Start: make([]float32, outputs),
 		Gain: make([]float64, outputs*d)}
-	found := &fittedTrees{forest: forest, left: make([][]float32, outputs), fold: p.foldOf(in.Target)}
+	found := &fittedBeside{forest: forest, left: make([][]float32, outputs), fold: p.foldOf(in.Target)}
 	for i := range found.fold {
 		found.fold[i] %= treeFolds
 	}
@@ -127,50 +109,9 @@ func (l *Learner) fitTrees(ctx context.Context, in Round) (*fittedTrees, error) 
 			t.Output = group[t.Output]
 			forest.Trees = append(forest.Trees, t)
 		}
-		found.trees += len(of.Trees) / len(group)
+		found.size += len(of.Trees) / len(group)
 	}
-	if len(l.trees) == len(p.Config.Methods) {
-		l.trees = l.trees[1:]
-	}
-	l.trees = append(l.trees, treesResult{of, found})
 	return found, nil
-}
-
-// treesResult holds the trees that were found for labelled rows of the sources, followed by those of the target.
-type treesResult struct {
-	of    []Labelled
-	found *fittedTrees
-}
-
-// learnTrees carries out the round of the baseline Trees. Labels of in are in the units of the data.
-func (l *Learner) learnTrees(ctx context.Context, rec Epoch, in Round) (Epoch, error) {
-	u, err := l.model.units()
-	if err == nil {
-		err = l.queue.Fill(l.head, 0)
-	}
-	if err != nil {
-		return rec, err
-	}
-	found, err := l.fitTrees(ctx, in)
-	if err != nil {
-		return rec, err
-	}
-	p := l.problem
-	columns := p.targetColumns()
-	l.forest, l.treeParts, l.logOdds = found.forest, slices.Repeat([]float32{1}, len(columns)), p.Classifies()
-	fit := headFit{labels: slices.Clone(in.Target.Y), left: found.left}
-	said, counted := l.forestPredictions(in.Target.Rows), fit.labels
-	brier, left := said, fit.left
-	if l.logOdds {
-		counted = p.seenLabels(fit.labels)
-		brier, left = probabilities(said), probabilities(fit.left)
-	}
-	groups := p.groupsOf(in.Target.Rows)
-	all := squaredErrors(brier, counted, func(c int) float64 { return u.labelOf(columns[c]) }, groups)
-	fit.Loss, fit.LeaveOneOut = all.mean(), p.leaveOneOut(left, counted, groups)
-	rec.record(fit)
-	rec.Fit.Iterations, rec.Fit.Stop, rec.Nu = found.trees, "no representation", make([]float64, len(rec.Counts))
-	return rec, l.measure(&rec, in, fit)
 }
 
 // treeRows returns the rows and labels of a round for one column. Of several classes
@@ -253,20 +194,6 @@ func probabilities(odds [][]float32) [][]float32 {
 		out[c] = make([]float32, len(of))
 		for i, v := range of {
 			out[c][i] = float32(regress.Sigmoid(float64(v)))
-		}
-	}
-	return out
-}
-
-// forestPredictions returns the predictions of the trees for rows of the target's pool, by output.
-func (l *Learner) forestPredictions(rows []int32) [][]float32 {
-	p := l.problem
-	out, row, said := make([][]float32, len(l.forest.Start)), make([]float32, p.Set.Pools[0].Cols), make([]float64, len(l.forest.Start))
-	for _, r := range rows {
-		readRow(p.Set.Pools[p.Target.Pool], int(r), row)
-		l.forest.Predict(row, said)
-		for c, v := range said {
-			out[c] = append(out[c], float32(v))
 		}
 	}
 	return out

@@ -79,7 +79,7 @@ func TestTrees(t *testing.T) {
 			first := len(y) / len(group)
 			add(u.problem.Target, u.problem.TargetSamples().Rows)
 			trees := 0
-			for _, tree := range u.forest.Trees {
+			for _, tree := range u.beside.forest.Trees {
 				if slices.Contains(group, tree.Output) {
 					trees++
 				}
@@ -212,17 +212,17 @@ func TestTreesInStates(t *testing.T) {
 		return nil
 	}))(t)
 	at := states[len(states)-2]
-	must.Hold(t, at.Epochs[len(at.Epochs)-1].Method == Trees && len(at.Trees) > 0 && end.Trees == nil, "%d and %d tensors of trees",
-		len(at.Trees), len(end.Trees))
+	must.Hold(t, at.Epochs[len(at.Epochs)-1].Method == Trees && len(at.Beside) > 0 && end.Beside == nil, "%d and %d tensors of trees",
+		len(at.Beside), len(end.Beside))
 	again := must.Get(l.Solve(context.Background(), at, quiet, unsaved))(t)
 	must.Hold(t, slices.Equal(again.Head, end.Head), "another head after trees")
 	must.Do(t, l.Check(at))
 	change := func(name string, f func(v []float32) []float32) State {
 		st := at
-		st.Trees = slices.Clone(at.Trees)
-		for i, tensor := range st.Trees {
+		st.Beside = slices.Clone(at.Beside)
+		for i, tensor := range st.Beside {
 			if tensor.Name == name {
-				st.Trees[i].Data = f(slices.Clone(tensor.Data))
+				st.Beside[i].Data = f(slices.Clone(tensor.Data))
 			}
 		}
 		return st
@@ -231,19 +231,19 @@ func TestTreesInStates(t *testing.T) {
 		return func(v []float32) []float32 { v[i] = to; return v }
 	}
 	older := at // trees of earlier versions have room for 61 nodes
-	older.Trees = slices.Clone(at.Trees)
-	for i, tensor := range older.Trees {
+	older.Beside = slices.Clone(at.Beside)
+	for i, tensor := range older.Beside {
 		if tensor.Name == TreeNodes {
 			var wide []float32
 			for tree := range slices.Chunk(tensor.Data, boost.MaxNodes*nodeFields) {
 				wide = append(append(wide, tree...), make([]float32, (61-boost.MaxNodes)*nodeFields)...)
 			}
-			older.Trees[i] = Tensor{TreeNodes, []int{tensor.Shape[0], 61, nodeFields}, wide}
+			older.Beside[i] = Tensor{TreeNodes, []int{tensor.Shape[0], 61, nodeFields}, wide}
 		}
 	}
 	must.Do(t, l.Check(older))
 	none, more := at, end
-	none.Trees, more.Trees = nil, at.Trees
+	none.Beside, more.Beside = nil, at.Beside
 	for what, st := range map[string]State{
 		"no trees": none, "trees of another method": more,
 		"a node with another column": change(TreeNodes, set(0, 4)), "one before the first": change(TreeNodes, set(0, -1)),

@@ -204,8 +204,11 @@ func differenceUnit(metric string) string {
 // judge returns whether the first method of a comparison is better.
 func judge(metric string, c pipeline.Comparison) Verdict {
 	write, first := points(metric), methodWords(c.A)
-	if c.B == pipeline.Trees { // these have the rows of A
+	switch c.B { // these have the rows of A
+	case pipeline.Trees:
 		first = "a linear model, averaged with trees where these help,"
+	case pipeline.Kernel:
+		first = "a linear model, averaged with a kernel regression where that helps,"
 	}
 	v := Verdict{Question: say("Is ", first, " better than ", methodWords(c.B), "?"), Answer: CannotTell,
 		Detail: say(number(c.Difference, write(c.Difference)), differenceUnit(metric))}
@@ -238,6 +241,8 @@ func methodWords(m string) string {
 		return "one model over all sources' rows"
 	case pipeline.Trees:
 		return "boosted trees on the same rows"
+	case pipeline.Kernel:
+		return "a kernel regression on the same rows"
 	case pipeline.Known:
 		return "sampling by the known relevance"
 	case runs.Recommended:
@@ -248,6 +253,9 @@ func methodWords(m string) string {
 
 // methodColor returns the colour of a method, the same in all figures.
 func methodColor(m string) int {
+	if m == pipeline.Kernel { // never beside trees
+		m = pipeline.Trees
+	}
 	for i, known := range []string{pipeline.Active, pipeline.Uniform, pipeline.Target, pipeline.Constant, pipeline.Pooled,
 		runs.Recommended, pipeline.Known, pipeline.Trees} {
 		if m == known {

@@ -21,7 +21,7 @@ func byRelevance(method string) bool { return method == pipeline.Active || metho
 
 // chooser returns the method that chose the rows which the model of m is fitted to.
 func (r *runPage) chooser(m *runs.MethodResult) *runs.MethodResult {
-	if m.Method == pipeline.Trees {
+	if pipeline.IsBeside(m.Method) {
 		return &r.Result.Methods[0]
 	}
 	return m
@@ -117,8 +117,10 @@ func (r *runPage) why(m *runs.MethodResult) (lines []Sentence) {
 	} else if r.Result.Reason != "" {
 		lines = append(lines, say("It is ", r.Result.Reason, "."))
 	}
-	if line := treesIn(m); m.Method == pipeline.Trees {
+	if line := besideIn(m); m.Method == pipeline.Trees {
 		lines = append(lines, say("The model is a sum of trees on the rows that ", r.chooser(m).Method, " drew: "+line+"."))
+	} else if m.Method == pipeline.Kernel {
+		lines = append(lines, say("The model is a kernel regression on rows that ", r.chooser(m).Method, " drew: "+line+"."))
 	} else if line != "" {
 		lines = append(lines, say(upper(line)+"."))
 	}

@@ -34,7 +34,7 @@ func Result(r *runs.Result, top int, f Format) string {
 		}
 		if r.Recommended != "" {
 			lines = append(lines, fmt.Sprintf("recommended, and saved: %s (%s)", r.Recommended, r.Reason))
-			if line := treesIn(r.Method(r.Recommended)); line != "" {
+			if line := besideIn(r.Method(r.Recommended)); line != "" {
 				lines = append(lines, line)
 			}
 		}
@@ -217,20 +217,32 @@ func verdict(metric string, a, b runs.MethodResult, all []pipeline.Comparison) s
 	return fmt.Sprintf("%s is %s %s than %s%s", a.Method, strings.TrimPrefix(difference(metric, d), "+"), word, b.Method, over)
 }
 
-// treesIn returns a line on the part of trees in the predictions of a method, "" for none.
-func treesIn(m *runs.MethodResult) string {
-	const what = "trees follow jumps, and what several columns do together; lines, bends and products of two columns do not"
+// besideIn returns a line on the part of trees or of a kernel in the predictions of a method, "" for none.
+func besideIn(m *runs.MethodResult) string {
+	const (
+		trees  = "trees follow jumps, and what several columns do together; lines, bends and products of two columns do not"
+		kernel = "a Gaussian kernel predicts by the rows that are nearest, which follows classes and effects that no plane divides"
+	)
 	switch {
 	case m.Method == pipeline.Trees:
-		return what
+		return trees
+	case m.Method == pipeline.Kernel:
+		return kernel
 	case len(m.Trees) > 0:
-		part := percent(slices.Min(m.Trees))
-		if most := percent(slices.Max(m.Trees)); most != part {
-			part += " to " + most + ", by column,"
-		}
-		return fmt.Sprintf("trees have a part of %s in its predictions: %s", part, what)
+		return fmt.Sprintf("trees have a part of %s in its predictions: %s", partsIn(m.Trees), trees)
+	case len(m.Kernel) > 0:
+		return fmt.Sprintf("a kernel regression has a part of %s in its predictions: %s", partsIn(m.Kernel), kernel)
 	}
 	return ""
+}
+
+// partsIn says which parts something has in the predictions of columns.
+func partsIn(parts []float64) string {
+	part := percent(slices.Min(parts))
+	if most := percent(slices.Max(parts)); most != part {
+		part += " to " + most + ", by column,"
+	}
+	return part
 }
 
 // Earlier returns a sentence that an earlier round was better than the last one, "" where none was.

@@ -10,7 +10,6 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/amtrl/amtrl/internal/atomicfile"
@@ -87,7 +86,7 @@ func (c checkpoint) encode(st pipeline.State) ([]byte, error) {
 	if len(st.Optimiser) > 0 {
 		tensors = append(tensors, vector("optimiser", st.Optimiser))
 	}
-	for _, t := range st.Trees {
+	for _, t := range st.Beside {
 		tensors = append(tensors, safetensors.Tensor(t))
 	}
 	meta := map[string]string{"version": checkpointVersion, "id": c.id, "epochs": string(epochs)}
@@ -192,9 +191,9 @@ func decodeCheckpoint(raw []byte, id string) (st pipeline.State, kept Hashes, er
 	case meta["sha256"] != want:
 		return st, nil, &DamagedCheckpoint{Err: fmt.Errorf("expected checksum %s, found %q", want, meta["sha256"])}
 	}
-	if i := slices.IndexFunc(tensors, func(t safetensors.Tensor) bool { return strings.HasPrefix(t.Name, "trees.") }); i >= 0 {
+	if i := slices.IndexFunc(tensors, func(t safetensors.Tensor) bool { return pipeline.HoldsBeside(t.Name) }); i >= 0 {
 		for _, t := range tensors[i:] {
-			st.Trees = append(st.Trees, pipeline.Tensor(t))
+			st.Beside = append(st.Beside, pipeline.Tensor(t))
 		}
 		tensors = tensors[:i]
 	}

@@ -14,8 +14,8 @@ import (
 type Criterion string
 
 const (
-	// ByLogLoss compares MethodResult.LogLoss. It is for several outputs of classes, and where trees, which are not fitted
-	// by squares, have a part in the predictions of a class.
+	// ByLogLoss compares MethodResult.LogLoss. It is for several outputs of classes, and where trees or a kernel may have a
+	// part in the predictions of a class.
 	ByLogLoss Criterion = "log-loss"
 	// BySquares compares MethodResult.LeaveOneOut. It is for numbers, and for a class against the rest, where with few
 	// samples it tells methods apart better than the log-loss does. The negative log-likelihood of n normal labels with
@@ -24,7 +24,7 @@ const (
 )
 
 func criterionOf(p *pipeline.Problem) Criterion {
-	if p.Classifies() && (len(p.Target.Tasks) > 1 || slices.Contains(p.Config.Methods, pipeline.Trees)) {
+	if p.Classifies() && (len(p.Target.Tasks) > 1 || slices.ContainsFunc(p.Config.Methods, pipeline.IsBeside)) {
 		return ByLogLoss
 	}
 	return BySquares
@@ -87,7 +87,7 @@ func (s samples) evidence() float64 {
 // enough is the number of nats by which a method must be better than the first one to be recommended in its place: it
 // makes the labels e times as likely. [pipeline.Target] needs enoughAlone, some twenty times: the heads of the other
 // methods have a part of the target's own and do as well as Target where sources say nothing, so that an advantage of
-// Target is mostly chance. So does [pipeline.Trees], since trees bring nothing where effects are lines.
+// Target is mostly chance. So do [pipeline.Trees] and [pipeline.Kernel], which bring nothing where effects are lines.
 const (
 	enough      = 1
 	enoughAlone = 3
@@ -96,7 +96,7 @@ const (
 // Handicap returns the number of nats by which the method must be better than the first one to be recommended in its
 // place.
 func (m *MethodResult) Handicap() int {
-	if m.Method == pipeline.Target || m.Method == pipeline.Trees {
+	if m.Method == pipeline.Target || pipeline.IsBeside(m.Method) {
 		return enoughAlone
 	}
 	return enough
@@ -166,7 +166,7 @@ func (r *Result) recommend(few string, by Criterion, of samples) {
 		}
 	}
 	r.Recommended = best.Method
-	if best.Method != pipeline.Active && best.Method != pipeline.Trees && r.Method(pipeline.Active) != nil {
+	if best.Method != pipeline.Active && !pipeline.IsBeside(best.Method) && r.Method(pipeline.Active) != nil {
 		r.Reason += "; sampling by relevance did not help here"
 	}
 }

@@ -22,7 +22,7 @@ type Result struct {
 	// Methods are in the order of Config.Methods.
 	Methods []MethodResult `json:"methods"`
 	// Recommended is the method whose model is model.safetensors. It is the first method, unless another makes the
-	// labels of the target's samples, left out one at a time, e times as likely, or Target or Trees e^3 times: then it
+	// labels of the target's samples, left out one at a time, e times as likely, or Target, Trees or Kernel e^3 times: then it
 	// is the one that makes them likeliest. Reason says how well each method does, by Criterion. With too few samples it is
 	// the first method, and Reason says so. All three are empty, and the model is the first method's, where heads are
 	// fitted in a way that has no leave-one-out residuals.
@@ -87,8 +87,10 @@ type MethodResult struct {
 	WrongLabels float64 `json:"wrong_labels,omitempty"`
 	// Trees holds the part of trees in the predictions of each of the target's columns. It is nil where it is 0 for all,
 	// and for the method trees.
-	Trees []float64      `json:"trees,omitempty"`
-	Score pipeline.Score `json:"score"`
+	Trees []float64 `json:"trees,omitempty"`
+	// Kernel is that of a Gaussian kernel at rows of the round.
+	Kernel []float64      `json:"kernel,omitempty"`
+	Score  pipeline.Score `json:"score"`
 	// Interval is the 95 % interval of Score for other rows like the Rows that it was measured on. There is none, and
 	// Rows is 0, where the score is exact. See [ScoreInterval].
 	Interval *[2]float64 `json:"interval,omitempty"`

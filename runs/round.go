@@ -67,7 +67,7 @@ func squared(metric string) bool {
 
 // LearnRound carries out the round of a study that is the last of problem p. It learns from the labelled rows in, which
 // need not be those that p would have drawn, and goes on from st, the state after the round before. The baselines of p
-// without sources and trees on the same rows follow. It returns the files of the round: those of a finished run (rows
+// without sources, and trees or a kernel on the same rows, follow. It returns the files of the round: those of a finished run (rows
 // is the content of rows.csv), score.json, and the state for the next round, which belongs to id. of describes the
 // study; score holds what the caller knows of the round.
 func LearnRound(ctx context.Context, data *pipeline.Resident, p *pipeline.Problem, st pipeline.State, in pipeline.Round,
@@ -90,7 +90,7 @@ func LearnRound(ctx context.Context, data *pipeline.Resident, p *pipeline.Proble
 		if i > 0 {
 			in.Method, in.Epoch, in.Sources = method, 1, make([]pipeline.Labelled, len(p.Sources))
 		}
-		if method == pipeline.Trees {
+		if pipeline.IsBeside(method) {
 			in.Sources = sources
 		}
 		if st, err = l.Learn(ctx, st, in); err != nil {

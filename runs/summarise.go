@@ -55,7 +55,7 @@ func summarise(p *pipeline.Problem, data string, in pipeline.Labelled, epochs []
 		m.Samples, m.Cost, m.Epochs = e.Samples, e.Cost, e.Epoch
 		m.Iterations += e.Fit.Iterations
 		m.Objective, m.TargetLoss, m.Score, m.LeaveOneOut = e.Fit.Objective, e.TargetLoss, e.Score, e.LeaveOneOut
-		m.Trees = e.HeadTrees
+		m.Trees, m.Kernel = e.HeadTrees, e.HeadKernel
 		if e.Method == epochs[0].Method {
 			first = e
 		}

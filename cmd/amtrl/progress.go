@@ -163,7 +163,7 @@ func newRunProgress(out *output, set *dataset.Set, cfg pipeline.Config) *runProg
 		}
 		for _, e := range rounds {
 			switch m {
-			case pipeline.Target, pipeline.Constant, pipeline.Pooled, pipeline.Trees:
+			case pipeline.Target, pipeline.Constant, pipeline.Pooled, pipeline.Trees, pipeline.Kernel:
 				add(0)
 			default:
 				add(min(most, max(e.Cost, e.Floor*floats.Sum(costs))))

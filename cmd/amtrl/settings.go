@@ -66,7 +66,8 @@ var (
 
 	samplingSettings = []*setting{
 		{"target-samples", "labelled samples of the target", func(c *config) any { return &c.TargetSamples }, nil},
-		{"methods", "methods to compare, of active, uniform, known, target, constant and, with --sources pools, pooled and, for tables, trees",
+		{"methods", "methods to compare, of active, uniform, known, target, constant and, with --sources pools, pooled, trees (tables) " +
+			"and kernel (other features)",
 			func(c *config) any { return &c.Methods }, nil},
 		&scheduleSetting,
 		&epochsSetting,

@@ -178,8 +178,8 @@ func (o *studyNewOptions) run(ctx context.Context) error {
 		}
 	}
 	if slices.Contains(cfg.given, "methods") && len(study.Methods(cfg.Methods)) < len(cfg.Methods) {
-		return flags.Misuse("--methods: a study has no labels for uniform, known and pooled: expected %s and of target, constant and trees",
-			pipeline.Active)
+		return flags.Misuse("--methods: a study has no labels for uniform, known and pooled: expected %s and of target, constant, trees "+
+			"and kernel", pipeline.Active)
 	}
 	data := dataOptions{}
 	data.data.V = o.data.V

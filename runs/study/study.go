@@ -82,8 +82,8 @@ type Study struct {
 	times   lease.Timing
 }
 
-// methods are the methods of a study: the others need labels that nobody has asked for. Trees have the rows of active.
-var methods = []string{pipeline.Active, pipeline.Target, pipeline.Constant, pipeline.Trees}
+// methods are the methods of a study: the others need labels that nobody has asked for. Trees and kernels have the rows of active.
+var methods = []string{pipeline.Active, pipeline.Target, pipeline.Constant, pipeline.Trees, pipeline.Kernel}
 
 // Methods returns the methods of a list, which begins with active, that a study carries out.
 func Methods(list []string) []string {

@@ -58,8 +58,8 @@ func TestTreesJoin(t *testing.T) {
 		cfg.Sources, cfg.TargetSamples = SourcesPools, 40
 		l, st := plainAndJoined(t, set, cfg, 0)
 		last := func(of int) *Epoch { return &st[of].Epochs[len(st[of].Epochs)-1] }
-		plain, joined, parts := last(0), last(1), l[1].treeParts
-		must.Hold(t, parts != nil && joined.HeadTrees[0] == float64(parts[0]) && slices.Max(parts) > leastTreePart,
+		plain, joined, parts := last(0), last(1), l[1].beside.parts
+		must.Hold(t, parts != nil && joined.HeadTrees[0] == float64(parts[0]) && slices.Max(parts) > leastBeside,
 			"%+v: trees have the parts %v, in the record %v", c, parts, joined.HeadTrees)
 		must.Hold(t, slices.Equal(st[0].Theta, st[1].Theta) && slices.Equal(st[0].Head, st[1].Head) && slices.Equal(plain.Nu, joined.Nu) &&
 			fmt.Sprint(st[0].Epochs[:len(st[0].Epochs)-1]) == fmt.Sprint(st[1].Epochs[:len(st[1].Epochs)-1]), "%+v: another fit", c)
@@ -108,28 +108,29 @@ func TestTreePartLeavesFoldsOut(t *testing.T) {
 	l := must.Get(newLearner(openDevice(t, 1, asTable(shops(rng, 5, 150, 4, 1, false))), treesConfig(t), 0))(t)
 	defer l.Close()
 	in, n := l.problem.LookUp(Proposal{Sources: make([][]int32, 4), Target: upTo(40)}).Target, 40
-	found := &fittedTrees{left: [][]float32{narrow(normals(rng, n))}, fold: make([]int, n),
+	found := &fittedBeside{left: [][]float32{narrow(normals(rng, n))}, fold: make([]int, n),
 		forest: &boost.Forest{Start: []float32{0}, Gain: []float64{0, 1, 0, 0}}}
 	left := [][]float32{narrow(normals(rng, n))}
 	for i := range found.fold {
 		found.fold[i] = i % treeFolds
 	}
 	group := []int{0}
-	was := l.treePart(in, group, left, found, 2)
+	was := l.besidePart(in, group, left, found, 2)
 	in.Y = slices.Clone(in.Y)
 	for i := 2; i < n; i += treeFolds {
 		in.Y[i] = found.left[0][i]
 	}
-	must.Equal(t, l.treePart(in, group, left, found, 2), was, "the part for a fold whose labels changed")
+	must.Equal(t, l.besidePart(in, group, left, found, 2), was, "the part for a fold whose labels changed")
 	for i := range in.Y { // the others now follow the trees
 		in.Y[i] = found.left[0][i]
 	}
-	must.Hold(t, l.treePart(in, group, left, found, 2) > 0.99, "trees that are right have the part %g", l.treePart(in, group, left, found, 2))
-	wrong := &fittedTrees{left: left, fold: found.fold, forest: found.forest}
-	must.Equal(t, l.treePart(in, group, found.left, wrong, -1), 0, "the part of trees that are wrong")
+	part := l.besidePart(in, group, left, found, 2)
+	must.Hold(t, part > 0.99, "trees that are right have the part %g", part)
+	wrong := &fittedBeside{left: left, fold: found.fold, forest: found.forest}
+	must.Equal(t, l.besidePart(in, group, found.left, wrong, -1), 0, "the part of trees that are wrong")
 	found.forest.Gain[1] = 0
-	must.Equal(t, l.treePart(in, group, left, found, -1), 0, "the part of trees without splits")
-	must.Equal(t, l.treePart(in.some([]int{1}, 1), group, left, found, -1), 0, "the part that one sample chooses")
+	must.Equal(t, l.besidePart(in, group, left, found, -1), 0, "the part of trees without splits")
+	must.Equal(t, l.besidePart(in.some([]int{1}, 1), group, left, found, -1), 0, "the part that one sample chooses")
 }
 
 // As trees become better, the part of trees rises from 0 to 0.05 at once, and then by little.
@@ -139,13 +140,13 @@ func TestLeastPartOfTrees(t *testing.T) {
 	defer l.Close()
 	in, n := l.problem.LookUp(Proposal{Sources: make([][]int32, 4), Target: upTo(40)}).Target, 40
 	left, g := narrow(normals(rng, n)), make([]float32, n)
-	found := &fittedTrees{left: [][]float32{g}, fold: make([]int, n), forest: &boost.Forest{Start: []float32{0}, Gain: []float64{0, 1, 0, 0}}}
+	found := &fittedBeside{left: [][]float32{g}, fold: make([]int, n), forest: &boost.Forest{Start: []float32{0}, Gain: []float64{0, 1, 0, 0}}}
 	least := math.Inf(1)
 	for better := -1.5; better <= 0; better += 1. / 256 {
 		for i, f := range left {
 			g[i] = f + float32(better)*(in.Y[i]-f)
 		}
-		part := float64(l.treePart(in, []int{0}, [][]float32{left}, found, -1))
+		part := float64(l.besidePart(in, []int{0}, [][]float32{left}, found, -1))
 		must.Hold(t, part == 0 || part >= 0.05, "a part of %g", part)
 		must.Hold(t, better > -1.5 || part == 0, "the worst trees have the part %g", part)
 		if part > 0 {

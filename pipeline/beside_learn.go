@@ -1,0 +1,217 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/amtrl/amtrl/dataset"
+	"github.com/amtrl/amtrl/pipeline/internal/boost"
+)
+
+// IsBeside reports whether a method fits what is not linear in the features to the rows that the first method drew: [Trees] and [Kernel].
+// Other methods have a part of it in their predictions.
+func IsBeside(method string) bool { return method == Trees || method == Kernel }
+
+// beside holds trees or a kernel, and the part of their predictions in those of each output, nil for none of either.
+type beside struct {
+	forest *boost.Forest
+	kernel *kernelModel
+	parts  []float32
+}
+
+// fittedBeside are the trees or the kernel of a round.
+type fittedBeside struct {
+	forest *boost.Forest
+	kernel *kernelModel
+	// left holds the predictions of the target's samples, each left out of what says it, by output and sample, in the units of the data or
+	// as log-odds; those of samples that nothing is said of are NaN. fold holds the fold of each sample, whose labels chose nothing for
+	// it.
+	left [][]float32
+	fold []int
+	// size is the number of trees for each output, summed over columns, or the largest number of rows of a kernel regression.
+	size int
+}
+
+// fitBeside fits the trees or the kernel that the methods of the problem have. The last ones are remembered, since the first method and
+// [Trees] or [Kernel] have the same rows.
+func (l *Learner) fitBeside(ctx context.Context, in Round) (found *fittedBeside, err error) {
+	of := append(slices.Clone(in.Sources), in.Target)
+	for _, was := range l.fitted {
+		if slices.EqualFunc(was.of, of, sameLabelled) {
+			return was.found, nil
+		}
+	}
+	if slices.Contains(l.problem.Config.Methods, Trees) {
+		found, err = l.fitTrees(ctx, in)
+	} else {
+		found, err = l.fitKernel(ctx, in)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if len(l.fitted) == len(l.problem.Config.Methods) {
+		l.fitted = l.fitted[1:]
+	}
+	l.fitted = append(l.fitted, besideResult{of, found})
+	return found, nil
+}
+
+// besideResult holds what was found for labelled rows of the sources, followed by those of the target.
+type besideResult struct {
+	of    []Labelled
+	found *fittedBeside
+}
+
+// learnBeside carries out the round of the baselines Trees and Kernel. Labels of in are in the units of the data.
+func (l *Learner) learnBeside(ctx context.Context, rec Epoch, in Round) (Epoch, error) {
+	u, err := l.model.units()
+	if err == nil {
+		err = l.queue.Fill(l.head, 0)
+	}
+	if err != nil {
+		return rec, err
+	}
+	found, err := l.fitBeside(ctx, in)
+	if err != nil {
+		return rec, err
+	}
+	p := l.problem
+	columns := p.targetColumns()
+	l.beside, l.logOdds = beside{found.forest, found.kernel, slices.Repeat([]float32{1}, len(columns))}, p.Classifies()
+	fit := headFit{labels: slices.Clone(in.Target.Y), left: found.left}
+	said, err := l.besidePredictions(in.Target.Rows)
+	if err != nil {
+		return rec, err
+	}
+	counted, brier, left := fit.labels, said, fit.left
+	if l.logOdds {
+		counted = p.seenLabels(fit.labels)
+		brier, left = probabilities(said), probabilities(fit.left)
+	}
+	groups := p.groupsOf(in.Target.Rows)
+	all := squaredErrors(brier, counted, func(c int) float64 { return u.labelOf(columns[c]) }, groups)
+	fit.Loss, fit.LeaveOneOut = all.mean(), p.leaveOneOut(left, counted, groups)
+	rec.record(fit)
+	rec.Fit.Iterations, rec.Fit.Stop, rec.Nu = found.size, "no representation", make([]float64, len(rec.Counts))
+	return rec, l.measure(&rec, in, fit)
+}
+
+// besidePredictions returns what trees or a kernel say of rows of the target's pool, by output.
+func (l *Learner) besidePredictions(rows []int32) ([][]float32, error) {
+	p, c := l.problem, len(l.problem.Target.Tasks)
+	pool := p.Set.Pools[p.Target.Pool]
+	out := make([][]float32, c)
+	if k := l.beside.kernel; k != nil {
+		said, err := k.predict(l.queue, len(rows), func(i int, x []float32) { readRow(pool, int(rows[i]), x) })
+		for i, v := range said {
+			out[i%c] = append(out[i%c], float32(v))
+		}
+		return out, err
+	}
+	row, said := make([]float32, pool.Cols), make([]float64, c)
+	for _, r := range rows {
+		readRow(pool, int(r), row)
+		l.beside.forest.Predict(row, said)
+		for c, v := range said {
+			out[c] = append(out[c], float32(v))
+		}
+	}
+	return out, nil
+}
+
+// addBeside adds the part of trees or of a kernel to predictions for rows of the target's pool.
+func (l *Learner) addBeside(said [][]float32, rows []int32) error {
+	if l.beside.parts == nil {
+		return nil
+	}
+	of, err := l.besidePredictions(rows)
+	for c := range of {
+		for i, v := range of[c] {
+			said[c][i] = withBeside(said[c][i], v, l.beside.parts[c])
+		}
+	}
+	return err
+}
+
+// withBeside returns (1 - part) f + part g, and g where part is 1, since there need not be an f then.
+func withBeside(f, g, part float32) float32 {
+	if part == 1 {
+		return g
+	}
+	return (1-part)*f + part*g
+}
+
+// HoldsBeside reports whether a tensor is one of State.Beside, by its name.
+func HoldsBeside(tensor string) bool {
+	return strings.HasPrefix(tensor, "trees.") || strings.HasPrefix(tensor, "kernel.")
+}
+
+func (b beside) tensors() []Tensor {
+	switch {
+	case b.forest != nil:
+		return forestTensors(b.forest, b.parts)
+	case b.kernel != nil:
+		return b.kernel.tensors(b.parts)
+	}
+	return nil
+}
+
+// besideOf returns what [beside.tensors] returned tensors of, among others. It must be of c outputs and at most d columns, or of d
+// features, and predict the log-odds of classes if classes says so.
+func besideOf(tensors []Tensor, c, d int, classes bool) (b beside, err error) {
+	if b.forest, b.parts, err = forestOf(tensors, c, d, classes); err != nil || b.forest != nil {
+		return b, err
+	}
+	b.kernel, b.parts, err = kernelOf(tensors, c, d, classes)
+	return b, err
+}
+
+// checkBeside returns an error unless the state has trees or a kernel of this problem, or none where they have no part in its predictions.
+func (l *Learner) checkBeside(st State) error {
+	p, last := l.problem, st.Epochs[len(st.Epochs)-1]
+	if !IsBeside(last.Method) {
+		switch {
+		case len(st.Beside) == 0 && last.HeadTrees == nil && last.HeadKernel == nil:
+			return nil
+		case fitsRows(last.Method) || !slices.ContainsFunc(p.Config.Methods, IsBeside):
+			return fmt.Errorf("expected neither trees nor a kernel after %s, found some", last.Method)
+		}
+	}
+	d := p.Set.Pools[0].Cols
+	if hasTable(p.Set) {
+		d = ownColumns(p.Set)
+	}
+	b, err := besideOf(st.Beside, len(p.Target.Tasks), d, p.Classifies())
+	if err != nil {
+		return err
+	}
+	what, group := "trees", []int(nil)
+	switch trees := slices.Contains(p.Config.Methods, Trees); {
+	case trees && b.forest != nil:
+		group = b.forest.Group
+	case !trees && b.kernel != nil:
+		what, group = "kernel", b.kernel.group
+	case trees:
+		return errors.New("expected trees, found none")
+	default:
+		return errors.New("expected a kernel, found none")
+	}
+	if !slices.Equal(group, p.targetColumns()) {
+		return fmt.Errorf("%s: expected outputs of the columns %v, found %v", what, p.targetColumns(), group)
+	}
+	return nil
+}
+
+// checkBeside returns an error where a method that is one of Trees and Kernel cannot be fitted.
+func (c *Config) checkBeside(method string, set *dataset.Set) error {
+	switch method {
+	case Trees:
+		return c.checkTrees(set)
+	case Kernel:
+		return c.checkKernel(set)
+	}
+	return nil
+}
