@@ -41,17 +41,17 @@ func suitsKernel(set *dataset.Set) bool {
 
 // kernelPart is a sum of Gaussian kernels at rows Z of the round,
 //
-//	g_c(x) = sum_j weight_cj exp(-|(x - centre)/scale - z_j|^2 / width_c),
+//	sum_j weight_cj exp(-|(x - centre)/scale - z_j|^2 / width_c),
 //
-// of which each output c has one.
+// for each output c.
 type kernelPart struct {
 	rows   []float32 // Z, n by d
 	centre []float32 // d
-	width  []float32 // C, 0 for an output of another part
+	width  []float32 // C, 0 for an output without kernels here
 	weight []float32 // C by n
 }
 
-// kernelModel is the prediction of a kernel regression: for each output bias_c plus a sum of kernels, or the log-odds that belong to these
+// kernelModel is the prediction of kernel regressions: for each output bias_c plus the sums of kernels, or the log-odds that belong to these
 // numbers, which are multinomial logits where a column has several classes.
 type kernelModel struct {
 	parts   []kernelPart
@@ -63,8 +63,8 @@ type kernelModel struct {
 
 // fitKernel fits a regression with a Gaussian kernel for each column of the target's labels to the rows of sources with labels of the
 // column, as [Learner.learnPooled] takes them, and to the target's samples (see package gaussian). Labels are in the units of the data.
-// The features are less a centre of all rows or less those of their sources. Each sample is left out with its group; which centre is
-// subtracted, how much sources have in common and the slope of log-odds are those that make the samples of the other folds the likeliest.
+// The features are less a centre of all rows or less those of their sources. Each sample is left out with its group, and the samples of the
+// other folds choose the weights of centres, of how much sources have in common, and of slopes of log-odds.
 func (l *Learner) fitKernel(ctx context.Context, in Round) (*fittedBeside, error) {
 	p, outputs := l.problem, len(l.problem.Target.Tasks)
 	rows := p.kernelRows(in)
@@ -101,7 +101,7 @@ func (l *Learner) fitKernel(ctx context.Context, in Round) (*fittedBeside, error
 	}
 	for _, group := range p.columnGroups() {
 		k := p.kernelColumn(in, rows, group)
-		if len(k.samples) == 0 {
+		if len(k.fitted) == 0 {
 			continue
 		}
 		if err := k.choose(ctx, squares, found.fold); err != nil {
@@ -160,18 +160,29 @@ func (k *kernelRows) labels(row int, group []int, outputs int) []float64 {
 func (p *Problem) kernelRows(in Round) *kernelRows {
 	outputs, k := len(p.Target.Tasks), &kernelRows{}
 	var counts []int
+	columns, sampled := p.columnGroups(), map[poolRow]bool{}
+	for _, r := range p.targetPoolRows(in.Target.Rows) {
+		sampled[r] = true
+	}
 	for m, s := range p.Sources {
 		known, before := map[poolRow]int{}, len(k.at)
-		for _, group := range p.columnGroups() {
+		for g, group := range columns {
 			at, y := p.rowsOfColumn(s, in.Sources[m], group, nil, nil)
 			if len(group) > 1 {
 				at, y = withClass(at, y, len(group))
 			}
 			for i, r := range at {
-				place, is := known[r]
+				if sampled[r] { // where the target is a source
+					continue
+				}
+				place, is := 0, false
+				if g > 0 {
+					place, is = known[r]
+				}
 				if !is {
-					place = len(k.at)
-					known[r] = place
+					if place = len(k.at); len(columns) > 1 {
+						known[r] = place
+					}
 					k.at, k.y = append(k.at, r), append(k.y, slices.Repeat([]float64{math.NaN()}, outputs)...)
 				}
 				for j, c := range group {
@@ -182,7 +193,7 @@ func (p *Problem) kernelRows(in Round) *kernelRows {
 		counts = append(counts, len(k.at)-before)
 	}
 	k.samples = wholeGroups(p.groupsOf(in.Target.Rows), kernelSamplesMost)
-	most := int(float64(kernelRowsMost) / math.Cbrt(float64(len(p.columnGroups()))))
+	most := int(float64(kernelRowsMost) / math.Cbrt(float64(len(columns))))
 	k.at, k.y = firstRows(k.at, k.y, outputs, counts, p.SourceNames(), max(most-len(k.samples), most/4))
 	number := map[int]int{}
 	for m, s := range p.Sources {
@@ -198,7 +209,7 @@ func (p *Problem) kernelRows(in Round) *kernelRows {
 		for _, v := range labels {
 			k.y = append(k.y, float64(v))
 		}
-		for _, group := range p.columnGroups() {
+		for _, group := range columns {
 			if len(group) > 1 && slices.Contains(elementsAt(labels, group), 1) { // a row of one class is of no other
 				for _, c := range group {
 					if v := &k.y[(k.first+at)*outputs+c]; *v != *v {

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
@@ -184,6 +186,79 @@ func TestKernelHelps(t *testing.T) {
 		must.Hold(t, errs[0][1] < 0.8*errs[0][0] && errs[1][1] < 1.15*errs[1][0]+0.02, "classes %v: errors %.3g and %.3g",
 			classes, errs[0], errs[1])
 	}
+}
+
+// The labels of a fold do not choose the weights by which its samples are predicted, and those of the others do.
+func TestKernelWeightsOfFolds(t *testing.T) {
+	for _, classes := range []bool{true, false} {
+		rng := testrand.New(t)
+		set := shops(rng, 4, 150, 5, 2, classes)
+		curved(t, set)
+		l := must.Get(newLearner(openDevice(t, 1, set), kernelConfig(t), 0))(t)
+		defer l.Close()
+		in := l.problem.LookUp(must.Get(l.problem.Propose(State{}))(t))
+		rows, group := l.problem.kernelRows(in), l.problem.columnGroups()[0]
+		k := l.problem.kernelColumn(in, rows, group)
+		part := l.problem.kernelPartOf(rows.at, nil, false, nil)
+		fold := make([]int, len(in.Target.Rows))
+		for i := range fold {
+			fold[i] = i % treeFolds
+		}
+		must.Do(t, k.choose(t.Context(), []*mat.SymDense{must.Get(l.squaredDistances(part.rows, len(rows.at)))(t)}, fold))
+		was, all := k.likely(fold, 2), k.likely(fold, -1)
+		sum := 0.0
+		for _, w := range was {
+			sum += w
+		}
+		must.Hold(t, math.Abs(sum-1) < 1e-9, "the weights add up to %g", sum)
+		for i := 2; i < len(fold); i += treeFolds {
+			for j := range group {
+				k.labels[i*len(group)+j] = float64(b2i(j == rng.IntN(len(group)))) + float64(5*b2i(!classes))
+			}
+		}
+		must.EqualSlices(t, k.likely(fold, 2), was, "weights for a fold whose labels are others")
+		must.Hold(t, !slices.Equal(k.likely(fold, -1), all), "weights for all folds depend on no label")
+	}
+}
+
+// A column of which the target has no sample is predicted by the sources' rows.
+func TestKernelWithoutSamples(t *testing.T) {
+	set := shops(testrand.New(t), 4, 150, 5, 2, false)
+	for i := range set.Tasks {
+		for row := range set.Tasks[i].Labels {
+			set.Tasks[i].Labels[row] = 7 + set.Pools[set.Tasks[i].Pool].F32[row*5]
+		}
+	}
+	train, drawn := set.Tasks[1].Train, true
+	for i := 0; drawn; i++ { // the only label of the target's second column is not among its samples
+		set.Tasks[1].Train = train[i : i+1]
+		p := must.Get(NewProblem(set, kernelConfig(t), 0))(t)
+		drawn = slices.Contains(p.draws.target[:p.Config.TargetSamples], train[i])
+	}
+	l, _ := runUnit(t, openDevice(t, 1, set), kernelConfig(t), 0)
+	rows := set.Tasks[0].Test
+	said := must.Get(l.predictions(rows, must.Get(l.model.units())(t)))(t)
+	sum := 0.0
+	for i, row := range rows {
+		sum += math.Pow(float64(said[1][i]-7-set.Pools[0].F32[int(row)*5]), 2) / float64(len(rows))
+	}
+	must.Hold(t, sum < 0.3, "the squared error of a column without samples is %g", sum)
+}
+
+// Where the target is a source, its samples are not among the rows of sources, which would reveal their labels.
+func TestKernelOfTargetAsSource(t *testing.T) {
+	cfg := kernelConfig(t)
+	cfg.IncludeTarget = true
+	l := must.Get(newLearner(openDevice(t, 1, shops(testrand.New(t), 4, 150, 5, 2, true)), cfg, 0))(t)
+	defer l.Close()
+	in := l.problem.LookUp(must.Get(l.problem.Propose(State{}))(t))
+	k := l.problem.kernelRows(in)
+	at := map[poolRow]bool{}
+	for _, r := range k.at {
+		must.Hold(t, !at[r], "row %v is there twice", r)
+		at[r] = true
+	}
+	must.Hold(t, slices.ContainsFunc(k.at[:k.first], func(r poolRow) bool { return r.pool == 0 }), "no row of the target as a source")
 }
 
 // Whole groups are taken, in order, up to the number asked for.
