@@ -105,7 +105,7 @@ func (l *Learner) besidePredictions(rows []int32) ([][]float32, error) {
 	pool := p.Set.Pools[p.Target.Pool]
 	out := make([][]float32, c)
 	if k := l.beside.kernel; k != nil {
-		said, err := k.predict(l.queue, len(rows), func(i int, x []float32) { readRow(pool, int(rows[i]), x) })
+		said, err := k.predict(l.queue, l.data.threads, len(rows), func(i int, x []float32) { readRow(pool, int(rows[i]), x) })
 		for i, v := range said {
 			out[i%c] = append(out[i%c], float32(v))
 		}

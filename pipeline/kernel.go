@@ -128,7 +128,7 @@ func (l *Learner) predictOthers(in Labelled, found *fittedBeside) error {
 			others = append(others, i)
 		}
 	}
-	said, err := found.kernel.predict(l.queue, len(others), func(i int, x []float32) { readRow(pool, int(in.Rows[others[i]]), x) })
+	said, err := found.kernel.predict(l.queue, l.data.threads, len(others), func(i int, x []float32) { readRow(pool, int(in.Rows[others[i]]), x) })
 	if err != nil {
 		return err
 	}

@@ -4,20 +4,24 @@ import (
 	"math"
 	"slices"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/amtrl/amtrl/backend"
 	"github.com/amtrl/amtrl/pipeline/internal/boost"
 )
 
-// kernelBlock is the number of rows that are predicted by a kernel at a time.
-const kernelBlock = 2048
+const (
+	// kernelBlock is the number of rows that are predicted by a kernel at a time, and kernelRowsAtOnce that of one goroutine.
+	kernelBlock, kernelRowsAtOnce = 2048, 64
+)
 
-// predict returns the predictions of n rows as the data have them, by row. x is overwritten.
-func (k *kernelModel) predict(q backend.Queue, n int, read func(i int, x []float32)) ([]float64, error) {
+// predict returns the predictions of n rows as the data have them, by row.
+func (k *kernelModel) predict(q backend.Queue, threads, n int, read func(i int, x []float32)) ([]float64, error) {
 	c := len(k.bias)
 	out := make([]float64, 0, n*c)
 	for lo := 0; lo < n; lo += kernelBlock {
 		hi := min(lo+kernelBlock, n)
-		some, err := k.predictSome(q, hi-lo, func(i int, x []float32) { read(lo+i, x) })
+		some, err := k.predictSome(q, threads, hi-lo, func(i int, x []float32) { read(lo+i, x) })
 		if err != nil {
 			return nil, err
 		}
@@ -26,14 +30,14 @@ func (k *kernelModel) predict(q backend.Queue, n int, read func(i int, x []float
 	return out, nil
 }
 
-func (k *kernelModel) predictSome(q backend.Queue, n int, read func(i int, x []float32)) ([]float64, error) {
+func (k *kernelModel) predictSome(q backend.Queue, threads, n int, read func(i int, x []float32)) ([]float64, error) {
 	c := len(k.bias)
 	out := make([]float64, n*c)
 	for i := range out {
 		out[i] = float64(k.bias[i%c])
 	}
 	for i := range k.parts {
-		if err := k.addPart(q, &k.parts[i], n, read, out); err != nil {
+		if err := k.addPart(q, threads, &k.parts[i], n, read, out); err != nil {
 			return nil, err
 		}
 	}
@@ -74,7 +78,7 @@ func (k *kernelModel) tells(output int) bool {
 }
 
 // addPart adds a sum of kernels at n rows to out.
-func (k *kernelModel) addPart(q backend.Queue, part *kernelPart, n int, read func(i int, x []float32), out []float64) error {
+func (k *kernelModel) addPart(q backend.Queue, threads int, part *kernelPart, n int, read func(i int, x []float32), out []float64) error {
 	d, c := len(part.centre), len(k.bias)
 	at := len(part.rows) / d
 	x, norms := make([]float32, n*d), make([]float64, n)
@@ -109,25 +113,37 @@ func (k *kernelModel) addPart(q backend.Queue, part *kernelPart, n int, read fun
 			of[j] += float64(v) * float64(v)
 		}
 	}
-	values := make([]float64, at)
-	for i := range n {
-		last := float32(0)
-		for o, width := range part.width {
-			if width == 0 {
-				continue
+	var work errgroup.Group
+	work.SetLimit(threads)
+	for lo := 0; lo < n; lo += kernelRowsAtOnce {
+		work.Go(func() error {
+			values := make([]float64, at)
+			for i := lo; i < min(n, lo+kernelRowsAtOnce); i++ {
+				part.add(host[i*at:][:at], norms[i], of, values, out[i*c:][:c])
 			}
-			if width != last {
-				for j, v := range host[i*at:][:at] {
-					values[j] = math.Exp(-math.Max(0, norms[i]+of[j]-2*float64(v)) / float64(width))
-				}
-				last = width
-			}
-			sum := 0.0
-			for j, w := range part.weight[o*at:][:at] {
-				sum += float64(w) * values[j]
-			}
-			out[i*c+o] += sum
-		}
+			return nil
+		})
 	}
-	return nil
+	return work.Wait()
+}
+
+// add adds the sums of kernels at one row x to the predictions of its outputs, given the products of x and each z, |x|^2 and each |z|^2.
+func (k *kernelPart) add(products []float32, norm float64, norms, values, out []float64) {
+	last := float32(0)
+	for o, width := range k.width {
+		if width == 0 {
+			continue
+		}
+		if width != last {
+			for j, v := range products {
+				values[j] = math.Exp(-math.Max(0, norm+norms[j]-2*float64(v)) / float64(width))
+			}
+			last = width
+		}
+		sum := 0.0
+		for j, w := range k.weight[o*len(values):][:len(values)] {
+			sum += float64(w) * values[j]
+		}
+		out[o] += sum
+	}
 }
