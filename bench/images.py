@@ -4,7 +4,7 @@ usage: images.py AMTRL FOLDER [SAMPLES [BUDGET ...]]
 
 AMTRL is the command, and FOLDER has a folder for each source, each with test_images.npy and test_labels.npy. Each source is the target in
 turn: SAMPLES of its images (100) have a label, amtrl run buys BUDGET images of the others (1000, then 5000), and 1,000 images of the target
-that are held out are classified; no other source has these images. SVC, with its defaults but for C = 5, is fitted to the labelled images of
+that are held out are classified, which no other source has. SVC, with its defaults but for C = 5, is fitted to the labelled images of
 the target and to as many images of each source as cost as much, as they are (svc) and each less the mean image of its source (svc less
 means). A figure is a percentage of errors.
 """

@@ -51,8 +51,8 @@ type kernelPart struct {
 	weight []float32 // C by n
 }
 
-// kernelModel is the prediction of kernel regressions: for each output bias_c plus the sums of kernels, or the log-odds that belong to these
-// numbers, which are multinomial logits where a column has several classes.
+// kernelModel is the prediction of kernel regressions: for each output bias_c plus the sums of kernels, or the log-odds that belong to
+// these numbers, which are multinomial logits where a column has several classes.
 type kernelModel struct {
 	parts   []kernelPart
 	scale   []float32 // D, nil for 1
@@ -63,8 +63,8 @@ type kernelModel struct {
 
 // fitKernel fits a regression with a Gaussian kernel for each column of the target's labels to the rows of sources with labels of the
 // column, as [Learner.learnPooled] takes them, and to the target's samples (see package gaussian). Labels are in the units of the data.
-// The features are less a centre of all rows or less those of their sources. Each sample is left out with its group, and the samples of the
-// other folds choose the weights of centres, of how much sources have in common, and of slopes of log-odds.
+// The features are less a centre of all rows or less those of their sources. Each sample is left out with its group, and the samples of
+// the other folds choose the weights of centres, of how much sources have in common, and of slopes of log-odds.
 func (l *Learner) fitKernel(ctx context.Context, in Round) (*fittedBeside, error) {
 	p, outputs := l.problem, len(l.problem.Target.Tasks)
 	rows := p.kernelRows(in)
@@ -128,7 +128,8 @@ func (l *Learner) predictOthers(in Labelled, found *fittedBeside) error {
 			others = append(others, i)
 		}
 	}
-	said, err := found.kernel.predict(l.queue, l.data.threads, len(others), func(i int, x []float32) { readRow(pool, int(in.Rows[others[i]]), x) })
+	read := func(i int, x []float32) { readRow(pool, int(in.Rows[others[i]]), x) }
+	said, err := found.kernel.predict(l.queue, l.data.threads, len(others), read)
 	if err != nil {
 		return err
 	}

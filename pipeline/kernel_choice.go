@@ -198,8 +198,10 @@ func (k *kernelColumn) likely(fold []int, without int) []float64 {
 		}
 	}
 	one := make([]float64, len(k.tried))
-	if len(rows) == 0 { // a middle slope
-		one[b2i(k.p.Classifies())*len(kernelSlopes)/2] = 1
+	if len(rows) == 0 {
+		if one[0] = 1; k.p.Classifies() { // a middle slope
+			one[0], one[len(kernelSlopes)/2] = 0, 1
+		}
 		return one
 	}
 	of := candidates{groups: k.groups.Some(rows), numbers: !k.p.Classifies(), less: one}
