@@ -159,6 +159,26 @@ func (b beside) tensors() []Tensor {
 	return nil
 }
 
+// lessCentreOf returns tensors of trees or kernels for features less a centre, nil for none.
+func lessCentreOf(tensors []Tensor, centre []float32) []Tensor {
+	if centre == nil {
+		return tensors
+	}
+	out := slices.Clone(tensors)
+	for i, t := range out {
+		switch {
+		case t.Name == TreeNodes:
+			out[i] = mapCuts(t, func(column int, cut float32) float32 { return cut - centre[column] })
+		case strings.HasPrefix(t.Name, kernelCentre):
+			out[i].Data = make([]float32, len(centre))
+			for j, v := range t.Data {
+				out[i].Data[j] = v - centre[j]
+			}
+		}
+	}
+	return out
+}
+
 // besideOf returns what [beside.tensors] returned tensors of, among others. It must be of c outputs and at most d columns, or of d
 // features, and predict the log-odds of classes if classes says so.
 func besideOf(tensors []Tensor, c, d int, classes bool) (b beside, err error) {

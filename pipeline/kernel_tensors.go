@@ -3,13 +3,14 @@ package pipeline
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // The tensors of kernels: KernelPart (C) is the part a of the kernels' prediction g in that of each output, (1 - a) f + a g, where f is
 // that of the other tensors; kernel.group (C) is the column of labels of each output, kernel.bias (C) what g begins with, and kernel.scale
 // (D), which may be absent, what features are divided by. There are one or two sums of kernels, numbered from 0: kernel.rows.0 (n by D)
-// are rows z less their centres, kernel.centre.0 (D) is the centre of the rows x that are predicted, and kernel.width.0 (C) and
-// kernel.weight.0 (C by n) are the widths and weights in the terms
+// are rows z less their centres, kernel.centre.0 (D) is the centre of the rows x that are predicted, in a model file less
+// representation.centre, and kernel.width.0 (C) and kernel.weight.0 (C by n) are the widths and weights in the terms
 //
 //	weight exp(-|(x - centre)/scale - z|^2 / width)
 //
@@ -45,6 +46,27 @@ func (k *kernelModel) tensors(parts []float32) []Tensor {
 			t.Name += fmt.Sprint(i)
 			out = append(out, t)
 		}
+	}
+	return out
+}
+
+// ScaleKernel returns the tensors of a model with those of kernels converted to features that are s times as large.
+func ScaleKernel(tensors []Tensor, s []float64) []Tensor {
+	times := func(data []float32) []float32 {
+		out := make([]float32, len(s))
+		for j, v := range data {
+			out[j] = float32(s[j] * float64(v))
+		}
+		return out
+	}
+	out, kernel, scaled := slices.Clone(tensors), false, false
+	for i, t := range out {
+		if strings.HasPrefix(t.Name, kernelCentre) || t.Name == kernelScale {
+			out[i].Data, kernel, scaled = times(t.Data), true, scaled || t.Name == kernelScale
+		}
+	}
+	if kernel && !scaled {
+		out = append(out, Tensor{kernelScale, []int{len(s)}, times(slices.Repeat([]float32{1}, len(s)))})
 	}
 	return out
 }

@@ -118,7 +118,12 @@ func (p *Predictor) addTrees(rows *dataset.Pool, y []float32) {
 
 // addKernel adds the part of a kernel to predictions y of the heads.
 func (p *Predictor) addKernel(rows *dataset.Pool, y []float32) error {
-	said, err := p.beside.kernel.predict(p.queue, p.threads, rows.Rows, func(i int, x []float32) { readRow(rows, i, x) })
+	said, err := p.beside.kernel.predict(p.queue, p.threads, rows.Rows, func(i int, x []float32) {
+		readRow(rows, i, x)
+		for j, c := range p.centre {
+			x[j] -= c
+		}
+	})
 	for i, v := range said {
 		y[i] = withBeside(y[i], float32(v), p.beside.parts[i%p.C])
 	}

@@ -36,7 +36,7 @@ type Predictor struct {
 
 	offset []float64 // C, for the linear class only: bias - direct centre
 
-	// beside has a part in the prediction of each output. Trees predict from features less centre.
+	// beside has a part in the prediction of each output. It predicts from features less centre.
 	beside beside
 
 	// logOdds says that the outputs are log-odds.

@@ -125,17 +125,3 @@ func mapCuts(nodes Tensor, of func(column int, cut float32) float32) Tensor {
 	}
 	return nodes
 }
-
-// lessCentreOf returns tensors of trees with cuts of features less a centre, nil for none.
-func lessCentreOf(trees []Tensor, centre []float32) []Tensor {
-	if centre == nil {
-		return trees
-	}
-	out := slices.Clone(trees)
-	for i, t := range out {
-		if t.Name == TreeNodes {
-			out[i] = mapCuts(t, func(column int, cut float32) float32 { return cut - centre[column] })
-		}
-	}
-	return out
-}

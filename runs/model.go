@@ -79,6 +79,7 @@ func inUnits(columns *dataset.Columns, tensors []pipeline.Tensor) ([]pipeline.Te
 	if columns == nil || len(columns.Centre) == 0 {
 		return tensors, nil
 	}
+	tensors = pipeline.ScaleKernel(tensors, columns.Spread)
 	d, centre := len(columns.Centre), slices.Clone(columns.Centre)
 	own := slices.ContainsFunc(tensors, func(t pipeline.Tensor) bool { return t.Name == scaleTensor && len(t.Data) > 1 })
 	out := []pipeline.Tensor{}
