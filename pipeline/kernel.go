@@ -16,7 +16,7 @@ import (
 // kernelRowsMost is the largest number of rows that a kernel regression is fitted to, for one column of labels: the work grows with its
 // cube. A round with more leaves out rows that its sources gave last. kernelSamplesMost of these are the target's. kernelRowsTried is the
 // number of rows by which regressions are compared. Tests set them.
-var kernelRowsMost, kernelSamplesMost, kernelRowsTried = 3000, 1500, 1000
+var kernelRowsMost, kernelSamplesMost, kernelRowsTried = 3000, 1500, 700
 
 // kernelColumns is the largest number of columns of labels for which kernel regressions are fitted by default.
 const kernelColumns = 32

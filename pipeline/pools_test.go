@@ -195,7 +195,7 @@ func TestPoolsRecord(t *testing.T) {
 		set.Pools[p].Cost = 1 + float64(p%3)
 	}
 	dev := openDevice(t, 2, set)
-	cfg := defaultConfig(t)
+	cfg := pooledConfig(t)
 	u, st := runUnit(t, dev, cfg, 1)
 	if len(u.problem.Sources) != 5 || slices.Contains(u.problem.SourceNames(), "shop1") {
 		t.Fatalf("sources %v of shop1", u.problem.SourceNames())

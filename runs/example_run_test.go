@@ -72,8 +72,8 @@ func ExampleRun() {
 	for _, s := range res.Sources[:2] {
 		fmt.Printf("%s would get more than a quarter of the next budget: %v\n", s.Source, s.Share > 0.25)
 	}
-	active, target := res.Method(pipeline.Active).Score, res.Method(pipeline.Target).Score
-	fmt.Printf("the %s of active is less than that of the target alone: %v\n", active.Metric, active.Value < target.Value)
+	active, constant := res.Method(pipeline.Active).Score, res.Method(pipeline.Constant).Score
+	fmt.Printf("the %s of active is less than that of one class for all: %v\n", active.Metric, active.Value < constant.Value)
 
 	queue, err := device.NewQueue()
 	check(err)
@@ -92,6 +92,6 @@ func ExampleRun() {
 	// floor 9: half of an equal share of the first round
 	// books would get more than a quarter of the next budget: true
 	// shoes would get more than a quarter of the next budget: true
-	// the error of active is less than that of the target alone: true
+	// the error of active is less than that of one class for all: true
 	// the new row is good
 }

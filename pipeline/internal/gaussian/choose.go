@@ -8,11 +8,11 @@ import (
 )
 
 // chooseRows is the number of rows by which settings are chosen: they are those of a process, whatever the number of rows.
-const chooseRows = 400
+const chooseRows = 250
 
 // widths are the widths that are tried, in median squared distances; noises and levels what is tried for Noise and Level.
 var (
-	widths = []float64{0.25, 0.5, 1, 2}
+	widths = []float64{0.5, 0.25, 1, 2}
 	noises = []float64{0.003, 0.01, 0.03, 0.1, 0.3, 1, 3}
 	levels = []float64{0.1, 1, 10}
 )
@@ -20,35 +20,33 @@ var (
 // chooseShared is what is shared while the other settings are chosen.
 const chooseShared = 0.8
 
-// Choose returns the settings but Shared that make the labels of some of the rows the likeliest (the evidence; Rasmussen and Williams
-// 2006, section 5.4), and the median squared distance of these rows.
+// Choose returns the settings but Shared that make the labels of some of the rows the likeliest (the evidence; Rasmussen and Williams 2006,
+// section 5.4), of those that are tried for one after the other: the noise, the width, the noise again where that changed, and the spread of
+// levels.
 func (r *Rows) Choose() (best Settings, err error) {
 	some := r.some(chooseRows)
-	median := some.median()
-	least := math.Inf(1)
-	try := func(s Settings) error {
-		f, err := some.Fit(s)
-		if err == nil && f.Unlikely < least {
-			best, least = s, f.Unlikely
-		}
-		return err
-	}
-	best = Settings{Width: median, Shared: chooseShared, Level: levels[0], Noise: 1}
-	for _, w := range widths {
-		for _, noise := range noises {
-			if err := try(Settings{w * median, chooseShared, levels[0], noise}); err != nil {
-				return best, err
+	median, least := some.median(), math.Inf(1)
+	best = Settings{Width: widths[0] * median, Shared: chooseShared, Level: levels[0], Noise: noises[len(noises)-1]}
+	try := func(of []float64, set func(s *Settings, to float64)) {
+		at := best
+		for _, v := range of {
+			s := at
+			if set(&s, v); err != nil || s == best && !math.IsInf(least, 1) {
+				continue
+			}
+			var f *Fit
+			if f, err = some.Fit(s); err == nil && f.Unlikely < least {
+				best, least = s, f.Unlikely
 			}
 		}
 	}
-	for _, level := range levels[1:] {
-		s := best
-		s.Level = level
-		if err := try(s); err != nil {
-			return best, err
-		}
+	noise := func(s *Settings, to float64) { s.Noise = to }
+	try(noises, noise)
+	if try(widths, func(s *Settings, to float64) { s.Width = to * median }); best.Width != widths[0]*median {
+		try(noises, noise)
 	}
-	return best, nil
+	try(levels, func(s *Settings, to float64) { s.Level = to })
+	return best, err
 }
 
 // some returns about that many of the rows, at even distances.
