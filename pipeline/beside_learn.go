@@ -31,8 +31,8 @@ type fittedBeside struct {
 	// it.
 	left [][]float32
 	fold []int
-	// size is the number of trees for each output, summed over columns, or the largest number of rows of a kernel regression.
-	size int
+	// trees is the number of trees for each output, summed over columns.
+	trees int
 }
 
 // fitBeside fits the trees or the kernel that the methods of the problem have. The last ones are remembered, since the first method and
@@ -95,7 +95,7 @@ func (l *Learner) learnBeside(ctx context.Context, rec Epoch, in Round) (Epoch, 
 	all := squaredErrors(brier, counted, func(c int) float64 { return u.labelOf(columns[c]) }, groups)
 	fit.Loss, fit.LeaveOneOut = all.mean(), p.leaveOneOut(left, counted, groups)
 	rec.record(fit)
-	rec.Fit.Iterations, rec.Fit.Stop, rec.Nu = found.size, "no representation", make([]float64, len(rec.Counts))
+	rec.Fit.Iterations, rec.Fit.Stop, rec.Nu = found.trees, "no representation", make([]float64, len(rec.Counts))
 	return rec, l.measure(&rec, in, fit)
 }
 

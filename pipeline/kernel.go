@@ -108,7 +108,6 @@ func (l *Learner) fitKernel(ctx context.Context, in Round) (*fittedBeside, error
 			return nil, err
 		}
 		k.write(found)
-		found.size = max(found.size, len(k.fitted))
 	}
 	model.parts = slices.DeleteFunc(model.parts, func(k kernelPart) bool {
 		return !slices.ContainsFunc(k.width, func(w float32) bool { return w > 0 })

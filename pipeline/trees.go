@@ -109,7 +109,7 @@ func (l *Learner) fitTrees(ctx context.Context, in Round) (*fittedBeside, error)
 			t.Output = group[t.Output]
 			forest.Trees = append(forest.Trees, t)
 		}
-		found.size += len(of.Trees) / len(group)
+		found.trees += len(of.Trees) / len(group)
 	}
 	return found, nil
 }
