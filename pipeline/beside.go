@@ -13,6 +13,9 @@ import (
 // leastBeside is the least part of trees or of a kernel in the predictions of a column: less is not worth their file.
 const leastBeside = 0.05
 
+// kernelLess is what a kernel must gain in log-likelihood: most vectors are embeddings, which a linear model suits.
+const kernelLess = 2
+
 // joinsBeside reports whether [Learner.joinBeside] adds trees or a kernel to the target's predictor: in the last round of a method, where
 // [Trees] or [Kernel] is among the methods.
 func (l *Learner) joinsBeside(in Round) bool {
@@ -124,7 +127,11 @@ func (l *Learner) besidePart(in Labelled, group []int, left [][]float32, found *
 	of.losses = all(rate)
 	of.less = []float64{0}
 	for range joinParts {
-		of.less = append(of.less, math.Log(float64(len(joinParts))))
+		less := math.Log(float64(len(joinParts)))
+		if found.kernel != nil {
+			less += kernelLess
+		}
+		of.less = append(of.less, less)
 	}
 	part := of.weights(stream(p.Config.Seed, found.name(), p.TargetName()))[0]
 	if part < leastBeside {
