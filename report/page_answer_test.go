@@ -34,6 +34,11 @@ func TestHeadlineWithoutChoice(t *testing.T) {
 		{pipeline.Trees, "Is a linear model, averaged with trees where these help, better than boosted trees on the same rows?", next,
 			[]string{pipeline.Active, pipeline.Trees}},
 		{pipeline.Trees, "a sum of trees on the rows that uniform drew: trees follow jumps", did, []string{pipeline.Uniform, pipeline.Trees}},
+		{pipeline.Kernel, "Label next: fog_2", next, []string{pipeline.Active, pipeline.Kernel}},
+		{pipeline.Kernel, "averaged with a kernel regression where that helps, better than a kernel regression on the same rows?", next,
+			[]string{pipeline.Active, pipeline.Kernel}},
+		{pipeline.Kernel, "a kernel regression on rows that uniform drew: a Gaussian kernel predicts by", did,
+			[]string{pipeline.Uniform, pipeline.Kernel}},
 	} {
 		text := page(test.recommended, test.methods...).Markdown()
 		must.Hold(t, strings.Contains(text, test.says) && !strings.Contains(text, test.not), "%v: %.400s", test.methods, text)
@@ -97,4 +102,16 @@ func TestPageOfTrees(t *testing.T) {
 			"%q is not in %.3000s", test.says, text)
 		must.Equal(t, strings.Contains(text, "trees follow jumps"), test.says != "", "a line on trees")
 	}
+}
+
+// The page says how much of the predictions a kernel has.
+func TestPageOfKernel(t *testing.T) {
+	f := &runs.Finished{Result: runs.Result{Recommended: pipeline.Active, Criterion: runs.ByLogLoss, Reason: "log-loss"}}
+	f.Result.Methods = []runs.MethodResult{{Method: pipeline.Active, LogLoss: 30, Kernel: []float64{0.5, 0.25}}, {Method: pipeline.Kernel}}
+	for _, m := range f.Result.Methods {
+		f.Epochs = append(f.Epochs, pipeline.Epoch{Method: m.Method})
+	}
+	text := RunPage(f, Command{}).Markdown()
+	const says = "A kernel regression has a part of 25.0 % to 50.0 %, by column, in its predictions: a Gaussian kernel predicts by"
+	must.Hold(t, strings.Contains(text, says), "%q is not in %.3000s", says, text)
 }

@@ -20,9 +20,9 @@ var (
 // chooseShared is what is shared while the other settings are chosen.
 const chooseShared = 0.8
 
-// Choose returns the settings but Shared that make the labels of some of the rows the likeliest (the evidence; Rasmussen and Williams 2006,
-// section 5.4), of those that are tried for one after the other: the noise, the width, the noise again where that changed, and the spread of
-// levels.
+// Choose returns the settings but Shared that make the labels of some of the rows the likeliest (the evidence; Rasmussen and Williams
+// 2006, section 5.4), of those that are tried for one after the other: the noise, the width, the noise again where that changed, and the
+// spread of levels.
 func (r *Rows) Choose() (best Settings, err error) {
 	some := r.some(chooseRows)
 	median, least := some.median(), math.Inf(1)
