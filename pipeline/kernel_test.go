@@ -164,7 +164,7 @@ func TestKernelJoins(t *testing.T) {
 // Where classes are rings and effects bend, a kernel takes away most of the errors, and where they are planes it costs next to nothing.
 func TestKernelHelps(t *testing.T) {
 	rng := testrand.New(t)
-	const problems = 2
+	problems := must.Long(2, 1)
 	for _, classes := range []bool{true, false} {
 		var errs [2][2]float64 // bent or not, without a kernel and with it
 		for range problems {
@@ -179,7 +179,7 @@ func TestKernelHelps(t *testing.T) {
 				for with, methods := range [][]string{{Active}, {Active, Kernel}} {
 					cfg.Methods = methods
 					_, st := runUnit(t, dev, cfg, 0)
-					errs[i][with] += st.Epochs[cfg.Schedule.Epochs-1].Score.Value / problems
+					errs[i][with] += st.Epochs[cfg.Schedule.Epochs-1].Score.Value / float64(problems)
 				}
 			}
 		}

@@ -46,13 +46,13 @@ func wideTable(rng *rand.Rand, d, rows int) *dataset.Set {
 // Where few of many columns matter, trees find them, though each tree tries some of the columns alone.
 func TestTreesOfManyColumns(t *testing.T) {
 	rng, sums := testrand.New(t), [3]float64{}
-	const problems = 2
+	problems := must.Long(2, 1)
 	for range problems {
 		cfg := defaultConfig(t)
 		cfg.Sources, cfg.TargetSamples, cfg.Schedule.Budget = SourcesPools, 50, 800
 		_, st := plainAndJoined(t, wideTable(rng, 600, 200), cfg, 0)
 		for i := range sums {
-			sums[i] += st[i].Epochs[len(st[i].Epochs)-1].Score.Value / problems
+			sums[i] += st[i].Epochs[len(st[i].Epochs)-1].Score.Value / float64(problems)
 		}
 	}
 	t.Logf("squared error %.3g, averaged with trees %.3g, trees %.3g", sums[0], sums[1], sums[2])

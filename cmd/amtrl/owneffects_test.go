@@ -103,7 +103,7 @@ func runOnFresh(t *testing.T, work, manifest string) (errs, states float64) {
 // trees have a smaller part where the manifest has what is there.
 // The stated error agrees with the error on fresh rows.
 func TestOwnTableEffects(t *testing.T) {
-	const seeds = 4
+	seeds := must.Long(4, 2)
 	dir, bare := ownFolder(t), strings.NewReplacer("  knots: 5", "  #", "  products: true", "  #")
 	for _, kind := range []string{"bend", "depend", "together", "lines"} {
 		var fresh, stated [2]float64
@@ -118,12 +118,12 @@ func TestOwnTableEffects(t *testing.T) {
 			must.Do(t, os.WriteFile(filepath.Join(work, "lines.yaml"), []byte(bare.Replace(raw)), 0o644))
 			for at, manifest := range []string{"dataset", "lines"} {
 				errs, states := runOnFresh(t, work, manifest)
-				fresh[at], stated[at] = fresh[at]+errs/seeds, stated[at]+states/seeds
+				fresh[at], stated[at] = fresh[at]+errs/float64(seeds), stated[at]+states/float64(seeds)
 				res := must.Get(runs.ReadRun(filepath.Join(work, manifest)))(t).Result
 				if at == 0 && res.Recommended == pipeline.Trees {
-					trees += 1. / seeds
+					trees += 1 / float64(seeds)
 				} else if at == 0 {
-					trees += floats.Sum(res.Method(res.Recommended).Trees) / seeds
+					trees += floats.Sum(res.Method(res.Recommended).Trees) / float64(seeds)
 				}
 			}
 		}

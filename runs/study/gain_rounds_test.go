@@ -21,7 +21,8 @@ import (
 // The expected gains of rounds are those on fresh rows on average, within a factor of two. The gain of a single round seldom lies within
 // its interval.
 func TestGainOfRounds(t *testing.T) {
-	const studies, rounds = 8, 8
+	const rounds = 8
+	studies := must.Long(8, 3)
 	for _, classes := range []bool{true, false} {
 		var expected, found []float64
 		within := 0
@@ -56,7 +57,7 @@ type freshRows struct {
 
 // After the first round, labels of the target lower the error on fresh rows more than as many labels of sources.
 func TestWorthOfTargetRows(t *testing.T) {
-	const studies = 8
+	studies := must.Long(8, 3)
 	for _, classes := range []bool{true, false} {
 		var before, sources, target []float64
 		for seed := range uint64(studies) {
