@@ -147,10 +147,16 @@ func TestSubmitLocalFaults(t *testing.T) {
 	watch, seen := command(dir, "status", "run", "--wait", "--quiet"), new(bytes.Buffer)
 	watch.Stdout = seen
 	launch(t, watch)
-	middle(t, dir, "run", 0, 3)
-	signalTask(t, dir, "run", 0, syscall.SIGSTOP)
-	middle(t, dir, "run", 1, 3)
-	signalTask(t, dir, "run", 1, syscall.SIGUSR1)
+	signals := map[int]syscall.Signal{0: syscall.SIGSTOP, 1: syscall.SIGUSR1}
+	for end := time.Now().Add(2 * time.Minute); len(signals) > 0 && time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		for task, signal := range signals { // whichever comes to its middle first, which may not be over when the other does
+			if amtrltest.Count(attempts(t, dir, "run", task), "epoch") >= 3 {
+				signalTask(t, dir, "run", task, signal)
+				delete(signals, task)
+			}
+		}
+	}
+	must.Hold(t, len(signals) == 0, "tasks did not come to epoch 3: %v", signals)
 	more := succeed(t, dir, half("submit", "run", "--to", "local", "--parallel", "1", "--seeds", "0-1")...)
 	more.Prints(t, 0, "amtrl logs "+filepath.Join(dir, "run")+" 4\n") // the first that was handed over
 	signalTask(t, dir, "run", 0, syscall.SIGKILL)
