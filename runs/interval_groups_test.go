@@ -56,7 +56,7 @@ func TestErrorIntervalOfGroups(t *testing.T) {
 		of := func(n int) float64 { return 100 * float64(n) / times }
 		t.Logf("error %g, %d groups of %.3g rows, %g the same: %.1f %% hold it, of differences %.1f %%; as rows on their own %.1f %%, %.1f %%",
 			test.truth, test.groups, float64(rows)/times/float64(test.groups), test.same, of(held), of(differ), of(plain), of(plainly))
-		must.Hold(t, of(held) > 91 && of(differ) > 92, "intervals by groups hold too little")
+		must.Hold(t, of(held) > 89 && of(differ) > 90, "intervals by groups hold too little") // 93 and more, with an error of 0.8
 	}
 	none := &pipeline.Losses{Rows: 60, Sums: make([]float64, 12), Groups: 12, Each: []int{5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5}}
 	i := ScoreInterval(pipeline.Score{Metric: pipeline.MetricError}, none, true)
