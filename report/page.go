@@ -127,7 +127,7 @@ func signed(s string) string {
 
 // convLine is the advice for runs and sweeps that fitted the linear class to images, of which many were drawn.
 var convLine = say("These are images: with this many source samples a network, ", code("--representation conv"),
-	", usually errs less, often by a third or more.")
+	", usually errs less.")
 
 // say makes a sentence of strings, cells and sentences.
 func say(words ...any) Sentence {
