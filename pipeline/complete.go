@@ -26,8 +26,9 @@ const defaultWidth = 50
 //	                  outputs
 //	Schedule.Epochs   where it is 0, DefaultEpochs
 //	Methods           where they are those of preset default and sources are pools, these and
-//	                  the baseline Pooled, and Trees for tables whose columns, times the
-//	                  columns of numbers and classes to predict, are at most 400
+//	                  the baseline Pooled, Trees for tables whose columns, times the columns
+//	                  of numbers and classes to predict, are at most 8,192, and Kernel for
+//	                  other features of the linear class with intercepts
 //	Schedule.Theory   where it is nil, delta 0.1, r 1 and sigma_min 1
 //	Head.Loss         empty for labels that are numbers
 //	Costs             for each source without one, the cost that the data state

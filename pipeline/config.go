@@ -34,8 +34,8 @@ const (
 	// columns do together. Where Trees is among the methods, the predictions of Active, Uniform and Known are averaged with
 	// those of trees on their own rows (see [Epoch.HeadTrees]).
 	Trees = "trees"
-	// Kernel is to other features what Trees is to tables: one regression with a Gaussian kernel on at most 1,500 of the
-	// rows that the first method drew last and on the target's samples, for classes that are no half-spaces of the
+	// Kernel is to other features what Trees is to tables: one regression with a Gaussian kernel on at most 3,000 of the
+	// target's samples and of the rows that the first method drew last, for classes that are no half-spaces of the
 	// features, and for sources whose rows show by where they lie which of them are like the target's. Where Kernel is
 	// among the methods, the predictions of Active, Uniform and Known are averaged with its own (see [Epoch.HeadKernel]).
 	Kernel = "kernel"
