@@ -18,20 +18,6 @@ const (
 // predict returns the predictions of n rows as the data have them, by row.
 func (k *kernelModel) predict(q backend.Queue, threads, n int, read func(i int, x []float32)) ([]float64, error) {
 	c := len(k.bias)
-	out := make([]float64, 0, n*c)
-	for lo := 0; lo < n; lo += kernelBlock {
-		hi := min(lo+kernelBlock, n)
-		some, err := k.predictSome(q, threads, hi-lo, func(i int, x []float32) { read(lo+i, x) })
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, some...)
-	}
-	return out, nil
-}
-
-func (k *kernelModel) predictSome(q backend.Queue, threads, n int, read func(i int, x []float32)) ([]float64, error) {
-	c := len(k.bias)
 	out := make([]float64, n*c)
 	for i := range out {
 		out[i] = float64(k.bias[i%c])
@@ -42,34 +28,11 @@ func (k *kernelModel) predictSome(q backend.Queue, threads, n int, read func(i i
 		}
 	}
 	if k.classes {
-		for i := 0; i < len(out); i += c {
-			k.toLogOdds(out[i:][:c])
+		for row := range slices.Chunk(out, c) {
+			boost.OneOfClasses(k.group, row)
 		}
 	}
 	return out, nil
-}
-
-// toLogOdds replaces the multinomial logits of columns with several classes.
-func (k *kernelModel) toLogOdds(of []float64) {
-	for c, column := range k.group {
-		if slices.Index(k.group, column) != c {
-			continue
-		}
-		var own []int
-		for other, v := range k.group {
-			if v == column {
-				own = append(own, other)
-			}
-		}
-		if len(own) < 2 {
-			continue
-		}
-		odds := elementsAt(of, own)
-		boost.ToLogOdds(odds)
-		for i, at := range own {
-			of[at] = odds[i]
-		}
-	}
 }
 
 // tells reports whether an output has kernels.
@@ -80,51 +43,64 @@ func (k *kernelModel) tells(output int) bool {
 // addPart adds a sum of kernels at n rows to out.
 func (k *kernelModel) addPart(q backend.Queue, threads int, part *kernelPart, n int, read func(i int, x []float32), out []float64) error {
 	d, c := len(part.centre), len(k.bias)
-	at := len(part.rows) / d
-	x, norms := make([]float32, n*d), make([]float64, n)
-	for i := range n {
-		row := x[i*d:][:d]
-		read(i, row)
-		for j, v := range part.centre {
-			row[j] -= v
-			if k.scale != nil {
-				row[j] /= k.scale[j]
-			}
-			norms[i] += float64(row[j]) * float64(row[j])
-		}
-	}
+	at, most := len(part.rows)/d, min(n, kernelBlock)
 	tmp := backend.NewScope(q)
 	defer tmp.Close()
-	xs, zs := backend.Upload(tmp, backend.Float32, x), backend.Upload(tmp, backend.Float32, part.rows)
-	products := tmp.Matrix(backend.Float32, n, at)
+	zs, xs := backend.Upload(tmp, backend.Float32, part.rows), tmp.Matrix(backend.Float32, most, d)
+	products := tmp.Matrix(backend.Float32, most, at)
 	if err := tmp.Err(); err != nil {
 		return err
 	}
-	if err := q.Gemm(false, true, 1, backend.Mat(xs, n, d), backend.Mat(zs, at, d), 0, products); err != nil {
-		return err
-	}
-	host := make([]float32, n*at)
-	if err := backend.Get(q, host, products.Buf, 0); err != nil {
-		return err
-	}
-	of := make([]float64, at)
-	for j := range of {
-		for _, v := range part.rows[j*d:][:d] {
-			of[j] += float64(v) * float64(v)
-		}
-	}
-	var work errgroup.Group
-	work.SetLimit(threads)
-	for lo := 0; lo < n; lo += kernelRowsAtOnce {
-		work.Go(func() error {
-			values := make([]float64, at)
-			for i := lo; i < min(n, lo+kernelRowsAtOnce); i++ {
-				part.add(host[i*at:][:at], norms[i], of, values, out[i*c:][:c])
+	x, host, of := make([]float32, most*d), make([]float32, most*at), squareNorms(part.rows, d)
+	for lo := 0; lo < n; lo += most {
+		rows := min(most, n-lo)
+		xs.Rows, products.Rows = rows, rows
+		for i := range rows {
+			row := x[i*d:][:d]
+			read(lo+i, row)
+			for j, v := range part.centre {
+				row[j] -= v
+				if k.scale != nil {
+					row[j] /= k.scale[j]
+				}
 			}
-			return nil
-		})
+		}
+		norms := squareNorms(x[:rows*d], d)
+		if err := backend.Put(q, xs.Buf, 0, x[:rows*d]); err != nil {
+			return err
+		}
+		if err := q.Gemm(false, true, 1, xs, backend.Mat(zs, at, d), 0, products); err != nil {
+			return err
+		}
+		if err := backend.Get(q, host[:rows*at], products.Buf, 0); err != nil {
+			return err
+		}
+		var work errgroup.Group
+		work.SetLimit(threads)
+		for first := 0; first < rows; first += kernelRowsAtOnce {
+			work.Go(func() error {
+				values := make([]float64, at)
+				for i := first; i < min(rows, first+kernelRowsAtOnce); i++ {
+					part.add(host[i*at:][:at], norms[i], of, values, out[(lo+i)*c:][:c])
+				}
+				return nil
+			})
+		}
+		_ = work.Wait() // no error
 	}
-	return work.Wait()
+	return nil
+}
+
+// squareNorms returns |x|^2 of rows of d features.
+func squareNorms(rows []float32, d int) (out []float64) {
+	for x := range slices.Chunk(rows, d) {
+		sum := 0.0
+		for _, v := range x {
+			sum += float64(v) * float64(v)
+		}
+		out = append(out, sum)
+	}
+	return out
 }
 
 // add adds the sums of kernels at one row x to the predictions of its outputs, given the products of x and each z, |x|^2 and each |z|^2.

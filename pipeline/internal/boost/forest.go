@@ -52,20 +52,20 @@ func (f *Forest) Predict(row []float32, said []float64) {
 		said[t.Output] += float64(t.Nodes[k].Value)
 	}
 	if f.Classes {
-		f.oneOfClasses(said)
+		OneOfClasses(f.Group, said)
 	}
 }
 
-// oneOfClasses replaces the multinomial logits of columns with several classes by log-odds.
-func (f *Forest) oneOfClasses(said []float64) {
+// OneOfClasses replaces the multinomial logits of columns with several classes by log-odds. columns holds the column of each logit.
+func OneOfClasses(columns []int, said []float64) {
 	of := make([]float64, 0, len(said))
-	for first, group := range f.Group {
-		if slices.Index(f.Group, group) != first {
+	for first, column := range columns {
+		if slices.Index(columns, column) != first {
 			continue
 		}
 		of = of[:0]
 		for c, v := range said {
-			if f.Group[c] == group {
+			if columns[c] == column {
 				of = append(of, v)
 			}
 		}
@@ -74,7 +74,7 @@ func (f *Forest) oneOfClasses(said []float64) {
 		}
 		ToLogOdds(of)
 		for c := range said {
-			if f.Group[c] == group {
+			if columns[c] == column {
 				said[c], of = of[0], of[1:]
 			}
 		}
