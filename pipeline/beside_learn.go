@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -33,6 +34,31 @@ type fittedBeside struct {
 	fold []int
 	// trees is the number of trees for each output, summed over columns.
 	trees int
+}
+
+// newBeside returns a fittedBeside with folds and without predictions.
+func (p *Problem) newBeside(in Labelled) *fittedBeside {
+	found := &fittedBeside{left: make([][]float32, len(p.Target.Tasks)), fold: p.foldOf(in)}
+	for i := range found.fold {
+		found.fold[i] %= treeFolds
+	}
+	for c := range found.left {
+		found.left[c] = slices.Repeat([]float32{float32(math.NaN())}, len(in.Rows))
+	}
+	return found
+}
+
+// completed returns the labels of a row for the outputs of a column, with 0 for the others where the row is known to be of one of several
+// classes.
+func completed(labels []float32) (out []float64) {
+	one := len(labels) > 1 && slices.Contains(labels, 1)
+	for _, v := range labels {
+		if v != v && one {
+			v = 0
+		}
+		out = append(out, float64(v))
+	}
+	return out
 }
 
 // fitBeside fits the trees or the kernel that the methods of the problem have. The last ones are remembered, since the first method and

@@ -183,3 +183,32 @@ func TestTreesJoinByWhatHelps(t *testing.T) {
 			math.Exp(joined))
 	}
 }
+
+// statesBeside carries out active, a method that fits beside the head, and constant, and checks the state after that method: it is accepted,
+// and the last round continues from it. It returns the learner, this state and the last.
+func statesBeside(t *testing.T, set *dataset.Set, cfg Config, method string) (l *Learner, at, end State) {
+	cfg.Methods = []string{Active, method, Constant}
+	l = must.Get(newLearner(openDevice(t, 1, set), cfg, 0))(t)
+	t.Cleanup(l.Close)
+	var states []State
+	end = must.Get(l.Solve(context.Background(), State{}, quiet, func(st State) error {
+		states = append(states, st)
+		return nil
+	}))(t)
+	at = states[len(states)-2]
+	must.Hold(t, at.Epochs[len(at.Epochs)-1].Method == method && len(at.Beside) > 0 && end.Beside == nil, "%d and %d tensors of %s",
+		len(at.Beside), len(end.Beside), method)
+	again := must.Get(l.Solve(context.Background(), at, quiet, unsaved))(t)
+	must.Hold(t, slices.Equal(again.Head, end.Head), "another head after %s", method)
+	must.Do(t, l.Check(at))
+	return l, at, end
+}
+
+// changed returns the state with other numbers in one of the tensors beside the head.
+func changed(t *testing.T, st State, name string, f func(v []float32) []float32) State {
+	i := slices.IndexFunc(st.Beside, func(tensor Tensor) bool { return tensor.Name == name })
+	must.Hold(t, i >= 0, "no tensor %s", name)
+	st.Beside = slices.Clone(st.Beside)
+	st.Beside[i].Data = f(slices.Clone(st.Beside[i].Data))
+	return st
+}

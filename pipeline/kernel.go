@@ -10,7 +10,6 @@ import (
 
 	"github.com/amtrl/amtrl/backend"
 	"github.com/amtrl/amtrl/dataset"
-	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
 // kernelRowsMost is the largest number of rows that a kernel regression is fitted to, for one column of labels: the work grows with its
@@ -76,23 +75,18 @@ func (l *Learner) fitKernel(ctx context.Context, in Round) (*fittedBeside, error
 	if p.Config.Scaling == ScalingFeature {
 		model.scale = p.kernelScale(rows.at, means)
 	}
-	found := &fittedBeside{kernel: model, left: make([][]float32, outputs), fold: p.foldOf(in.Target)}
-	for i := range found.fold {
-		found.fold[i] %= treeFolds
-	}
-	for c := range found.left {
-		found.left[c] = slices.Repeat([]float32{float32(math.NaN())}, len(in.Target.Rows))
-	}
-	centrings := []bool{false, true}
+	found := p.newBeside(in.Target)
+	found.kernel = model
+	centrings := [][][]float32{nil, means}
 	if p.centres != nil { // nothing may depend on where the rows of a source lie
 		centrings = centrings[1:]
 	}
 	var squares []*mat.SymDense
-	for _, own := range centrings {
+	for _, centres := range centrings {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		part := p.kernelPartOf(rows.at, means, own, model.scale)
+		part := p.kernelPartOf(rows.at, centres, model.scale)
 		of, err := l.squaredDistances(part.rows, len(rows.at))
 		if err != nil {
 			return nil, err
@@ -118,12 +112,9 @@ func (l *Learner) fitKernel(ctx context.Context, in Round) (*fittedBeside, error
 // predictOthers adds the predictions of the samples that the regressions are not fitted to, of columns with regressions.
 func (l *Learner) predictOthers(in Labelled, found *fittedBeside) error {
 	pool := l.problem.Set.Pools[l.problem.Target.Pool]
-	isOther := func(i int) bool {
-		return slices.ContainsFunc(found.left, func(of []float32) bool { return of[i] != of[i] })
-	}
 	var others []int
 	for i := range in.Rows {
-		if isOther(i) {
+		if slices.ContainsFunc(found.left, func(of []float32) bool { return of[i] != of[i] }) {
 			others = append(others, i)
 		}
 	}
@@ -192,67 +183,33 @@ func (p *Problem) kernelRows(in Round) *kernelRows {
 		}
 		counts = append(counts, len(k.at)-before)
 	}
-	k.samples = wholeGroups(p.groupsOf(in.Target.Rows), kernelSamplesMost)
+	k.samples = p.groupsOf(in.Target.Rows).First(kernelSamplesMost)
 	most := int(float64(kernelRowsMost) / math.Cbrt(float64(len(columns))))
 	k.at, k.y = firstRows(k.at, k.y, outputs, counts, p.SourceNames(), max(most-len(k.samples), most/4))
-	number := map[int]int{}
-	for m, s := range p.Sources {
-		number[s.Pool] = m
-	}
-	for _, r := range k.at {
-		k.source = append(k.source, number[r.pool])
-	}
+	k.source, _ = numbered(k.at)
 	k.first = len(k.at)
-	for at, i := range k.samples {
+	for _, i := range k.samples {
 		k.at, k.source = append(k.at, poolRow{p.Target.Pool, int(in.Target.Rows[i])}), append(k.source, len(p.Sources))
-		labels := in.Target.Y[i*outputs:][:outputs]
-		for _, v := range labels {
-			k.y = append(k.y, float64(v))
-		}
+		labels := make([]float64, outputs)
 		for _, group := range columns {
-			if len(group) > 1 && slices.Contains(elementsAt(labels, group), 1) { // a row of one class is of no other
-				for _, c := range group {
-					if v := &k.y[(k.first+at)*outputs+c]; *v != *v {
-						*v = 0
-					}
-				}
+			for j, v := range completed(elementsAt(in.Target.Y[i*outputs:][:outputs], group)) {
+				labels[group[j]] = v
 			}
 		}
+		k.y = append(k.y, labels...)
 	}
 	return k
 }
 
-// wholeGroups returns at most that many samples, the first of whole groups.
-func wholeGroups(groups regress.Groups, most int) (some []int) {
-	taken := map[int]bool{}
-	n := 0
-	for i := range groups.N {
-		g, size := i, 1
-		if groups.Group != nil {
-			g = groups.Group[i]
-			size = len(groups.Members[g])
-		}
-		if _, known := taken[g]; !known {
-			if taken[g] = n+size <= most; taken[g] {
-				n += size
-			}
-		}
-		if taken[g] {
-			some = append(some, i)
-		}
-	}
-	return some
-}
-
 // kernelScale returns the standard deviation of each feature of rows less the centres of their pools, 1 for a constant one.
 func (p *Problem) kernelScale(rows []poolRow, centres [][]float32) []float32 {
-	d := p.Set.Pools[0].Cols
+	d, from := p.Set.Pools[0].Cols, shifted{p.Set, centres}
 	sum, squares, x := make([]float64, d), make([]float64, d), make([]float32, d)
 	for _, r := range rows {
-		readRow(p.Set.Pools[r.pool], r.row, x)
+		from.readRow(r.pool, r.row, x)
 		for j, v := range x {
-			less := float64(v) - float64(centres[r.pool][j])
-			sum[j], squares[j] = sum[j]+less, squares[j]+less*less
+			v := float64(v)
+			sum[j], squares[j] = sum[j]+v, squares[j]+v*v
 		}
 	}
 	scale, n := make([]float32, d), float64(len(rows))
@@ -265,34 +222,21 @@ func (p *Problem) kernelScale(rows []poolRow, centres [][]float32) []float32 {
 	return scale
 }
 
-// kernelPartOf returns a part without weights at rows less the centres of their pools or one of all rows.
-func (p *Problem) kernelPartOf(rows []poolRow, means [][]float32, own bool, each []float32) kernelPart {
+// kernelPartOf returns a part without weights at rows less the centres of their pools, or without these less the mean of all rows, divided
+// by a scale, nil for 1.
+func (p *Problem) kernelPartOf(rows []poolRow, centres [][]float32, scale []float32) kernelPart {
 	d, outputs := p.Set.Pools[0].Cols, len(p.Target.Tasks)
-	part := kernelPart{rows: make([]float32, len(rows)*d), centre: make([]float32, d), width: make([]float32, outputs),
-		weight: make([]float32, outputs*len(rows))}
-	sum := make([]float64, d)
-	for i, r := range rows {
-		x := part.rows[i*d:][:d]
-		readRow(p.Set.Pools[r.pool], r.row, x)
-		for j, v := range x {
-			sum[j] += float64(v)
+	part := kernelPart{centre: make([]float32, d), width: make([]float32, outputs), weight: make([]float32, outputs*len(rows))}
+	from, mean := *p, make([]float64, d)
+	if from.centres = centres; centres != nil {
+		part.centre = centres[p.Target.Pool]
+	} else {
+		for j, v := range from.meanRow(rows) {
+			part.centre[j] = float32(v)
 		}
+		mean = widened(part.centre)
 	}
-	for j, v := range sum {
-		part.centre[j] = float32(v / float64(len(rows)))
-	}
-	centres := func(int) []float32 { return part.centre }
-	if own {
-		centres, part.centre = func(pool int) []float32 { return means[pool] }, means[p.Target.Pool]
-	}
-	for i, r := range rows {
-		x := part.rows[i*d:][:d]
-		for j, c := range centres(r.pool) {
-			if x[j] -= c; each != nil {
-				x[j] /= each[j]
-			}
-		}
-	}
+	part.rows = lessCentre[float32](&from, nil, rows, mean, scale)
 	return part
 }
 

@@ -14,7 +14,6 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 	"github.com/amtrl/amtrl/pipeline/internal/boost"
 	"github.com/amtrl/amtrl/pipeline/internal/linalg"
-	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
 // kernelConfig is defaultConfig for active and a kernel alone.
@@ -200,25 +199,27 @@ func TestKernelWeightsOfFolds(t *testing.T) {
 		in := l.problem.LookUp(must.Get(l.problem.Propose(State{}))(t))
 		rows, group := l.problem.kernelRows(in), l.problem.columnGroups()[0]
 		k := l.problem.kernelColumn(in, rows, group)
-		part := l.problem.kernelPartOf(rows.at, nil, false, nil)
+		part := l.problem.kernelPartOf(rows.at, nil, nil)
 		fold := make([]int, len(in.Target.Rows))
 		for i := range fold {
 			fold[i] = i % treeFolds
 		}
 		must.Do(t, k.choose(t.Context(), []*mat.SymDense{must.Get(l.squaredDistances(part.rows, len(rows.at)))(t)}, fold))
-		was, all := k.likely(fold, 2), k.likely(fold, -1)
-		sum := 0.0
+		was, all, sum := k.ofFold[2], k.weights, 0.0
 		for _, w := range was {
 			sum += w
 		}
 		must.Hold(t, math.Abs(sum-1) < 1e-9, "the weights add up to %g", sum)
-		for i := 2; i < len(fold); i += treeFolds {
+		for a, i := range k.samples {
 			for j := range group {
-				k.labels[i*len(group)+j] = float64(b2i(j == rng.IntN(len(group)))) + float64(5*b2i(!classes))
+				if i%treeFolds == 2 {
+					k.labels[a*len(group)+j] = float64(b2i(j == rng.IntN(len(group)))) + float64(5*b2i(!classes))
+				}
 			}
 		}
-		must.EqualSlices(t, k.likely(fold, 2), was, "weights for a fold whose labels are others")
-		must.Hold(t, !slices.Equal(k.likely(fold, -1), all), "weights for all folds depend on no label")
+		k.weigh(fold)
+		must.EqualSlices(t, k.ofFold[2], was, "weights for a fold whose labels are others")
+		must.Hold(t, !slices.Equal(k.weights, all), "weights for all folds depend on no label")
 	}
 }
 
@@ -262,28 +263,6 @@ func TestKernelOfTargetAsSource(t *testing.T) {
 	must.Hold(t, slices.ContainsFunc(k.at[:k.first], func(r poolRow) bool { return r.pool == 0 }), "no row of the target as a source")
 }
 
-// Whole groups are taken, in order, up to the number asked for.
-func TestWholeGroups(t *testing.T) {
-	rng := testrand.New(t)
-	for range 100 {
-		numbers := make([]int32, 1+rng.IntN(40))
-		for i := range numbers {
-			numbers[i] = int32(rng.IntN(12)) - 2
-		}
-		groups, most := regress.GroupsOf(numbers), 1+rng.IntN(40)
-		some := wholeGroups(groups, most)
-		must.Hold(t, len(some) <= most && slices.IsSorted(some), "%v of at most %d", some, most)
-		must.Hold(t, most < len(numbers) || len(some) == len(numbers), "%d of %d", len(some), len(numbers))
-		for samples := range groups.Several() {
-			in := 0
-			for _, i := range samples {
-				in += b2i(slices.Contains(some, i))
-			}
-			must.Hold(t, in == 0 || in == len(samples), "%d of a group of %d", in, len(samples))
-		}
-	}
-}
-
 // Squared distances are those of the definition.
 func TestSquaredDistances(t *testing.T) {
 	rng := testrand.New(t)
@@ -306,31 +285,9 @@ func TestSquaredDistances(t *testing.T) {
 // A state after a kernel goes on, and one whose kernel is gone, is of another method or is damaged is refused.
 func TestKernelInStates(t *testing.T) {
 	cfg := kernelConfig(t)
-	cfg.Methods, cfg.Scaling = []string{Active, Kernel, Constant}, ScalingFeature
-	l := must.Get(newLearner(openDevice(t, 1, shops(testrand.New(t), 4, 120, 4, 2, true)), cfg, 0))(t)
-	defer l.Close()
-	var states []State
-	end := must.Get(l.Solve(context.Background(), State{}, quiet, func(st State) error {
-		states = append(states, st)
-		return nil
-	}))(t)
-	at := states[len(states)-2]
-	must.Hold(t, at.Epochs[len(at.Epochs)-1].Method == Kernel && len(at.Beside) > 0 && end.Beside == nil, "%d and %d tensors of a kernel",
-		len(at.Beside), len(end.Beside))
-	again := must.Get(l.Solve(context.Background(), at, quiet, unsaved))(t)
-	must.Hold(t, slices.Equal(again.Head, end.Head), "another head after a kernel")
-	must.Do(t, l.Check(at))
-	change := func(name string, f func(v []float32) []float32) State {
-		st, known := at, false
-		st.Beside = slices.Clone(at.Beside)
-		for i, tensor := range st.Beside {
-			if tensor.Name == name {
-				st.Beside[i].Data, known = f(slices.Clone(tensor.Data)), true
-			}
-		}
-		must.Hold(t, known, "no tensor %s", name)
-		return st
-	}
+	cfg.Scaling = ScalingFeature
+	l, at, end := statesBeside(t, shops(testrand.New(t), 4, 120, 4, 2, true), cfg, Kernel)
+	change := func(name string, f func(v []float32) []float32) State { return changed(t, at, name, f) }
 	set := func(to float32) func([]float32) []float32 {
 		return func(v []float32) []float32 { v[0] = to; return v }
 	}

@@ -81,17 +81,12 @@ type treeRows struct {
 // are in the units of the data. Five times a part of the samples is left out: the others choose the sources and the number
 // of trees, by the loss of their own predictions.
 func (l *Learner) fitTrees(ctx context.Context, in Round) (*fittedBeside, error) {
-	p, n := l.problem, len(in.Target.Rows)
+	p := l.problem
 	outputs, d := len(p.Target.Tasks), ownColumns(p.Set)
 	forest := &boost.Forest{Group: p.targetColumns(), Classes: p.Classifies(), Start: make([]float32, outputs),
 		Gain: make([]float64, outputs*d)}
-	found := &fittedBeside{forest: forest, left: make([][]float32, outputs), fold: p.foldOf(in.Target)}
-	for i := range found.fold {
-		found.fold[i] %= treeFolds
-	}
-	for c := range found.left {
-		found.left[c] = slices.Repeat([]float32{float32(math.NaN())}, n)
-	}
+	found := p.newBeside(in.Target)
+	found.forest = forest
 	for _, group := range p.columnGroups() {
 		of, err := p.treeRows(in, group).fit(ctx, l.data.threads, found.fold, found.left)
 		if err != nil {
@@ -140,20 +135,11 @@ func (p *Problem) treeRows(in Round, group []int) *treeRows {
 		t.sources[at[r.pool]] = append(t.sources[at[r.pool]], int32(i))
 	}
 	for i, r := range in.Target.Rows {
-		var labels []float64
-		known := false
-		for _, v := range elementsAt(in.Target.Y[i*outputs:(i+1)*outputs], group) {
-			labels, known = append(labels, float64(v)), known || v == v
-		}
-		if !known {
+		labels := completed(elementsAt(in.Target.Y[i*outputs:(i+1)*outputs], group))
+		if !slices.ContainsFunc(labels, func(v float64) bool { return v == v }) {
 			continue
 		}
 		is := slices.Contains(labels, 1)
-		for j, v := range labels {
-			if v != v && is && c > 1 { // a row of one class is of no other
-				labels[j] = 0
-			}
-		}
 		rows, t.samples = append(rows, poolRow{p.Target.Pool, int(r)}), append(t.samples, i)
 		y, t.fitted = append(y, labels...), append(t.fitted, is || !slices.ContainsFunc(labels, math.IsNaN) && (c == 1 || !p.Classifies()))
 	}

@@ -201,32 +201,8 @@ func TestTreesMethods(t *testing.T) {
 
 // A state after trees goes on, and one whose trees are gone, are of another method or are damaged is refused.
 func TestTreesInStates(t *testing.T) {
-	cfg := treesConfig(t)
-	cfg.Methods = []string{Active, Trees, Constant}
-	dev := openDevice(t, 1, asTable(shops(testrand.New(t), 4, 120, 4, 2, true)))
-	l := must.Get(newLearner(dev, cfg, 0))(t)
-	defer l.Close()
-	var states []State
-	end := must.Get(l.Solve(context.Background(), State{}, quiet, func(st State) error {
-		states = append(states, st)
-		return nil
-	}))(t)
-	at := states[len(states)-2]
-	must.Hold(t, at.Epochs[len(at.Epochs)-1].Method == Trees && len(at.Beside) > 0 && end.Beside == nil, "%d and %d tensors of trees",
-		len(at.Beside), len(end.Beside))
-	again := must.Get(l.Solve(context.Background(), at, quiet, unsaved))(t)
-	must.Hold(t, slices.Equal(again.Head, end.Head), "another head after trees")
-	must.Do(t, l.Check(at))
-	change := func(name string, f func(v []float32) []float32) State {
-		st := at
-		st.Beside = slices.Clone(at.Beside)
-		for i, tensor := range st.Beside {
-			if tensor.Name == name {
-				st.Beside[i].Data = f(slices.Clone(tensor.Data))
-			}
-		}
-		return st
-	}
+	l, at, end := statesBeside(t, asTable(shops(testrand.New(t), 4, 120, 4, 2, true)), treesConfig(t), Trees)
+	change := func(name string, f func(v []float32) []float32) State { return changed(t, at, name, f) }
 	set := func(i int, to float32) func([]float32) []float32 {
 		return func(v []float32) []float32 { v[i] = to; return v }
 	}

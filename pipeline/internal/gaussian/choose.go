@@ -52,8 +52,8 @@ func (r *Rows) Choose() (best Settings, err error) {
 // some returns about that many of the rows, at even distances.
 func (r *Rows) some(most int) *Rows {
 	n, c := r.Y.Dims()
-	if n <= most {
-		return r
+	if n <= most { // as here, none is left out
+		return &Rows{Squares: r.Squares, Source: r.Source, Target: n, Y: r.Y}
 	}
 	out := &Rows{Squares: mat.NewSymDense(most, nil), Y: mat.NewDense(most, c, nil), Target: most}
 	at := func(i int) int { return i * n / most }

@@ -3,6 +3,7 @@ package regress
 import (
 	"iter"
 	"math/rand/v2"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 )
@@ -62,6 +63,17 @@ func (t Groups) each() iter.Seq[[]int] {
 			}
 		}
 	}
+}
+
+// First returns the samples of the first groups that have at most that many together, ascending. A group that is too large is passed over.
+func (t Groups) First(most int) (some []int) {
+	for samples := range t.each() {
+		if len(some)+len(samples) <= most {
+			some = append(some, samples...)
+		}
+	}
+	slices.Sort(some)
+	return some
 }
 
 // Several yields the samples of each group that has more than one.

@@ -171,3 +171,27 @@ func TestSmootherOfGroups(t *testing.T) {
 		closeVectors(t, "leave-one-out", s.Left.RawMatrix().Data, fit.Residual.RawMatrix().Data, 1e-6, 0)
 	}
 }
+
+// The first whole groups are taken, up to the number of samples asked for.
+func TestFirstGroups(t *testing.T) {
+	rng := testrand.New(t)
+	for range 100 {
+		numbers := make([]int32, 1+rng.IntN(40))
+		for i := range numbers {
+			numbers[i] = int32(rng.IntN(12)) - 2
+		}
+		groups, most := GroupsOf(numbers), 1+rng.IntN(40)
+		some := groups.First(most)
+		must.Hold(t, len(some) <= most && slices.IsSorted(some), "%v of at most %d", some, most)
+		must.Hold(t, most < len(numbers) || len(some) == len(numbers), "%d of %d", len(some), len(numbers))
+		for samples := range groups.Several() {
+			in := 0
+			for _, i := range samples {
+				if slices.Contains(some, i) {
+					in++
+				}
+			}
+			must.Hold(t, in == 0 || in == len(samples), "%d of a group of %d", in, len(samples))
+		}
+	}
+}
