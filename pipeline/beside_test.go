@@ -184,8 +184,8 @@ func TestTreesJoinByWhatHelps(t *testing.T) {
 	}
 }
 
-// statesBeside carries out active, a method that fits beside the head, and constant, and checks the state after that method: it is accepted,
-// and the last round continues from it. It returns the learner, this state and the last.
+// statesBeside carries out active, a method that fits beside the head, and constant, and checks that the state after that method is
+// accepted and that the last round continues from it. It returns the learner, this state and the last.
 func statesBeside(t *testing.T, set *dataset.Set, cfg Config, method string) (l *Learner, at, end State) {
 	cfg.Methods = []string{Active, method, Constant}
 	l = must.Get(newLearner(openDevice(t, 1, set), cfg, 0))(t)
