@@ -121,10 +121,10 @@ func TestNoiseIsNotRelevant(t *testing.T) {
 	inf := math.Inf(1)
 	cfg := defaultConfig(t)
 	cfg.Schedule = Schedule{Kind: ScheduleBudget, Epochs: 1, Floor: 5, Budget: 2000}
-	const repeats = 20
+	repeats := float64(must.Long(20, 6))
 	rng := testrand.New(t)
 	alike, loud, noise, correlated := 0.0, 0.0, 0.0, 0.0
-	for range repeats {
+	for range int(repeats) {
 		l, _, e := transferRound(t, noisy(rng, 200, 0.5, 0.5, 0.5, 2, inf, inf, inf, inf, inf, inf), cfg)
 		alike += (e.Nu[0] + e.Nu[1]) / 2 / repeats
 		loud += e.Nu[2] / repeats
