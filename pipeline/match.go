@@ -55,7 +55,7 @@ func (l *Learner) match(s backend.Samples, in []Labelled, sum *matchSum) error {
 	if !linear {
 		return l.matchOf(s, in, sum)
 	}
-	pass, err := newMatchPass(model, s)
+	pass, err := newMatchPass(model, s, l.counts)
 	if err != nil {
 		return err
 	}
@@ -134,8 +134,9 @@ func correlation(f, y, times []float64) (r float64, n int) {
 	return r, len(x)
 }
 
-// matchPass holds the buffers of a pass over the samples of the sources, and the sums over the labels of each output that a pass with the
-// predictor 0 gave.
+// matchPass holds the buffers of a pass over the samples of the sources, and the sums over the labels of each output, less its shift, that
+// a pass with the predictor 0 gave. The shift is 0, or about the mean of labels far from 0, whose squares have too few digits for what they
+// differ by.
 type matchPass struct {
 	*linear
 	s                   backend.Samples
@@ -144,42 +145,71 @@ type matchPass struct {
 	direction           backend.Vector
 	offset, product     backend.Vector
 	total, loss         backend.Vector
+	shift               []float32
 	sumY, sumYY         []float64
 	totalHost, lossHost []float64
 }
 
-func newMatchPass(model *linearClass, s backend.Samples) (*matchPass, error) {
+// farLabels is the ratio of the mean of labels to their standard deviation above which a pass takes them less a shift.
+const farLabels = 30
+
+// newMatchPass returns a pass over the samples s, of which counts have labels of each output.
+func newMatchPass(model *linearClass, s backend.Samples, counts []int) (*matchPass, error) {
 	l, tmp := model.linear, backend.NewScope(model.b)
 	p := &matchPass{
 		linear: l, s: s, tmp: tmp,
 		rows: tmp.Matrix(backend.Float32, l.t, l.d), zero: tmp.Matrix(backend.Float32, l.t, l.d), q: tmp.Matrix(backend.Float32, l.t, l.d),
 		direction: tmp.Vector(backend.Float32, l.d), offset: tmp.Vector(backend.Float32, l.t), product: tmp.Vector(backend.Float32, l.t),
 		total: tmp.Vector(backend.Float64, l.t), loss: tmp.Vector(backend.Float64, l.t),
-		sumY: make([]float64, l.t), sumYY: make([]float64, l.t), totalHost: make([]float64, l.t), lossHost: make([]float64, l.t),
+		shift: make([]float32, l.t), sumY: make([]float64, l.t), sumYY: make([]float64, l.t),
+		totalHost: make([]float64, l.t), lossHost: make([]float64, l.t),
 	}
 	err := tmp.Err()
 	if err == nil {
-		err = cmp.Or(
-			l.b.Fill(backend.Vec(p.rows.Buf), 0),
-			l.b.Fill(p.offset, 0),
-			l.b.TaskGradient(s, p.rows, p.offset, p.zero, p.total, p.loss),
-			backend.Get(l.b, p.sumY, p.total.Buf, 0),
-			backend.Get(l.b, p.sumYY, p.loss.Buf, 0))
+		err = cmp.Or(l.b.Fill(backend.Vec(p.rows.Buf), 0), p.sumLabels())
+	}
+	if err == nil && p.shiftFar(counts) {
+		err = p.sumLabels()
 	}
 	if err != nil {
 		tmp.Close()
 		return nil, err
 	}
+	return p, nil
+}
+
+// sumLabels sets the sums over the labels less their shift.
+func (p *matchPass) sumLabels() error {
+	err := cmp.Or(
+		backend.Put(p.b, p.offset.Buf, p.offset.Off, p.shift),
+		p.b.TaskGradient(p.s, p.rows, p.offset, p.zero, p.total, p.loss),
+		backend.Get(p.b, p.sumY, p.total.Buf, 0),
+		backend.Get(p.b, p.sumYY, p.loss.Buf, 0))
 	for t, v := range p.sumY {
 		p.sumY[t] = -v
 	}
-	return p, nil
+	return err
+}
+
+// shiftFar sets the shift of outputs whose labels are far from 0, and reports whether there are any.
+func (p *matchPass) shiftFar(counts []int) bool {
+	far := false
+	for t, n := range counts {
+		mean := p.sumY[t] / float64(max(1, n))
+		if variance := p.sumYY[t]/float64(max(1, n)) - mean*mean; mean*mean > farLabels*farLabels*variance {
+			p.shift[t], far = float32(mean), true
+		}
+	}
+	return far
 }
 
 // correlations returns the squared correlation of x'v + c with the labels of each output. counts holds the numbers of labels; the result is
 // 0 for fewer than three.
 func (p *matchPass) correlations(v []float32, c float64, counts []int) ([]float64, error) {
-	b, yv := p.b, make([]float32, p.t)
+	b, yv, offset := p.b, make([]float32, p.t), make([]float32, p.t)
+	for t, shift := range p.shift {
+		offset[t] = float32(c + float64(shift))
+	}
 	if err := backend.Put(b, p.direction.Buf, p.direction.Off, v); err != nil {
 		return nil, err
 	}
@@ -190,7 +220,7 @@ func (p *matchPass) correlations(v []float32, c float64, counts []int) ([]float6
 	}
 	if err := cmp.Or(
 		b.Gemv(false, -1, p.zero, p.direction, 0, p.product),
-		b.Fill(p.offset, c),
+		backend.Put(b, p.offset.Buf, p.offset.Off, offset),
 		b.TaskGradient(p.s, p.rows, p.offset, p.q, p.total, p.loss),
 		backend.Get(b, yv, p.product.Buf, p.product.Off),
 		backend.Get(b, p.totalHost, p.total.Buf, 0),
@@ -201,11 +231,18 @@ func (p *matchPass) correlations(v []float32, c float64, counts []int) ([]float6
 	for t := range out {
 		// total is sum (f - y), loss sum (f - y)^2.
 		n, y, yy := float64(counts[t]), p.sumY[t], p.sumYY[t]
-		f, fy := p.totalHost[t]+y, float64(yv[t])+c*y
+		at := c
+		if shift := float64(p.shift[t]); shift != 0 {
+			at = float64(offset[t]) - shift
+		}
+		f, fy := p.totalHost[t]+y, float64(yv[t])+at*y
 		ff := p.lossHost[t] + 2*fy - yy
 		covariance, ofF, ofY := fy-f*y/n, ff-f*f/n, yy-y*y/n
 		if n > 2 && ofF > 0 && ofY > 0 {
 			out[t] = covariance * covariance / (ofF * ofY)
+		}
+		if !(out[t] <= 1+1e-9) { // rounding alone can have any correlation
+			out[t] = 0
 		}
 	}
 	return out, nil

@@ -3,11 +3,13 @@ package pipeline
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
 	"github.com/amtrl/amtrl/pipeline/internal/linalg"
@@ -104,10 +106,24 @@ func TestCorrelationOfConstants(t *testing.T) {
 	}
 }
 
-// Sources of three rows or more have a match, by predictions of their rows as by sums, and sources of fewer have none.
+// Sources of three rows or more have a match, by predictions of their rows as by sums, and sources of fewer have none. Labels far from 0
+// change nothing.
 func TestMatchOfFewRows(t *testing.T) {
 	rng := testrand.New(t)
-	set := shops(rng, 8, 60, 4, 1, false)
+	for _, far := range []float32{0, 300, -3000} {
+		set := shops(rng, 8, 60, 4, 1, false)
+		for i := range set.Tasks {
+			for j := range set.Tasks[i].Labels {
+				set.Tasks[i].Labels[j] += far
+			}
+		}
+		matchesRows(t, rng, set, far)
+	}
+}
+
+// matchesRows compares the match of sources with one to eight samples, and labels about far, with that of their rows.
+func matchesRows(t *testing.T, rng *rand.Rand, set *dataset.Set, far float32) {
+	t.Helper()
 	l := must.Get(newLearner(openDevice(t, 1, set), defaultConfig(t), 0))(t)
 	defer l.Close()
 	p := l.problem
@@ -119,9 +135,9 @@ func TestMatchOfFewRows(t *testing.T) {
 	must.Get(l.Learn(t.Context(), State{}, round))(t)
 	s := must.Get(l.data.samples(l.queue, nil, p.Sources, round.Sources))(t)
 	defer s.Free()
-	pass := must.Get(newMatchPass(l.model.(*linearClass), s.on))(t)
+	pass := must.Get(newMatchPass(l.model.(*linearClass), s.on, l.counts))(t)
 	defer pass.tmp.Close()
-	v, c := narrow(normals(rng, 4)), rng.NormFloat64()
+	v, c := narrow(normals(rng, 4)), rng.NormFloat64()+float64(far)
 	got := must.Get(pass.correlations(v, c, l.counts))(t)
 	sum := matchSum{of: make([]float64, len(p.Sources)), chances: make([]*matchChance, 1)}
 	must.Do(t, l.matchOf(s.on, round.Sources, &sum))
