@@ -215,9 +215,7 @@ func (p *Problem) kernelScale(rows []poolRow, centres [][]float32) []float32 {
 	scale, n := make([]float32, d), float64(len(rows))
 	for j := range scale {
 		mean := sum[j] / n
-		if scale[j] = float32(math.Sqrt(math.Max(0, squares[j]/n-mean*mean))); !(scale[j] > 0) {
-			scale[j] = 1
-		}
+		scale[j] = from.scaleOf(j, math.Sqrt(math.Max(0, squares[j]/n-mean*mean)), mean)
 	}
 	return scale
 }

@@ -118,6 +118,18 @@ func TestConstantFeatures(t *testing.T) {
 			t.Errorf("feature %d: centre %g and scale %g, expected %g and %g", j, u.centre[j], s, sum[j]/n, want)
 		}
 	}
+	centres := make([][]float32, len(set.Pools)) // rows less these still differ by rounding alone
+	for i := range centres {
+		centres[i] = []float32{0, 1000, 0, 0, 0}
+	}
+	must.Equal(t, newUnits(shifted{set, centres}, sources, []int{0, 0, 0}, in, ScalingFeature).each[1], 1, "the scale of a constant")
+	var at []poolRow
+	for m, s := range sources {
+		for _, r := range in[m].Rows {
+			at = append(at, poolRow{s.Pool, int(r)})
+		}
+	}
+	must.Equal(t, (&Problem{Set: set}).kernelScale(at, centres)[1], 1, "the scale of a constant, of a kernel")
 	cfg := defaultConfig(t)
 	cfg.Scaling = ScalingFeature
 	_, st := runUnit(t, openDevice(t, 1, set), cfg, 2)

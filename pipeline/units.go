@@ -128,8 +128,8 @@ func fillMeans(means []float32, counts, columns []int) {
 	}
 }
 
-// A feature counts as constant, with s_j = 1, up to a spread of constantFeature times its mean, which in float32 is
-// hardly more than rounding, or of leastSpread.
+// A feature counts as constant, with s_j = 1, up to a spread of constantFeature times its mean, or that of a pool, which in float32
+// is hardly more than rounding, or of leastSpread.
 const (
 	constantFeature = 1e-6
 	leastSpread     = 1e-30
@@ -147,12 +147,21 @@ func featureScales(set shifted, sources []Source, in []Labelled, centre []float3
 	}
 	scales := make([]float32, len(centre))
 	for j, v := range squares {
-		scales[j] = 1
-		if s := math.Sqrt(v / float64(max(1, n))); s > max(leastSpread, constantFeature*math.Abs(float64(centre[j]))) {
-			scales[j] = float32(s)
-		}
+		scales[j] = set.scaleOf(j, math.Sqrt(v/float64(max(1, n))), float64(centre[j]))
 	}
 	return scales
+}
+
+// scaleOf returns the spread of feature j about a mean as its scale, 1 for a constant feature.
+func (s shifted) scaleOf(j int, spread, mean float64) float32 {
+	size := math.Abs(mean)
+	for _, c := range s.centres {
+		size = math.Max(size, math.Abs(float64(c[j])))
+	}
+	if !(spread > max(leastSpread, constantFeature*size)) {
+		return 1
+	}
+	return float32(spread)
 }
 
 // featureScale returns the root mean square of the features of labelled rows, less centre where it is not nil.
