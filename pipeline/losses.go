@@ -26,7 +26,8 @@ type Losses struct {
 	Each    []int `json:"rows_each,omitempty"`
 	Squares int   `json:"rows_squared,omitempty"`
 
-	dealt []int // place of each row, whose sum is that mod len(Sums); nil where each row has its own
+	dealt []int  // place of each row, whose sum is that mod len(Sums); nil where each row has its own
+	lost  []bool // whether each row has a loss
 }
 
 const maxGroups = 200
@@ -36,7 +37,7 @@ func newLosses(rows int, of regress.Groups) *Losses {
 	if of.Group != nil {
 		count = of.Count()
 	}
-	l := &Losses{Sums: make([]float64, min(count, maxGroups))}
+	l := &Losses{Sums: make([]float64, min(count, maxGroups)), lost: make([]bool, rows)}
 	if count > maxGroups { // dealt, since in the order of a file every 200th row may be of one class
 		l.dealt = stream(0, "losses").Perm(count)
 	}
@@ -63,10 +64,17 @@ func newLosses(rows int, of regress.Groups) *Losses {
 }
 
 func (l *Losses) add(row int, loss float64) {
-	if l.Rows++; l.dealt != nil {
-		row = l.dealt[row] % len(l.Sums)
+	l.Rows++
+	l.lost[row] = true
+	l.Sums[l.sumOf(row)] += loss
+}
+
+// sumOf returns the place of the sum that the losses of a row are in.
+func (l *Losses) sumOf(row int) int {
+	if l.dealt != nil {
+		return l.dealt[row] % len(l.Sums)
 	}
-	l.Sums[row] += loss
+	return row
 }
 
 // residuals returns the residual of each sum: the sum less the mean over all rows times the number of rows in it.
@@ -86,8 +94,29 @@ func (l *Losses) residuals(sums []float64) []float64 {
 	return out
 }
 
-// of records the number of rows that the losses are of, where that is less than the number of losses, and returns l.
-func (l *Losses) of(rows int) *Losses {
+// done records the number of rows that have losses, where that is less than the number of losses, leaves out the others, and returns l.
+func (l *Losses) done() *Losses {
+	each, rows := make([]int, len(l.Sums)), 0
+	for row, has := range l.lost {
+		if has {
+			each[l.sumOf(row)]++
+			rows++
+		}
+	}
+	if rows < len(l.lost) {
+		some := l.Sums[:0]
+		for g, v := range l.Sums {
+			if each[g] > 0 {
+				some = append(some, v)
+			}
+		}
+		if l.Groups > 0 && l.Squares == 0 {
+			l.Groups = len(some)
+		}
+		if l.Sums = some; l.dealt != nil {
+			l.Each = slices.DeleteFunc(each, func(n int) bool { return n == 0 })
+		}
+	}
 	if rows < l.Rows {
 		l.Units = rows
 	}

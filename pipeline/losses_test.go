@@ -30,3 +30,43 @@ func TestIndependentRowsWithoutErrors(t *testing.T) {
 			l.Independent(false), of.Effective()*student*student)
 	}
 }
+
+// Rows without a loss, wherever they are, are as if they were not there.
+func TestRowsWithoutLosses(t *testing.T) {
+	rng := testrand.New(t)
+	for _, grouped := range []bool{false, true} {
+		rows := 20 + rng.IntN(150)
+		numbers, has := make([]int32, rows), make([]bool, rows)
+		for i := range numbers {
+			numbers[i], has[i] = int32(rng.IntN(12)), i < 5 || rng.IntN(4) > 0
+		}
+		of := func(keep func(row int) bool) *Losses {
+			var some []int32
+			for i, g := range numbers {
+				if keep(i) {
+					some = append(some, g)
+				}
+			}
+			if !grouped {
+				return newLosses(len(some), regress.Groups{})
+			}
+			return newLosses(len(some), regress.GroupsOf(some))
+		}
+		all, some, at := of(func(int) bool { return true }), of(func(i int) bool { return has[i] }), 0
+		for i := range numbers {
+			if !has[i] {
+				continue
+			}
+			for range 1 + rng.IntN(2) { // labels of one column or two
+				loss := rng.ExpFloat64()
+				all.add(i, loss)
+				some.add(at, loss)
+			}
+			at++
+		}
+		got, want := all.done(), some.done()
+		must.Equal(t, len(got.Sums), len(want.Sums), "sums")
+		must.Equal(t, *got.MeanInterval(true), *want.MeanInterval(true), "interval, groups %v", grouped)
+		must.Equal(t, got.Independent(true), want.Independent(true), "independent rows, groups %v", grouped)
+	}
+}

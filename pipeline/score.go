@@ -274,7 +274,7 @@ func scorePredictions(metric string, logOdds bool, groups [][]int, pred [][]floa
 				}
 			}
 		}
-		return Score{Metric: metric, Value: sum / float64(losses.Rows)}, losses.of(len(y) / outputs)
+		return Score{Metric: metric, Value: sum / float64(losses.Rows)}, losses.done()
 	}
 	for _, group := range groups {
 		heads := make([][]float32, len(group))
@@ -295,7 +295,7 @@ func scorePredictions(metric string, logOdds bool, groups [][]int, pred [][]floa
 			}
 		}
 	}
-	return Score{Metric: metric, Value: sum / float64(losses.Rows)}, losses.of(len(y) / outputs)
+	return Score{Metric: metric, Value: sum / float64(losses.Rows)}, losses.done()
 }
 
 // ownPart returns z'delta for all samples, 0 for a head without delta.
