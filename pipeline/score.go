@@ -256,6 +256,15 @@ func classGroups(set *dataset.Set, s Source) [][]int {
 	return groups
 }
 
+// byColumn returns the tasks of a source with the classes of each column side by side, as files of results and models have them.
+func byColumn(set *dataset.Set, s Source) []int {
+	var tasks []int
+	for _, c := range slices.Concat(classGroups(set, s)...) {
+		tasks = append(tasks, s.Tasks[c])
+	}
+	return tasks
+}
+
 // scorePredictions compares the predictions of each output with the labels, which are row after row, NaN where missing,
 // and returns the score with the losses of the rows. The class predicted for a group of outputs is [PredictedClass].
 func scorePredictions(metric string, logOdds bool, groups [][]int, pred [][]float32, y []float32, of regress.Groups) (Score, *Losses) {

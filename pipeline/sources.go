@@ -252,7 +252,8 @@ func checkRows(set *dataset.Set) error {
 	return nil
 }
 
-// checkSources returns an error if two pools have the same name, since nobody could tell them apart.
+// checkSources returns an error if two pools have the same name, since nobody could tell them apart, or if a pool has two outputs that
+// do not say of which column they are.
 func checkSources(set *dataset.Set, all []Source) error {
 	seen := map[string]bool{}
 	for _, s := range all {
@@ -260,6 +261,17 @@ func checkSources(set *dataset.Set, all []Source) error {
 			return fmt.Errorf("%s has two pools %q: expected names of their own for sources %s", set.Title(), s.Name, SourcesPools)
 		}
 		seen[s.Name] = true
+		unnamed := -1
+		for _, t := range s.Tasks {
+			if set.Tasks[t].Output != (dataset.Output{}) {
+				continue
+			}
+			if unnamed >= 0 {
+				return fmt.Errorf("%s: pool %q has the tasks %q and %q, whose outputs have no names: expected one for each, since "+
+					"sources %s compare outputs by name", set.Title(), s.Name, set.Tasks[unnamed].Name, set.Tasks[t].Name, SourcesPools)
+			}
+			unnamed = t
+		}
 	}
 	return nil
 }
