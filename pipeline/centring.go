@@ -14,7 +14,7 @@ import (
 const (
 	// CentringGlobal is one mu for all rows, the mean of the samples of a method's first round.
 	CentringGlobal = "global"
-	// CentringSource is a mu for each pool, the mean of its rows, labelled or not, except those that the data hold out, so
+	// CentringSource is a mu for each pool, the mean of its rows, labelled or not, except those of the target that are held out, so
 	// that no result depends on where the rows of a source lie: what is shared between sources is how labels change with
 	// features within them.
 	CentringSource = "source"

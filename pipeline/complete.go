@@ -27,8 +27,9 @@ const defaultWidth = 50
 //	Schedule.Epochs   where it is 0, DefaultEpochs
 //	Methods           where they are those of preset default and sources are pools, these and
 //	                  the baseline Pooled, Trees for tables whose columns, times the columns
-//	                  of numbers and classes to predict, are at most 8,192, and Kernel for
-//	                  other features of the linear class with intercepts
+//	                  of numbers and classes to predict, 32 at most, are at most 8,192, and
+//	                  Kernel for other features of the linear class with intercepts and at
+//	                  most 32 columns of labels
 //	Schedule.Theory   where it is nil, delta 0.1, r 1 and sigma_min 1
 //	Head.Loss         empty for labels that are numbers
 //	Costs             for each source without one, the cost that the data state

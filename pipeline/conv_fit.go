@@ -194,7 +194,7 @@ func (t *trainer) setRates(rate float64, s int) {
 	}
 }
 
-// meanLoss reads the sum of the squared residuals of n samples and divides it by their number of labels.
+// meanLoss reads the sum of the squared residuals of n samples and divides it by the number of labels that so many samples have on average.
 func (t *trainer) meanLoss(n int) (float64, error) {
 	var sum [1]float64
 	err := backend.Get(t.b, sum[:], t.loss.Buf, t.loss.Off)

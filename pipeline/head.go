@@ -12,8 +12,9 @@ import (
 // Head holds the settings of the target's head (eq. 2).
 type Head struct {
 	// Ridge is the penalty rho of 1/n ||Z w - y||^2 + rho w'S^-1 w, in units of the mean eigenvalue of L'Z'Z L/n with
-	// S = L L'. 0 is the paper's least squares, under Prior "identity" (of minimum norm where it is under-determined).
-	// RidgeAuto lets the target's samples choose it.
+	// S = L L', or under Prior "residual" of the mean diagonal element of the kernel of the samples. 0 is the paper's least
+	// squares, under Prior "identity" (of minimum norm where it is under-determined). RidgeAuto lets the target's samples
+	// choose it.
 	Ridge float64 `json:"ridge"`
 	// Prior selects S: "identity", or "sources" for W W', which shrinks towards combinations of the sources' heads:
 	// then w = W nu for the nu that minimises 1/n ||Z W nu - y||^2 + rho ||nu||^2. With "residual" the head also has a
@@ -28,7 +29,7 @@ type Head struct {
 }
 
 // RidgeAuto asks for the ridge to be chosen by leave-one-out, and under prior residual for numbers by its restricted likelihood too.
-const RidgeAuto = -1
+const RidgeAuto = regress.Chosen
 
 // The losses of the head.
 const (
@@ -49,13 +50,13 @@ type headFit struct {
 	Loss float64
 	// Ridge is the penalty used, in the units of Head.Ridge.
 	Ridge float64
-	// Rank is the numerical rank of Z S^1/2.
+	// Rank is the numerical rank of Z S^1/2, or for prior residual that of the sources' heads.
 	Rank int
 	// Kappa and LeaveOneOut are for prior residual: the weight of the target's own rows, and the mean squared
 	// leave-one-out residual.
 	Kappa, LeaveOneOut float64
-	// Own is the fraction of the variance of the predictions that is due to delta. ToMean is the factor g of the mean
-	// of the sources' heads of the same output.
+	// Own is the variance of what delta adds to the predictions, over the sum of that and the variance of what the sources'
+	// heads add. ToMean is the factor g of the mean of the sources' heads of the same output.
 	Own, ToMean float64
 	// Pooled is the fraction of the predictions of the first column that is due to regressions on the rows of all
 	// sources, and Adapted the part of Pooled due to those with the target's samples among the rows. Relevant is the

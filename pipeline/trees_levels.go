@@ -10,7 +10,7 @@ import (
 // or, where sources differ more in their mean label than rows within them, a level of each source and of the target, since
 // splits by source would all be on what no column has. Levels are those of a random-effects model (DerSimonian and Laird
 // 1986), the mean label of a source drawn towards that of all the more, the fewer rows it has and the less sources differ
-// beyond the noise of such means. For classes they are logits, with half a row more of each label. Sources without any of
+// beyond the noise of such means. For classes they are logits, of rates at least half a row from 0 and 1. Sources without any of
 // the rows, and the target, if it has none, have the mean level.
 func (t *treeRows) start(rows []int32) (start, ofTarget []float64) {
 	c, n := len(t.group), t.first+len(t.samples)

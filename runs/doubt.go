@@ -2,7 +2,6 @@ package runs
 
 import (
 	"math"
-	"slices"
 
 	"github.com/amtrl/amtrl/pipeline"
 )
@@ -16,14 +15,7 @@ const nextToNothing = 1e-4
 // more, if that is so. It returns "" otherwise, and where the samples are too few to choose a method, which the reason of
 // the recommendation says already.
 func (r *Result) doubt(last []*pipeline.Epoch, of samples) string {
-	lastOf := func(method string) *pipeline.Epoch {
-		i := slices.IndexFunc(last, func(e *pipeline.Epoch) bool { return e.Method == method })
-		if i < 0 {
-			return nil
-		}
-		return last[i]
-	}
-	best, constant := lastOf(r.Recommended), lastOf(pipeline.Constant)
+	best, constant := lastOf(last, r.Recommended), lastOf(last, pipeline.Constant)
 	if !r.ByLeaveOneOut() || best == nil || constant == nil || best == constant {
 		return ""
 	}
@@ -45,7 +37,7 @@ func (r *Result) doubt(last []*pipeline.Epoch, of samples) string {
 	case best.Losses != nil && constant.LogLoss == 0 && best.Score.Value < nextToNothing*constant.Score.Value:
 		return best.Method + "'s error is less than a ten-thousandth of constant's: some features may be the label, or known only after it"
 	case likelier || better:
-		if t := lastOf(pipeline.Target); t != nil && t != best && r.Contradicted == nil && best.Score.Value >= t.Score.Value {
+		if t := lastOf(last, pipeline.Target); t != nil && t != best && r.Contradicted == nil && best.Score.Value >= t.Score.Value {
 			return best.Method + " errs no less than target, which learns from the target's samples alone: these rows do not show that the " +
 				"sources help"
 		}

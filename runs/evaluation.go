@@ -38,7 +38,7 @@ func evaluate(p *pipeline.Problem, pred [][]float32, y []float32) []*Evaluation 
 }
 
 // compareClasses adds rows with their predicted classes and the scores of all classes, and finishes e. The column has
-// the given number of heads. As in a score, a row has a label if the label of the predicted class is known.
+// the given number of heads. As in a score, a row has a label if that of the predicted class is known, or if it is of another class.
 func (e *Evaluation) compareClasses(scores [][]float32, class []int, heads int, label func(row, k int) float64) {
 	for row, c := range class {
 		truth := -1
@@ -53,7 +53,7 @@ func (e *Evaluation) compareClasses(scores [][]float32, class []int, heads int, 
 				truth = k
 			}
 		}
-		if known := label(row, min(c, heads-1)); known == known {
+		if known := label(row, min(c, heads-1)); known == known || heads > 1 && truth >= 0 {
 			e.addClass(truth, c, float64(scores[c][row]))
 		}
 	}
