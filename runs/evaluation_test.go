@@ -260,3 +260,11 @@ func TestEvaluationPassesOverNone(t *testing.T) {
 	}
 	must.Equal(t, numbers.Rows, 0, "rows with a number")
 }
+
+// A row of a known class counts, as in a score, also where the label of the class predicted for it is missing.
+func TestEvaluationOfMissingLabels(t *testing.T) {
+	e, missing := newEvaluation(OutputColumn{Classes: []string{"a", "b"}, Heads: 2}), math.NaN()
+	labels := [][]float64{{missing, 1}, {missing, 0}, {1, missing}}
+	e.compareClasses([][]float32{{0.9, 0.9, 0.9}, {0.1, 0.1, 0.1}}, []int{0, 0, 0}, 2, func(row, k int) float64 { return labels[row][k] })
+	must.Hold(t, e.Rows == 2 && *e.Error == 0.5, "%d rows, error %g", e.Rows, *e.Error)
+}
