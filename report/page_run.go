@@ -257,8 +257,8 @@ func (r *runPage) sources() Part {
 		}
 		bars = append(bars, b)
 	}
-	about := say("The share is the part of the next budget that the relevance after the last round gives a source. It counts all rows: where " +
-		"those drawn are kept, as in a study, a source gets what it lacks of its part. ")
+	about := say("The share is the part of the next budget that the relevance after the last round gives a source. It counts " +
+		"all rows: where those drawn are kept, as in a study, a source gets what it lacks of its part. ")
 	if r.rowCosts() != nil {
 		about = append(about, plain("It is a part of the cost: of two sources with equal shares the one with dearer rows gets fewer. "))
 	}
