@@ -56,6 +56,8 @@ type Prediction struct {
 	// Unknown, if not nil, is called for each column of words in which rows have words that the data of the run do not
 	// have, with the first of these words and the number of rows. All features of the column are 0 in these rows.
 	Unknown func(column, word string, rows int64)
+	// Blank, if not nil, is called for each column of words that has none in any row.
+	Blank func(column string)
 	// Read, if not nil, is called with the number of rows and what is odd about them. There may be no rows: what is
 	// written then has the columns alone.
 	Read func(RowsRead)
@@ -72,7 +74,8 @@ type predictor struct {
 	read   rowsRead
 
 	y       []float32
-	unknown []unknownWord // by column of words
+	unknown []unknownWord
+	blank   []blankColumn // by column of words
 	named   []string      // the columns of all features in a file, where Features names those that are not words
 	wide    table.Vectors // the features with those that are computed from them
 	labels  []int         // the indices of the labels among the scalars of a batch, -1 for none
@@ -112,6 +115,7 @@ func Predict(ctx context.Context, q backend.Queue, p Prediction, progress func(d
 	}
 	r.gaps.tell(r.Filled, r.row)
 	r.tellUnknown()
+	r.tellBlank()
 	r.far.tell(r.storedModel.features, r.row, r.Far)
 	r.scaled.tell(r.Scaled)
 	if r.Strangers != nil && r.strangers.Rows > 0 {
@@ -197,6 +201,7 @@ func (r *predictor) files(ctx context.Context, progress func(done, total int64))
 		}
 		if w, is := t.(*table.WordTable); is {
 			w.Unknown(r.addUnknown)
+			w.Blank(r.addBlank)
 		}
 		if err := cmp.Or(err, t.Close()); err != nil {
 			return err

@@ -25,3 +25,26 @@ func (r *predictor) tellUnknown() {
 		}
 	}
 }
+
+// blankColumn is a column of words with the number of rows without one.
+type blankColumn struct {
+	column string
+	rows   int64
+}
+
+func (r *predictor) addBlank(column string, rows int64) {
+	i := slices.IndexFunc(r.blank, func(b blankColumn) bool { return b.column == column })
+	if i < 0 {
+		r.blank = append(r.blank, blankColumn{column, rows})
+		return
+	}
+	r.blank[i].rows += rows
+}
+
+func (r *predictor) tellBlank() {
+	for _, b := range r.blank {
+		if b.rows == r.row && r.Blank != nil {
+			r.Blank(b.column)
+		}
+	}
+}

@@ -136,7 +136,8 @@ func (o *predictOptions) run(ctx context.Context) error {
 		Dir: o.dir, Method: o.method.V, Files: files, Out: o.out.V, To: to, Also: o.also.V,
 		Features: features, ID: o.id.V, Label: o.label.V, Embed: o.embed.V,
 		Vectors: vectors, Join: o.join.V,
-		Filled: notes.addFilled, Far: notes.addFar, Scaled: notes.addScaled, Unknown: notes.addUnknown, Read: notes.addRead,
+		Filled: notes.addFilled, Far: notes.addFar, Scaled: notes.addScaled, Unknown: notes.addUnknown, Blank: notes.addBlank,
+		Read: notes.addRead,
 		Strangers: func(s runs.Strangers) {
 			o.note("note: the model is for %s %q, and %s of %s rows are of others, the first of %q", text.OneLine(s.Column, 80),
 				text.OneLine(s.Target, 80), report.Count(float64(s.Rows)), report.Count(float64(s.All)), text.OneLine(s.First, 80))

@@ -24,6 +24,10 @@ func (n *predictNotes) addFilled(column string, cells, rows int64) {
 	}
 }
 
+func (n *predictNotes) addBlank(column string) {
+	n.lacking = append(n.lacking, text.OneLine(column, 80))
+}
+
 func (n *predictNotes) addFar(c runs.FarColumn) {
 	name, low, high := text.OneLine(c.Name, 80), text.Digits(c.Low), text.Digits(c.High)
 	if c.Rows > 0 {

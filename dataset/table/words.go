@@ -52,9 +52,10 @@ type WordTable struct {
 type coded struct {
 	Words
 	place map[string]int
-	// unknown is the first word that was read and is not among Words, others the number of rows with an unknown word.
-	unknown string
-	others  int64
+	// unknown is the first word that was read and is not among Words, others the number of rows with an unknown word, and blank that of
+	// rows without a word.
+	unknown       string
+	others, blank int64
 }
 
 // WithWords adds the features of words to the columns of t, an open table of the file path. It is an error where t lacks one of the columns
@@ -98,6 +99,15 @@ func (t *WordTable) Unknown(f func(column, word string, rows int64)) {
 	for _, c := range t.coded {
 		if c.others > 0 {
 			f(c.Column, c.unknown, c.others)
+		}
+	}
+}
+
+// Blank calls f for each column of words with the number of rows that were read and have none.
+func (t *WordTable) Blank(f func(column string, rows int64)) {
+	for _, c := range t.coded {
+		if c.blank > 0 {
+			f(c.Column, c.blank)
 		}
 	}
 }
@@ -215,9 +225,11 @@ func (p *wordPlan) fill(dst *Vectors, i int, b *Batch, from int) error {
 		word, there := b.Scalars[w.at].Category(from)
 		place, known := w.place[word]
 		switch {
-		case there && known && w.features[place] >= 0:
+		case !there:
+			w.blank++
+		case known && w.features[place] >= 0:
 			dst.F32[first+w.features[place]] = 1
-		case there && !known:
+		case !known:
 			if err := b.CheckUTF8(from, w.Column, word); err != nil {
 				return err
 			}
