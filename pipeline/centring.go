@@ -27,10 +27,14 @@ const (
 // Centrings lists the values that Config.Centring can have.
 func Centrings() []string { return []string{CentringGlobal, CentringSource, CentringAuto} }
 
+// namesOutputs reports whether a set says of which columns its labels are, as a user's own data do.
+func namesOutputs(set *dataset.Set) bool {
+	return slices.ContainsFunc(set.Tasks, func(t dataset.Task) bool { return t.Output.Name != "" })
+}
+
 // canCentre reports whether the settings, which must be complete but for Centring, and the data leave CentringAuto open.
 func (c *Config) canCentre(set *dataset.Set) bool {
-	named := slices.ContainsFunc(set.Tasks, func(t dataset.Task) bool { return t.Output.Name != "" })
-	return named && c.Sources == SourcesPools && c.Representation == ClassLinear && c.Intercept && set.Model == nil
+	return namesOutputs(set) && c.Sources == SourcesPools && c.Representation == ClassLinear && c.Intercept && set.Model == nil
 }
 
 // centreRows is the largest number of rows of a pool that its centre is computed from.

@@ -64,7 +64,7 @@ func (c Config) Complete(set *dataset.Set) Config {
 		if c.Scaling == ScalingAuto {
 			c.Scaling, _ = c.scalingFor(set)
 		}
-		named := c.Preset != PresetPaper && slices.ContainsFunc(set.Tasks, func(t dataset.Task) bool { return t.Output.Name != "" })
+		named := c.Preset != PresetPaper && namesOutputs(set)
 		switch {
 		case named && c.Sources == "":
 			c.Sources = SourcesPools

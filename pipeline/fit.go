@@ -63,7 +63,7 @@ func (c Config) Fit(set *dataset.Set, targets []string, given ...string) (Config
 		return c, nil
 	}
 	f := &fitting{Config: c, set: set, targets: targets, given: given}
-	own := slices.ContainsFunc(set.Tasks, func(t dataset.Task) bool { return t.Output.Name != "" })
+	own := namesOutputs(set)
 	if own && c.Scaling == ScalingAuto && c.Intercept && c.Representation == ClassLinear {
 		var why string
 		f.Scaling, why = c.scalingFor(set)
