@@ -64,11 +64,11 @@ func TestTransfer(t *testing.T) {
 // Where a source has no output of the same column and class, the largest squared correlation of
 // its outputs counts, with either sign; of the same output, a negative correlation counts as 0.
 func TestTransferOfOtherOutputs(t *testing.T) {
-	for _, named := range []bool{true, false} {
+	for _, same := range []bool{true, false} {
 		set := shops(testrand.New(t), 4, 300, 6, 2, true)
 		for i := range set.Tasks {
-			if !named {
-				set.Tasks[i].Output = dataset.Output{}
+			if !same {
+				set.Tasks[i].Output.Name = set.Pools[set.Tasks[i].Pool].Name
 			}
 			if p := set.Tasks[i].Pool; p == 2 { // with all labels reversed
 				for j, y := range set.Tasks[i].Labels {
@@ -77,8 +77,8 @@ func TestTransferOfOtherOutputs(t *testing.T) {
 			}
 		}
 		_, _, e := transferRound(t, set, defaultConfig(t))
-		if opposite := e.Nu[1]; (opposite == 0) != named || e.Nu[0] < 0.1 {
-			t.Errorf("named %v: nu %v, expected that of the second to be 0 where outputs have names", named, e.Nu)
+		if opposite := e.Nu[1]; (opposite == 0) != same || e.Nu[0] < 0.1 {
+			t.Errorf("same columns %v: nu %v, expected that of the second to be 0 where they are", same, e.Nu)
 		}
 	}
 }
