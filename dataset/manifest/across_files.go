@@ -2,7 +2,6 @@ package manifest
 
 import (
 	"hash/maphash"
-	"maps"
 	"path"
 	"slices"
 
@@ -40,6 +39,22 @@ func differing(inputs []Input) string {
 	return ""
 }
 
+// sourceOf returns the column of the source, or one of the names of files or folders where these are the sources of several files.
+func (g *guesser) sourceOf(m *Manifest) *column {
+	if m.Source != FromFile && m.Source != FromFolder || len(g.files) < 2 {
+		return g.column(m.Source)
+	}
+	source := &column{Column: table.Column{Name: m.Source, Kind: table.Text}, distinct: map[string]int{}}
+	for i := 0; i < len(g.of); {
+		from, file := i, g.of[i]
+		for i < len(g.of) && g.of[i] == file {
+			i++
+		}
+		source.name(m.SourceOf(g.files[file].Path), i-from)
+	}
+	return source
+}
+
 // likelyFiles returns FromFile or FromFolder where the files are the sources by what is known, by the name of the target, or because no
 // column is a likely source, and otherwise an empty string.
 func (g *guesser) likelyFiles(known Known, inputs []Input, source *column) string {
@@ -61,20 +76,20 @@ func (g *guesser) likelyFiles(known Known, inputs []Input, source *column) strin
 // mostFiles is the largest number of files of sources other than the target that are looked at beside the first.
 const mostFiles = 32
 
-// acrossFiles returns the columns of the first file with the rows of other files behind its own, and a column of the sources of these
-// rows. Of a target that is known it takes all that inspect looks at, of other sources the first rows of files from all over the list.
-// A file that cannot be read is left to what reads all files.
-func (g *guesser) acrossFiles(from, target string, inputs []Input) (columns []*column, source *column) {
+// acrossFiles returns the columns of the first file that has rows with the rows of other files behind its own, and a column of the sources
+// of these rows. Of a target that is known it takes all that inspect looks at, of other sources the first rows of files from all over the
+// list. A file that cannot be read is left to what reads all files.
+func (g *guesser) acrossFiles(from, target string, inputs []Input) (columns []*column, source *column, err error) {
 	m, every := Manifest{Source: from}, max(1, len(inputs)/mostFiles)
 	source = &column{Column: table.Column{Name: from, Kind: table.Text}, distinct: map[string]int{}}
-	for _, c := range g.columns {
-		all := *c
-		all.distinct = maps.Clone(c.distinct)
-		all.cells.words, all.cells.there = slices.Clone(c.cells.words), slices.Clone(c.cells.there)
-		columns = append(columns, &all)
+	first := g.begin
+	l, err := look(inputs[first:first+1], target, countRows)
+	if err != nil {
+		return nil, nil, err
 	}
-	source.name(m.SourceOf(inputs[0].Path), rowsOf(g.columns))
-	for i, in := range inputs[1:] {
+	columns = l.columns
+	source.name(m.SourceOf(inputs[first].Path), len(l.of))
+	for i, in := range slices.Delete(slices.Clone(inputs), first, first+1) {
 		name, most := m.SourceOf(in.Path), int64(inspectRows)
 		if name == target {
 			most = countRows
@@ -82,11 +97,11 @@ func (g *guesser) acrossFiles(from, target string, inputs []Input) (columns []*c
 		if name != target && i%every != 0 {
 			continue
 		}
-		found, err := look(in.Path, in.Format, most)
+		l, err := look([]Input{in}, target, most)
 		if err != nil {
 			continue
 		}
-		rows := rowsOf(found)
+		found, rows := l.columns, len(l.of)
 		for _, c := range columns {
 			if !c.Kind.Scalar() {
 				continue
@@ -99,15 +114,7 @@ func (g *guesser) acrossFiles(from, target string, inputs []Input) (columns []*c
 		}
 		source.name(name, rows)
 	}
-	return columns, source
-}
-
-// rowsOf returns the number of rows whose cells are kept.
-func rowsOf(columns []*column) (rows int) {
-	for _, c := range columns {
-		rows = max(rows, len(c.cells.words))
-	}
-	return rows
+	return columns, source, nil
 }
 
 // name counts a word as the value of the next rows.

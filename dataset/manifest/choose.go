@@ -53,10 +53,13 @@ func (g *guesser) takeKnown(m *Manifest, known Known, file string, columns []tab
 func (c *column) hasScalars() bool { return !c.list() && len(c.distinct) >= 1 && c.has() > 0 }
 
 func (g *guesser) chooseLabels(m *Manifest, known Known, inputs []Input) error {
-	file, source, of := inputs[0].Path, g.likelySource(known), g
+	file, source, of := inputs[0].Path, g.likelySource(known, inputs), g
 	if from := g.likelyFiles(known, inputs, source); from != "" && len(known.Labels) == 0 {
-		of = &guesser{taken: g.taken}
-		of.columns, source = g.acrossFiles(from, known.Target, inputs)
+		of = &guesser{taken: g.taken, looked: &looked{}}
+		var err error
+		if of.columns, source, err = g.acrossFiles(from, known.Target, inputs); err != nil {
+			return err
+		}
 	}
 	label := func(c *column) bool {
 		return c.hasScalars() && len(c.distinct) >= 2 && (c.named(sureLabels) || !c.fixed(source))
@@ -102,9 +105,7 @@ func (g *guesser) chooseRoles(ctx context.Context, m *Manifest, known Known, inp
 	if m.Source = known.Source; m.Source == "" {
 		m.Source = g.guessSource(inputs, known.Target, g.column(m.Labels[0].Column))
 		g.noteBlanks(m.Source)
-		if m.Source == FromFile {
-			g.nameWithinFiles(ctx, m, inputs, known.Target)
-		}
+		g.noteFiles(g.column(m.Source), inputs)
 	}
 	if m.Source == "" {
 		return g.refuseSource(m, inputs[0].Path)
@@ -124,9 +125,13 @@ func (g *guesser) pickID(known Known) string {
 		names []string
 		fits  func(*column) bool
 	}{
-		{idNames, func(c *column) bool { return !c.list() && c.missing == 0 && len(c.distinct) == c.rows && !c.measured() }},
-		{numberNames, func(c *column) bool { return c.missing == 0 && len(c.distinct) == c.rows && c.integers() }},
-		{every, func(c *column) bool { return c.numbered() && !c.Time && unsaid(c) }},
+		{idNames, func(c *column) bool {
+			return !c.list() && (c.missing == 0 && len(c.distinct) == c.rows || c.onceEach) && !c.measured()
+		}},
+		{numberNames, func(c *column) bool {
+			return (c.missing == 0 && len(c.distinct) == c.rows || c.onceEach) && c.integers()
+		}},
+		{every, func(c *column) bool { return (c.numbered() || c.numbersEach()) && !c.Time && unsaid(c) }},
 		{every, func(c *column) bool { return c.serials() && unsaid(c) }},
 		{every, func(c *column) bool { return c.drawnOnce && c.missing == 0 && unsaid(c) }},
 	} {
@@ -141,6 +146,7 @@ func (g *guesser) chooseFeatures(m *Manifest, known Known, file string, columns 
 	m.Features, m.Categories = known.Features, known.Categories
 	vector := false
 	g.markLate(m)
+	g.markLikeFiles(m)
 	if len(m.Features) == 0 {
 		if m.Features, vector = g.guessFeatures(); !vector && len(m.Categories) == 0 {
 			m.Categories = g.guessCategories()

@@ -17,37 +17,30 @@ type GroupHint struct {
 	Named bool
 }
 
-// GroupHints finds the unused columns that may be groups by the names and values of the first file's columns, as [Look] does. It returns
+// GroupHints finds the unused columns that may be groups by the names and values of the columns, as [Look] does. It returns
 // none where the manifest has a group.
 func (m *Manifest) GroupHints() (hints []GroupHint, err error) {
 	inputs, err := m.Inputs()
 	if err != nil || m.Group != "" {
 		return nil, err
 	}
-	var columns []*column
-	for _, in := range inputs { // the first that has rows
-		if columns, err = inspect(in.Path, in.Format); err == nil {
-			break
-		}
-	}
+	l, err := inspect(inputs, m.Target.Source)
 	if err != nil {
 		return nil, err
 	}
+	g, columns := &guesser{looked: l}, l.columns
 	var features, logs []string
 	if m.Vectors == nil {
 		var all []table.Column
 		for _, c := range columns {
 			all = append(all, c.Column)
 		}
-		if features, err = m.FeatureColumns(inputs[0].Path, all); err != nil {
+		if features, err = m.FeatureColumns(inputs[l.begin].Path, all); err != nil {
 			return nil, err
 		}
 		logs = table.LogsAmong(all, features)
 	}
-	var source *column
-	if i := slices.IndexFunc(columns, func(c *column) bool { return c.Name == m.Source }); i >= 0 {
-		source = columns[i]
-	}
+	source := g.sourceOf(m)
 	for _, c := range columns {
 		if m.reads(c.Name) || slices.Contains(features, c.Name) || table.HasLog(logs, c.Name) {
 			continue

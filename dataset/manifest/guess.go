@@ -59,8 +59,8 @@ type Known struct {
 
 // guesser chooses the columns of a manifest. It takes each column for one purpose.
 type guesser struct {
-	columns []*column
-	taken   map[string]bool
+	*looked
+	taken map[string]bool
 	// alone is the column that was taken for the source although it has a single value in the rows looked at.
 	alone string
 	// scalars lists the columns of features that hold single numbers, not lists.
@@ -108,7 +108,7 @@ func Look(ctx context.Context, manifestPath string, files []string, known Known)
 		return nil, cmp.Or(matchVectors(ctx, files), err)
 	}
 	g := &guesser{taken: map[string]bool{}}
-	if g.columns, err = inspect(inputs[0].Path, inputs[0].Format); err != nil {
+	if g.looked, err = inspect(inputs, known.Target); err != nil {
 		return nil, err
 	}
 	if err := g.markDrawn(ctx, known, inputs); err != nil {
@@ -249,7 +249,7 @@ func (g *guesser) nameOthers(out *Guess, c *counts, notCost string) {
 	if !c.costs.vary {
 		why = fmt.Sprintf("%q is none", text.OneLine(c.costs.none, 20))
 	}
-	source := g.column(m.Source)
+	source := g.sourceOf(m)
 	for _, of := range g.columns {
 		of.more = of.rows < c.rows || !c.all
 		switch {

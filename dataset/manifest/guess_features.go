@@ -75,7 +75,7 @@ func (g *guesser) guessCategories() (names []string) {
 	for _, c := range g.columns {
 		few := c.kinds() >= 2 && c.kinds() <= mostWords && 5*c.kinds() <= c.has()
 		if !g.taken[c.Name] && (c.words() || c.padded) && few && 2*c.missing <= c.rows && !c.named(sureIDs) && !c.splits() && !c.likeGroups() &&
-			!c.late.is() {
+			!c.late.is() && !c.likeFiles {
 			names = append(names, c.Name)
 		}
 	}
@@ -103,9 +103,11 @@ func (g *guesser) refuseCommas(file string, among func(*column) bool, instead st
 		}
 		if c.pointed {
 			return fmt.Errorf("%s: column %s: expected numbers with a decimal comma, as others in this file have, found %q: points between "+
-				"thousands leave it open; write the numbers without them%s", file, text.OneLine(c.Name, 80), text.OneLine(c.comma, 80), instead)
+				"thousands leave it open; write the numbers without them%s", c.commaIn, text.OneLine(c.Name, 80), text.OneLine(c.comma, 80), instead)
 		}
-		names, example = append(names, c.Name), cmp.Or(example, c.comma)
+		if names = append(names, c.Name); len(names) == 1 {
+			file, example = c.commaIn, c.comma
+		}
 		decimal, either = decimal || !c.thousands(), either && c.decimal == c.commas
 		if c.points > 0 {
 			how = `decimal=",", thousands="."`
@@ -132,7 +134,7 @@ func (g *guesser) refuseCommas(file string, among func(*column) bool, instead st
 // refuseWords returns an error for the first of the features that has something other than numbers, or no value, in the rows looked at.
 func (g *guesser) refuseWords(file string, features []string) error {
 	for _, c := range g.columns {
-		expected := fmt.Sprintf("%s: column %s: expected numbers for features, found", file, text.OneLine(c.Name, 80))
+		expected := fmt.Sprintf("%s: column %s: expected numbers for features, found", cmp.Or(c.wordIn, file), text.OneLine(c.Name, 80))
 		switch {
 		case !slices.Contains(features, c.Name) || c.list() || c.Time && c.has() > 0:
 		case c.Kind == table.Other:

@@ -13,7 +13,8 @@ import (
 // prefers a column that has the target, where that is known, or else the files if one has its name, and a column of words to one of dates,
 // and that to one of numbers.
 func (g *guesser) guessSource(inputs []Input, target string, label *column) string {
-	fits, holds := fitsSource, holding(target)
+	holds := holding(target)
+	fits := func(c *column) bool { return fitsSource(c) && !g.lessThanFiles(c, inputs) }
 	if from := g.namedLike(target, inputs); from != "" {
 		return from
 	}
@@ -40,34 +41,6 @@ func (g *guesser) guessSource(inputs []Input, target string, label *column) stri
 	return g.pick([]string{"*"}, func(c *column) bool { // sources that are numbers
 		return fits(c) && c.numeric() && !c.Time && c.ints == c.numbers && 10*len(c.distinct) <= c.rows
 	})
-}
-
-// nameWithinFiles replaces the files as the source by a column that has the name of a source and a single value in the first file's rows
-// that were looked at. Some files must have several of its values, and no value may occur in two files. maybeSource is then the files.
-func (g *guesser) nameWithinFiles(ctx context.Context, m *Manifest, inputs []Input, target string) {
-	if slices.ContainsFunc(inputs, func(in Input) bool { return stem(in.Path) == target }) {
-		return
-	}
-	for _, c := range g.columns {
-		if g.taken[c.Name] || len(c.distinct) != 1 || c.blank > 0 || c.list() || c.numeric() || !c.named(sourceNames) {
-			continue
-		}
-		of, all, apart := *m, map[string]bool{}, true
-		of.Source = c.Name
-		for i := 0; apart && i < len(inputs); i++ {
-			found, err := count(ctx, &of, inputs[i:i+1], nil)
-			if apart = err == nil && found.sources[""] == nil; apart {
-				for name := range found.sources {
-					apart = apart && !all[name]
-					all[name] = true
-				}
-			}
-		}
-		if apart && len(all) > len(inputs) {
-			m.Source, g.taken[c.Name], g.maybeSource = c.Name, true, FromFile
-			return
-		}
-	}
 }
 
 // lessLabelled returns name, or in its place a column of words of which one lacks most labels, as the target does. It does so only where
@@ -119,11 +92,11 @@ func holding(target string) func(*column) bool {
 
 // likelySource returns the column that is the source by what is known, by its name, or by the target among its values. It returns nil where
 // there is none.
-func (g *guesser) likelySource(known Known) *column {
+func (g *guesser) likelySource(known Known, inputs []Input) *column {
 	if known.Source != "" {
 		return g.column(known.Source)
 	}
-	name := g.pickEither(sourceNames, holding(known.Target), fitsSource)
+	name := g.pickEither(sourceNames, holding(known.Target), func(c *column) bool { return fitsSource(c) && !g.lessThanFiles(c, inputs) })
 	if name == "" {
 		name = g.pick([]string{"*"}, holding(known.Target))
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// Where files hold several sources each, the source is the column that names them, even if the first file holds only one. Where each file
-// is a source, it is the name of the file.
+// Where files hold several sources each, the source is the column that names them, even if the first file holds only one. Where
+// each file has a single one of these, that is the name of the source too; a column with another name is left out.
 func TestLookWithinFiles(t *testing.T) {
 	dir := t.TempDir()
 	var files []string
@@ -33,13 +33,17 @@ func TestLookWithinFiles(t *testing.T) {
 	must.Equal(t, byFile.Source, FromFile, "the source of a target that is a file")
 	one := must.Get(Look(t.Context(), "m.yaml", files[:1], Known{Source: FromFile}))(t)
 	must.Equal(t, one.Source, FromFile, "the source of one file")
-	for i, file := range files {
-		writeTable(t, file, 120, columnOf{"machine", func(int) string { return fmt.Sprint("press-", i) }},
-			columnOf{"x", func(row int) string { return fmt.Sprint(row * row % 17) }}, columnOf{"label", func(row int) string {
-				return []string{"good", "bad", ""}[row%3]
-			}})
+	for name, want := range map[string]string{"machine": "machine", "place": FromFile} {
+		for i, file := range files {
+			writeTable(t, file, 120, columnOf{name, func(int) string { return fmt.Sprint("press-", i) }},
+				columnOf{"x", func(row int) string { return fmt.Sprint(row * row % 17) }}, columnOf{"label", func(row int) string {
+					return []string{"good", "bad", ""}[row%3]
+				}})
+		}
+		g := must.Get(Look(t.Context(), "m.yaml", files, Known{}))(t)
+		must.Hold(t, g.Source == want && len(g.Categories) == 0, "the source of files with one %s each: %s, categories %q", name, g.Source,
+			g.Categories)
 	}
-	must.Equal(t, must.Get(Look(t.Context(), "m.yaml", files, Known{}))(t).Source, FromFile, "the source of files with one each")
 	for i, file := range files {
 		devices := []string{"phone", "tablet", "web", "tv"}[:1+3*min(i, 1)]
 		writeTable(t, file, 120, columnOf{"device", func(row int) string { return devices[row%len(devices)] }},

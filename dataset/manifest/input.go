@@ -171,12 +171,17 @@ func (m *Manifest) SourceOf(file string) string {
 	case FromFile:
 		return stem(file)
 	case FromFolder:
-		if abs, err := filepath.Abs(file); err == nil {
-			file = abs
-		}
-		return filepath.Base(filepath.Dir(file))
+		return folderOf(file)
 	}
 	return ""
+}
+
+// folderOf returns the name of the folder that a file is in.
+func folderOf(file string) string {
+	if abs, err := filepath.Abs(file); err == nil {
+		file = abs
+	}
+	return filepath.Base(filepath.Dir(file))
 }
 
 // SplitOf returns the split of all rows of a file where its name says it, and otherwise an empty string.

@@ -27,6 +27,7 @@ const (
 // column holds what the rows looked at show of a column.
 type column struct {
 	table.Column
+	path          string // of the file whose rows are looked at
 	rows, missing int
 	blank         int      // of the missing cells, those without any word
 	first         struct { // of the first rows
@@ -39,6 +40,8 @@ type column struct {
 	drawnOnce     bool // whether all numbers are different, as those are that name something; see markCodes
 	perhapsDrawn  bool // whether all rows could show drawnOnce
 	late          lateness
+	onceEach      bool     // whether no value is twice in a file, but some are in several of them, or missing in a few rows; see markEach
+	likeFiles     bool     // see markLikeFiles
 	again         *repeats // what keeps it from being the id
 	distinct      map[string]int
 	cells         cells
@@ -59,6 +62,8 @@ type column struct {
 	united        string // and the first value that has it
 	measures      map[string]measure
 	decimalComma  bool // whether numbers have a decimal comma
+
+	wordIn, commaIn, unitIn string // the files that word, comma and united are in
 }
 
 // has returns the number of values that are not missing.
@@ -99,6 +104,11 @@ func (c *column) numbered() bool {
 	return c.numeric() && c.rows >= enoughNumbered && c.ints == c.rows && len(c.distinct) == c.rows && c.first.numbered
 }
 
+// numbersEach reports whether the values number the rows of each of several files, as far as the first of them show.
+func (c *column) numbersEach() bool {
+	return c.onceEach && c.numeric() && c.ints == c.rows && c.first.numbered && c.first.rows >= enoughNumbered && !c.named(momentNames)
+}
+
 // words reports whether all values are words: none is a number, true or false, a day or a list.
 func (c *column) words() bool {
 	return c.Kind == table.Text && c.has() > 0 && c.numbers+c.booleans+c.dates+c.lists == 0
@@ -130,14 +140,14 @@ func (c *column) list() bool { return c.Kind == table.Vector || c.has() > 0 && c
 
 // look counts value i as that of the next row.
 func (c *column) look(v *table.Values, i int) {
-	c.rows++
-	c.decimalComma = v.DecimalComma
-	c.cells.words, c.cells.there = append(c.cells.words, 0), append(c.cells.there, false)
-	row := c.rows - 1
+	c.decimalComma = c.decimalComma || v.DecimalComma
 	if v.Lacks(i) {
-		c.missing, c.blank = c.missing+1, c.blank+1
+		c.lack()
 		return
 	}
+	row := c.rows
+	c.rows++
+	c.cells.words, c.cells.there = append(c.cells.words, 0), append(c.cells.there, false)
 	name := v.Word(i)
 	if name != "" {
 		c.distinct[name]++
@@ -167,7 +177,7 @@ func (c *column) look(v *table.Values, i int) {
 		}
 	} else {
 		if c.word == "" {
-			c.word = strings.Clone(name)
+			c.word, c.wordIn = strings.Clone(name), c.path
 		}
 		if date.MatchString(name) {
 			c.dates++
@@ -175,7 +185,7 @@ func (c *column) look(v *table.Values, i int) {
 		c.lookAtCommas(v, i)
 		if unit := table.UnitOf(name); unit != "" {
 			if c.units++; c.units == 1 {
-				c.unit, c.united = unit, strings.Clone(name)
+				c.unit, c.united, c.unitIn = unit, strings.Clone(name), c.path
 			}
 		} else {
 			c.lookAtMeasure(name)
@@ -186,6 +196,12 @@ func (c *column) look(v *table.Values, i int) {
 	}
 }
 
+// lack counts the next row as one that lacks a value.
+func (c *column) lack() {
+	c.rows, c.missing, c.blank = c.rows+1, c.missing+1, c.blank+1
+	c.cells.words, c.cells.there = append(c.cells.words, 0), append(c.cells.there, false)
+}
+
 func (c *column) lookAtCommas(v *table.Values, i int) {
 	name := v.Word(i)
 	apart, decimal := table.HasThousands(name), table.HasDecimalComma(name)
@@ -194,7 +210,7 @@ func (c *column) lookAtCommas(v *table.Values, i int) {
 		return
 	}
 	if c.commas++; c.commas == 1 {
-		c.comma = strings.Clone(name)
+		c.comma, c.commaIn = strings.Clone(name), c.path
 	}
 	if apart {
 		c.apart++

@@ -16,7 +16,7 @@ const (
 
 // markLate sets late for the columns that are known with the label, as far as the rows looked at show.
 func (g *guesser) markLate(m *Manifest) {
-	source := g.column(m.Source)
+	source := g.sourceOf(m)
 	looked := source == nil || len(source.cells.words) > 0 // lists are not looked at
 	var labels []*column
 	for _, l := range m.Labels {

@@ -51,7 +51,7 @@ func (c *column) repeated() (once, twice int) {
 // identifies reports whether a column tells rows apart, whether or not each row has its own value.
 func (c *column) identifies() bool {
 	once, twice := c.repeated()
-	return c.copied || c.drawnOnce || c.named(indexNames) || c.integers() && c.named(numberNames) && once > twice ||
+	return c.copied || c.drawnOnce || c.numbersEach() || c.named(indexNames) || c.integers() && c.named(numberNames) && once > twice ||
 		!c.measured() && (c.named(sureIDs) || c.named(idNames) && once > twice && twice > 0)
 }
 
@@ -128,6 +128,8 @@ func (m *Manifest) unused(c *column) string {
 		}
 		return fmt.Sprintf("numbers with text among them: %q, %s of %s cells%s", text.OneLine(c.word, 20), text.Count(words), text.Count(c.has()),
 			advice)
+	case c.likeFiles:
+		return "a value for each source, as its files tell"
 	case len(c.distinct) > 100:
 		return "text of many values"
 	}

@@ -2,9 +2,6 @@ package manifest
 
 import (
 	"errors"
-	"fmt"
-	"math"
-	"slices"
 
 	"github.com/amtrl/amtrl/dataset/table"
 )
@@ -16,165 +13,75 @@ const (
 	fewestRuns = 64
 )
 
-// spread holds rows from behind the first ones, up to the end of a file: runs of rows, fewestRuns to twice as many, that begin equally far
-// apart.
+// spread holds rows from behind the first ones, up to the end of the last file: runs of rows, fewestRuns to twice as many, that begin
+// equally far apart among the rows behind the first ones of all files. The first of these rows in a file begins a run.
 type spread struct {
 	every int64 // rows from the beginning of a run to that of the next
-	runs  [][]table.Values
+	runs  []run
+	at    fileRows
+}
+
+// run holds the rows of a run.
+type run struct {
+	file   int
+	rows   int
+	values []table.Values // by scalar of the file
+}
+
+// fileRows says which rows of a file are looked at: the first ones, and runs that begin where the number of a row, less that of the row
+// from, is a multiple of what lies between two runs.
+type fileRows struct {
+	file        int
+	first, from int64
 }
 
 // next returns the row to look at next, from the given one on.
-func (s *spread) next(row int64) int64 {
-	if at := (row - inspectRows) % s.every; at >= runRows {
-		return row + s.every - at
+func (s *spread) next(row int64) int64 { return s.at.next(row, s.every) }
+
+func (f fileRows) next(row, every int64) int64 {
+	if row < f.first {
+		return row
+	}
+	if at := (row - f.from) % every; at >= runRows {
+		return row + every - at
 	}
 	return row
 }
 
+// begin goes on with a file, behind a number of such rows of others. rows is the number of its rows, -1 where it is not known.
+func (s *spread) begin(file int, first, behind, rows int64) {
+	for behind+rows-first > s.every*2*fewestRuns {
+		s.thin()
+	}
+	behind = (behind + s.every - 1) / s.every * s.every
+	s.at = fileRows{file: file, first: first, from: first - behind}
+}
+
+// thin drops every second run.
+func (s *spread) thin() {
+	kept := s.runs[:0]
+	for i := 0; i < len(s.runs); i += 2 {
+		kept = append(kept, s.runs[i])
+	}
+	s.runs, s.every = kept, 2*s.every
+}
+
 // add adds a row. Where there are 2*fewestRuns runs already, it first drops every second one.
 func (s *spread) add(b *table.Batch) {
-	if (b.First-inspectRows)%s.every == 0 {
+	if (b.First-s.at.from)%s.every == 0 {
 		if len(s.runs) == 2*fewestRuns {
-			for i := range fewestRuns {
-				s.runs[i] = s.runs[2*i]
-			}
-			s.runs, s.every = s.runs[:fewestRuns], 2*s.every
+			s.thin()
 		}
-		s.runs = append(s.runs, make([]table.Values, len(b.Scalars)))
+		s.runs = append(s.runs, run{file: s.at.file, values: make([]table.Values, len(b.Scalars))})
 	}
-	run := s.runs[len(s.runs)-1]
-	for j := range run {
-		run[j].Take(&b.Scalars[j], 0)
+	last := &s.runs[len(s.runs)-1]
+	last.rows++
+	for j := range last.values {
+		last.values[j].Take(&b.Scalars[j], 0)
 	}
 }
 
 var errEnough = errors.New("enough rows")
-
-// inspect looks at the first rows of a file, and at runs of rows in the rest, or in the rest of the first countRows where the number of
-// rows is not known.
-func inspect(path, format string) ([]*column, error) { return look(path, format, countRows) }
-
-// look is inspect, but ends after a number of rows, where that is less.
-func look(path, format string, most int64) ([]*column, error) {
-	t, err := table.Open(path, format)
-	if err != nil {
-		return nil, err
-	}
-	defer t.Close()
-	var columns, scalars []*column
-	var q table.Query
-	for _, c := range t.Columns() {
-		col := &column{Column: c, distinct: map[string]int{}}
-		columns = append(columns, col)
-		if c.Kind.Scalar() {
-			q.Scalars = append(q.Scalars, c.Name)
-			scalars = append(scalars, col)
-		}
-	}
-	rest, rows := spread{every: runRows}, int64(0)
-	for t.Rows()-inspectRows > rest.every*2*fewestRuns { // the rows that a file of an unknown number of rows ends with
-		rest.every *= 2
-	}
-	q.Next = rest.next
-	err = t.Scan(q, func(b *table.Batch) error {
-		if rows = b.First + 1; b.First >= inspectRows {
-			rest.add(b)
-		} else {
-			for j, c := range scalars {
-				c.look(&b.Scalars[j], 0)
-			}
-		}
-		if rows >= most && (t.Rows() < 0 || most < countRows) {
-			return errEnough
-		}
-		return nil
-	})
-	if err = notEnough(err); err != nil {
-		return nil, err
-	}
-	if rows == 0 {
-		return nil, fmt.Errorf("%s: expected rows, found none", path)
-	}
-	for j, c := range scalars {
-		c.endFirst()
-		for _, run := range rest.runs {
-			for i := range run[j].Missing {
-				c.look(&run[j], i)
-			}
-		}
-	}
-	if most == countRows {
-		if err := rest.addRare(t, scalars, q.Scalars); err != nil {
-			return nil, err
-		}
-	}
-	for _, c := range scalars {
-		c.settle()
-		c.markCodes(rows)
-	}
-	markCopies(scalars)
-	return columns, nil
-}
-
-// fewValues is the number of values that a column must have in the rows looked at so that no others are looked for.
-const fewValues = 32
-
-// addRare looks at some of the rows behind the runs in which a column has a value that has few in the rows looked at so far, such as the
-// label of a target. names are the names of the columns.
-func (s *spread) addRare(t table.Table, columns []*column, names []string) error {
-	var few []string
-	for _, c := range columns {
-		if c.has() < fewValues {
-			few = append(few, c.Name)
-		}
-	}
-	if len(few) == 0 {
-		return nil
-	}
-	var all, at []int64
-	err := t.Scan(table.Query{Scalars: few}, func(b *table.Batch) error {
-		for i := range b.Rows {
-			row := b.First + int64(i)
-			there := slices.ContainsFunc(b.Scalars, func(v table.Values) bool { return !lacks(&v, i) })
-			if there && row >= inspectRows && s.next(row) > row {
-				all = append(all, row)
-			}
-		}
-		if len(all) >= countRows || t.Rows() < 0 && b.First+int64(b.Rows) >= countRows {
-			return errEnough
-		}
-		return nil
-	})
-	for i := 0; i < len(all); i += 1 + len(all)/(2*fewestRuns) {
-		at = append(at, all[i])
-	}
-	if err = notEnough(err); err != nil || len(at) == 0 {
-		return err
-	}
-	kept := make([]cells, len(columns)) // they say what each source lacks, which is more than these rows show
-	for j, c := range columns {
-		kept[j] = c.cells
-	}
-	err = t.Scan(table.Query{Scalars: names, Next: func(row int64) int64 {
-		next, _ := slices.BinarySearch(at, row)
-		if next == len(at) {
-			return math.MaxInt64
-		}
-		return at[next]
-	}}, func(b *table.Batch) error {
-		for j, c := range columns {
-			c.look(&b.Scalars[j], 0)
-		}
-		if b.First == at[len(at)-1] {
-			return errEnough
-		}
-		return nil
-	})
-	for j, c := range columns {
-		c.cells = kept[j]
-	}
-	return notEnough(err)
-}
 
 // notEnough returns err, unless it is errEnough.
 func notEnough(err error) error {

@@ -58,7 +58,7 @@ func TestSpread(t *testing.T) {
 	rng := testrand.New(t)
 	for range 50 {
 		rows := int64(inspectRows + 1 + rng.IntN(1<<uint(4+rng.IntN(16))))
-		s := spread{every: runRows}
+		s := spread{every: runRows, at: fileRows{first: inspectRows, from: inspectRows}}
 		for b := (table.Batch{Scalars: make([]table.Values, 1)}); ; b.First++ {
 			if b.First = s.next(b.First); b.First >= rows {
 				break
@@ -72,10 +72,10 @@ func TestSpread(t *testing.T) {
 			"%d runs of %d rows, every %d", len(s.runs), rows, s.every)
 		for i, run := range s.runs {
 			first := inspectRows + int64(i)*s.every
-			for j, row := range run[0].Ints {
+			for j, row := range run.values[0].Ints {
 				must.Equal(t, row, first+int64(j), "row %d of run %d of %d rows", j, i, rows)
 			}
-			must.Equal(t, int64(len(run[0].Ints)), min(runRows, rows-first), "rows of run %d of %d rows", i, rows)
+			must.Equal(t, int64(len(run.values[0].Ints)), min(runRows, rows-first), "rows of run %d of %d rows", i, rows)
 		}
 	}
 }
