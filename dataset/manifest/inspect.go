@@ -319,7 +319,7 @@ func count(ctx context.Context, m *Manifest, inputs []Input, features []string) 
 			q.Scalars = append(q.Scalars, m.Cost)
 		}
 		said := len(q.Scalars)
-		q.Scalars = append(q.Scalars, features...)
+		q.Scalars = append(append(q.Scalars, features...), m.Categories...)
 		err = t.Scan(q, func(b *table.Batch) error {
 			for j := range features {
 				c.gaps[j] += gaps(&b.Scalars[said+j], b.Rows)
@@ -330,8 +330,8 @@ func count(ctx context.Context, m *Manifest, inputs []Input, features []string) 
 				}
 			}
 			for i := range b.Rows {
-				for j, name := range q.Scalars[:said] {
-					if v := &b.Scalars[j]; v.Text != nil && !v.IsMissing(i) {
+				for j, name := range q.Scalars {
+					if v := &b.Scalars[j]; (j < said || j >= said+len(features)) && v.Text != nil && !v.IsMissing(i) {
 						if err := b.CheckUTF8(i, name, v.Text[i]); err != nil {
 							return err
 						}

@@ -124,7 +124,7 @@ func (m *Manifest) unused(c *column) string {
 	case 2*c.numbers > c.has():
 		words, advice := c.has()-c.numbers, ""
 		if words <= max(1, c.has()/100) {
-			advice = "; correct them and look again, or name them under missing"
+			advice = "; correct them, or empty such cells, and look again"
 		}
 		return fmt.Sprintf("numbers with text among them: %q, %s of %s cells%s", text.OneLine(c.word, 20), text.Count(words), text.Count(c.has()),
 			advice)
