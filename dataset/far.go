@@ -367,14 +367,14 @@ func (f *farFeatures) oddities(s *Set, place placeOf) []Oddity {
 			c = high
 		}
 		code, coded, from, to := table.CodeOf(sample)
-		far, or := c.value < u.low || c.value > u.high, ""
-		for _, cut := range s.Columns.Cuts {
-			below, above := low.value <= cut.Low+1e-5*spread, high.value >= cut.High-1e-5*spread
-			if cut.Feature != j || !below && !above {
+		far, cut := c.value < u.low || c.value > u.high, ""
+		for _, at := range s.Columns.Cuts { // the data do not hold what is beyond
+			below, above := low.value <= at.Low+1e-5*spread, high.value >= at.High-1e-5*spread
+			if at.Feature != j || !below && !above {
 				continue
 			}
-			if far, coded, c, or = true, 0, high, " or more"; !above {
-				c, or = low, " or less"
+			if far, coded, c, cut = true, 0, high, "above"; !above {
+				c, cut = low, "below"
 			}
 		}
 		u.q1, u.q3, c.value = readable(u.q1, u.q3-u.q1), readable(u.q3, u.q3-u.q1), readable(c.value, u.q3-u.q1)
@@ -389,9 +389,12 @@ func (f *farFeatures) oddities(s *Set, place placeOf) []Oddity {
 				"where it stands for none: missing: {%q: %.6g}, as the file has it, beside fill: mean+indicator under columns", s.Columns.Features[j],
 				code)})
 		default:
-			p := s.Pools[c.pool]
-			out = append(out, Oddity{p.Name, fmt.Sprintf("%.6g%s in column %s, far from the others, in %s: %s", c.value, or, s.Columns.Features[j],
-				place(p, c.row), cmp.Or(says, u.String())), farAdvice})
+			p, found := s.Pools[c.pool], fmt.Sprintf("%.6g in column %s", c.value, s.Columns.Features[j])
+			if cut != "" {
+				found = fmt.Sprintf("a cell %s %s, counted as that", cut, found)
+			}
+			out = append(out, Oddity{p.Name, fmt.Sprintf("%s, far from the others, in %s: %s", found, place(p, c.row),
+				cmp.Or(says, u.String())), farAdvice})
 		}
 	}
 	if more > 0 {

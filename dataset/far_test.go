@@ -190,13 +190,13 @@ func TestCellsThatWereCut(t *testing.T) {
 	set.Columns.Cuts = []Cut{{1, 1e5 - 90*3e4, 1e5 + 90*3e4}}
 	odd := low()
 	must.Hold(t, len(odd) == 1 && odd[0].Pool == p.Name &&
-		strings.HasPrefix(odd[0].Found, "2.8e+06 or more in column flow, far from the others, in row 3"),
+		strings.HasPrefix(odd[0].Found, "a cell above 2.8e+06 in column flow, counted as that, far from the others, in row 3"),
 		"%+v", odd)
 	p.F32[7*p.Cols+1] = -90
 	for _, row := range []int{3, 4, 5} {
 		p.F32[row*p.Cols+1] = 1
 	}
-	must.Hold(t, strings.HasPrefix(low()[0].Found, "-2.6e+06 or less in column "), "%+v", low())
+	must.Hold(t, strings.HasPrefix(low()[0].Found, "a cell below -2.6e+06 in column "), "%+v", low())
 }
 
 // Warnings that were found once name rows both by file and line and by number.

@@ -37,7 +37,7 @@ func TestOwnTableWildCell(t *testing.T) {
 		for _, name := range []string{"dataset.yaml", "fresh.csv"} {
 			must.Do(t, os.WriteFile(filepath.Join(wild, name), must.Get(os.ReadFile(filepath.Join(work, name)))(t), 0o644))
 		}
-		amtrl(t, wild, "data", "check", "dataset.yaml").Prints(t, 0, " or more in column load, far from the others, in ", "line", "logarithm")
+		amtrl(t, wild, "data", "check", "dataset.yaml").Prints(t, 0, "in column load, counted as that, far from the ", "line", "logarithm")
 		wrong, _ := runOnFresh(t, wild, "dataset")
 		errs[0], errs[1] = errs[0]+right/seeds, errs[1]+wrong/seeds
 	}
