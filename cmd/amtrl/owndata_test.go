@@ -31,7 +31,7 @@ type review struct {
 
 const embeddingWidth = 384
 
-// makeReviews returns rows of 20 shops, 50 to 20,000 each, and of a 21st, the target: 60 labelled rows and 400 without
+// makeReviews returns rows of 20 shops, 50 to 20,000 each (3,000 without -v), and of a 21st, the target: 60 labelled rows and 400 without
 // a label. fresh holds 1,000 further rows of the target with labels. The rows of a class lie around its centre; the
 // target shares its centres with the first ten shops, while each other shop has its own.
 func makeReviews(seed uint64) (data, fresh []review) {
@@ -68,7 +68,7 @@ func makeReviews(seed uint64) (data, fresh []review) {
 		if s >= 10 {
 			c = centres()
 		}
-		size := []int{50, 20_000, 100, 150, 200, 300, 400, 500, 600, 700}[s%10]
+		size := []int{50, must.Long(20_000, 3_000), 100, 150, 200, 300, 400, 500, 600, 700}[s%10]
 		if s == 11 {
 			size = 800
 		}

@@ -16,7 +16,7 @@ import (
 // Of skewed columns a model learns effects of their logarithms and of their values, as data init sets it up; either costs little where the
 // other is true.
 func TestOwnTableSkewed(t *testing.T) {
-	const seeds = 4
+	seeds := must.Long(4, 3)
 	dir := ownFolder(t)
 	for _, logs := range []bool{true, false} {
 		var fresh, stated [2]float64
@@ -47,7 +47,7 @@ func TestOwnTableSkewed(t *testing.T) {
 			must.Do(t, os.WriteFile(filepath.Join(work, "plain.yaml"), []byte(plain), 0o644))
 			for at, manifest := range []string{"dataset", "plain"} {
 				errs, states := runOnFresh(t, work, manifest)
-				fresh[at], stated[at] = fresh[at]+errs/seeds, stated[at]+states/seeds
+				fresh[at], stated[at] = fresh[at]+errs/float64(seeds), stated[at]+states/float64(seeds)
 			}
 		}
 		t.Logf("effects of logarithms %-5v: with logarithms %.3g on fresh rows (%.3g stated), without %.3g (%.3g stated)", logs, fresh[0],
