@@ -23,8 +23,8 @@ func TestLookAtCommas(t *testing.T) {
 			`thousands=",").to_csv(...), or decimal="," where they are decimal signs`}},
 		{of("1,359", "120"), of("0,5", "0.5"), Known{}, []string{`columns a, b: expected numbers with a decimal point, found "1,359"`,
 			`decimal=",").to_csv`}},
-		{of("1.359", "2"), of("0,5", "2"), Known{}, []string{`column a: expected numbers with a decimal comma, as others in this file have, ` +
-			`found "1.359": points`, "or say which columns"}},
+		{of("1.359", "2"), of("0,5", "2"), Known{}, []string{`column a: expected numbers without points, which can be ` +
+			`between thousands in this file, found "1.359": write the numbers without them`, "or say which columns"}},
 		{of("1.359,50", "0.5"), of("1", "2"), Known{}, []string{`column a: expected numbers with a decimal point, found "1.359,50"`,
 			`decimal=",", thousands=".").to_csv`}},
 	} {

@@ -102,8 +102,8 @@ func (g *guesser) refuseCommas(file string, among func(*column) bool, instead st
 			continue
 		}
 		if c.pointed {
-			return fmt.Errorf("%s: column %s: expected numbers with a decimal comma, as others in this file have, found %q: points between "+
-				"thousands leave it open; write the numbers without them%s", c.commaIn, text.OneLine(c.Name, 80), text.OneLine(c.comma, 80), instead)
+			return fmt.Errorf("%s: column %s: expected numbers without points, which can be between thousands in this file, found %q: write the "+
+				"numbers without them%s", c.commaIn, text.OneLine(c.Name, 80), text.OneLine(c.comma, 80), instead)
 		}
 		if names = append(names, c.Name); len(names) == 1 {
 			file, example = c.commaIn, c.comma

@@ -3,6 +3,7 @@ package table
 import (
 	"bufio"
 	"iter"
+	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -103,6 +104,51 @@ func decimalCommas(columns int, rows iter.Seq[[]string]) []bool {
 	}
 	for j := range out {
 		out[j] = counts[j].could()
+	}
+	return out
+}
+
+// Points are between thousands, not decimal, where all cells with a point have three digits behind it and all without one are whole numbers
+// below 1,000: fewPoints or more of the former, and as many whole numbers above all that the former are as decimals.
+const fewPoints = 10
+
+// pointsBetweenThousands says for each column by its cells in some rows whether its points seem to be between thousands. Such a file, with
+// semicolons between cells, has whole numbers alone, and otherwise decimal commas.
+func pointsBetweenThousands(columns int, rows iter.Seq[[]string]) []bool {
+	type numbers struct {
+		pointed, whole []float64 // their magnitudes
+		others         bool
+	}
+	found, out := make([]numbers, columns), make([]bool, columns)
+	for row := range rows {
+		for j, cell := range row[:min(len(row), columns)] {
+			n := &found[j]
+			if cell = strings.TrimSpace(cell); isMissing(cell) || n.others {
+				continue
+			}
+			x, err := text.ParseNumber(cell)
+			switch x = math.Abs(x); {
+			case err != nil: // such as 1.234.567
+			case group.MatchString(cell):
+				n.pointed = append(n.pointed, x)
+			case x == math.Trunc(x) && x < 1000 && !strings.ContainsAny(cell, ".eE"):
+				n.whole = append(n.whole, x)
+			default:
+				*n = numbers{others: true}
+			}
+		}
+	}
+	for j, n := range found {
+		if len(n.pointed) < fewPoints {
+			continue
+		}
+		most, above := slices.Max(n.pointed), 0
+		for _, x := range n.whole {
+			if x > most {
+				above++
+			}
+		}
+		out[j] = above >= fewPoints
 	}
 	return out
 }

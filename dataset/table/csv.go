@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -19,7 +20,7 @@ import (
 type csvTable struct {
 	base
 	comma rune
-	// decimalComma says for each column whether its numbers have decimal commas.
+	// decimalComma says for each column whether its numbers have decimal commas, or seem to have points between thousands.
 	decimalComma []bool
 }
 
@@ -37,6 +38,9 @@ func openCSV(b base, comma rune) (*csvTable, error) {
 		t.columns = append(t.columns, Column{Name: name, Kind: Text})
 	}
 	t.decimalComma = decimalCommas(len(t.columns), in.head())
+	if in.Comma == ';' && !slices.Contains(t.decimalComma, true) {
+		t.decimalComma = pointsBetweenThousands(len(t.columns), in.head())
+	}
 	return t, nil
 }
 
@@ -271,7 +275,7 @@ func (t *csvTable) features(b *Batch, q *Query, record []string, features []int)
 			plain, ok = withPoint(cell)
 		}
 		if !ok {
-			return fmt.Errorf("column %s: expected %s, found %q", t.columns[c].Name, decimalComma, text.OneLine(cell, maxQuoted))
+			return fmt.Errorf("column %s: expected %s, found %q", t.columns[c].Name, withoutPoint(cell), text.OneLine(cell, maxQuoted))
 		}
 		x, ok := parseFeature(plain)
 		switch {

@@ -111,13 +111,19 @@ func parseFeature(word string) (x float64, ok bool) {
 // Expected says, for an error message, what was expected in place of the value of row i, which is not a number.
 func (v *Values) Expected(i int) string {
 	if _, ok := v.Plain(i); !ok {
-		return decimalComma
+		return withoutPoint(v.Name(i))
 	}
 	return PlainNumber(v.Name(i))
 }
 
-// decimalComma is what is expected in place of a number with a point in a file of numbers with decimal commas.
-const decimalComma = "a number with a decimal comma, as others in this file have"
+// withoutPoint says what is expected in place of a number with a point in a file of numbers with decimal commas or points between
+// thousands.
+func withoutPoint(cell string) string {
+	if group.MatchString(strings.TrimSpace(cell)) {
+		return "a number without a point, which can be between thousands in this file"
+	}
+	return "a number with a decimal comma, as others in this file have"
+}
 
 // Take appends value i of from, a column of the same kind, to v.
 func (v *Values) Take(from *Values, i int) {

@@ -62,7 +62,7 @@ func TestReadAnswerOfDecimalCommas(t *testing.T) {
 		must.EqualSlices(t, a.values, []float32{want}, "values")
 		must.Hold(t, i > 0 || a.id == "1,5", "the id is %q", a.id)
 	}
-	must.Fail(t, "a point", must.Err(new(Study).readAnswer(b, at, outputs, 2)), `column y: expected a number with a decimal comma, as others `,
+	must.Fail(t, "a point", must.Err(new(Study).readAnswer(b, at, outputs, 2)), `column y: expected a number without a point, which can be `,
 		`found "1.359"`)
 }
 
