@@ -79,7 +79,13 @@ func Slips(numbers [][]float64, log *table.Log) [][]int {
 			out[i] = nil
 		}
 	}
-	return union(union(out, together), codeSlips(numbers, log))
+	units := unitSlips(numbers, log)
+	for i, of := range together {
+		if len(of) > 0 {
+			units[i] = nil
+		}
+	}
+	return union(union(union(out, together), units), codeSlips(numbers, log))
 }
 
 // middleHalf returns the interquartile range of sorted numbers.
