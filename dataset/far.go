@@ -341,6 +341,17 @@ func (f *farFeatures) add(j, pool, row int, x float64) {
 	}
 }
 
+// cellsOutside returns how many cells of a feature are below low or above high.
+func (s *Set) cellsOutside(feature int, low, high float64) (n int) {
+	for _, p := range s.Pools {
+		for r := range p.Rows {
+			v := float64(p.feature(r*p.Cols + feature))
+			n += bit(v < low || v > high)
+		}
+	}
+	return n
+}
+
 // oddities lists the first few columns that have a code for a missing value or a cell far from the others, of which it names the furthest.
 // It counts the other such columns.
 func (f *farFeatures) oddities(s *Set, place placeOf) []Oddity {
@@ -389,11 +400,14 @@ func (f *farFeatures) oddities(s *Set, place placeOf) []Oddity {
 				"where it stands for none: missing: {%q: %.6g}, as the file has it, beside fill: mean+indicator under columns", s.Columns.Features[j],
 				code)})
 		default:
-			p, found := s.Pools[c.pool], fmt.Sprintf("%.6g in column %s", c.value, s.Columns.Features[j])
+			p, found, others := s.Pools[c.pool], fmt.Sprintf("%.6g in column %s", c.value, s.Columns.Features[j]), ""
+			if n := s.cellsOutside(j, (u.low-centre)/spread, (u.high-centre)/spread); n > 1 && cut == "" {
+				others = fmt.Sprintf(", the furthest of %s such cells", text.Count(n))
+			}
 			if cut != "" {
 				found = fmt.Sprintf("a cell %s %s, counted as that", cut, found)
 			}
-			out = append(out, Oddity{p.Name, fmt.Sprintf("%s, far from the others, in %s: %s", found, place(p, c.row),
+			out = append(out, Oddity{p.Name, fmt.Sprintf("%s, far from the others, in %s%s: %s", found, place(p, c.row), others,
 				cmp.Or(says, u.String())), farAdvice})
 		}
 	}

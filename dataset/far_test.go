@@ -43,6 +43,8 @@ func TestFar(t *testing.T) {
 		"cell": {func(s *Set) { s.Pools[1].F32[7*3+2] = 1e9 },
 			[]string{"b: 999998 in column heat, far from the others, in row 7: half of all are from -2.00"}},
 		"low cell": {func(s *Set) { s.Pools[2].F32[0] = -1e6 }, []string{"target: -999993 in column ph, far from the others, in row 0: half"}},
+		"cells": {func(s *Set) { s.Pools[0].F32[3], s.Pools[1].F32[9], s.Pools[2].F32[0] = -1e6, -2e6, 3e5 },
+			[]string{"b: -1.99999e+06 in column ph, far from the others, in row 3, the furthest of 3 such cells: half"}},
 		"labels": {func(s *Set) { s.Tasks[0].Labels[3], s.Tasks[0].Labels[50] = 1e8, -1e9 },
 			[]string{"a: 2 of 60 labels of yield far from the others, the first 1e+08 in row 3: half of all are from 1"}},
 		"codes": {func(s *Set) {
