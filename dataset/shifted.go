@@ -76,7 +76,7 @@ func (s *Set) shifted() (out []Oddity) {
 				text.Several(len(outside), "feature"), text.List(outside, mostNames)), "bring them to the units of the sources, if these are others"})
 		}
 	}
-	return append(append(out, s.wordless()...), s.stuck(there)...)
+	return append(append(append(out, s.wordless()...), s.columnUnits(read)...), s.stuck(there)...)
 }
 
 // columnsOf returns the sorted values of each of the first columns of pools, in rows that are spread over all.
