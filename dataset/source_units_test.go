@@ -37,5 +37,5 @@ func TestColumnUnits(t *testing.T) {
 		}
 		missed += bit(!found)
 	}
-	must.Hold(t, wrong <= 6 && missed <= 6, "of 60 sets %d columns are taken for other units, and %d in other units are not", wrong, missed)
+	must.Hold(t, wrong <= 3 && missed <= 20, "of 60 sets %d columns are taken for other units, and %d in other units are not", wrong, missed)
 }
