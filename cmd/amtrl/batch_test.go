@@ -55,9 +55,12 @@ func ended(t *testing.T, dir, run string) {
 func TestSubmitLocal(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	succeed(t, dir, eight("sweep", "--quiet", "--seeds", "0-1", "--out", "whole")...)
+	two := func(command string, more ...string) []string {
+		return eight(command, append(more, "--seeds", "0-1", "--methods", "active,target")...)
+	}
+	succeed(t, dir, two("sweep", "--quiet", "--out", "whole")...)
 	run := "run with 'quotes' $(touch bad)"
-	args := eight("submit", run, "--seeds", "0-1", "--pack", "3")
+	args := two("submit", run, "--pack", "3")
 	ended(t, dir, run)
 
 	dry := succeed(t, dir, append(args, "--dry-run")...)
@@ -95,7 +98,7 @@ func TestSubmitLocal(t *testing.T) {
 		foldertest.Same(t, filepath.Join(dir, run, "sweep"), filepath.Join(dir, "whole"))
 	}
 	amtrl(t, dir, "report", run).ComplainsOnce(t, 1, "is a run folder of batch jobs: expected its sweep: amtrl report ")
-	amtrl(t, dir, eight("sweep", "--seeds", "0-1", "--out", filepath.Join(run, "sweep"))...).Complains(t, 0, "already complete")
+	amtrl(t, dir, two("sweep", "--out", filepath.Join(run, "sweep"))...).Complains(t, 0, "already complete")
 	amtrl(t, dir, "logs", run, "5").Complains(t, 0, "task 5, attempt 1")
 	must.Absent(t, filepath.Join(dir, "bad"))
 	if files, err := os.ReadDir(filepath.Join(dir, run)); err != nil || len(files) != 8 {

@@ -18,6 +18,7 @@ import (
 	"github.com/amtrl/amtrl/internal/amtrltest"
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/npy"
+	"github.com/amtrl/amtrl/internal/testrand"
 	"github.com/amtrl/amtrl/runs"
 )
 
@@ -135,6 +136,10 @@ func TestOwnData(t *testing.T) {
 	}
 	dir := ownFolder(t)
 	data, fresh := makeReviews(1)
+	var methods []string // those of the program where figures are printed
+	if !testing.Verbose() {
+		methods = []string{"--methods", "active,target," + []string{"uniform", "constant", "pooled", "kernel"}[testrand.New(t).IntN(4)]}
+	}
 	var first string
 	for _, format := range []string{"parquet", "csv", "jsonl", "npy"} {
 		work := filepath.Join(dir, format, "reviews")
@@ -145,8 +150,8 @@ func TestOwnData(t *testing.T) {
 			files, rows, out = append(files, "reviews.csv"), []string{"predict", "run", "fresh.csv", "--vectors", "fresh.npy"}, "out.csv"
 		}
 		succeed(t, work, append(append([]string{"data", "init"}, files...), "--target", "new shop")...)
-		succeed(t, work, "run", "--data", "dataset.yaml", "--target-samples", "48", "--floor", "8", "--budget", "4000", "--k", "8",
-			"--save", "all", "--out", "run", "--quiet")
+		succeed(t, work, append([]string{"run", "--data", "dataset.yaml", "--target-samples", "48", "--floor", "8", "--budget", "4000",
+			"--k", "8", "--save", "all", "--out", "run", "--quiet"}, methods...)...)
 		if format == "npy" {
 			amtrl(t, work, "predict", "run", "fresh.csv", "--out", "none.csv").Complains(t, 1,
 				`fresh.csv: expected a column "vector", or the file of its vectors with --vectors, found neither`)
