@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/amtrl/amtrl/internal/must"
@@ -66,7 +67,9 @@ func TestRowsWithoutLosses(t *testing.T) {
 		}
 		got, want := all.done(), some.done()
 		must.Equal(t, len(got.Sums), len(want.Sums), "sums")
-		must.Equal(t, *got.MeanInterval(true), *want.MeanInterval(true), "interval, groups %v", grouped)
-		must.Equal(t, got.Independent(true), want.Independent(true), "independent rows, groups %v", grouped)
+		for k, end := range want.MeanInterval(true) { // sums of groups may be in another order
+			isNear(t, got.MeanInterval(true)[k], end, 1e-9, fmt.Sprintf("an end of the interval, groups %v", grouped))
+		}
+		isNear(t, got.Independent(true), want.Independent(true), 1e-9, fmt.Sprintf("independent rows, groups %v", grouped))
 	}
 }
