@@ -106,6 +106,7 @@ func unitSlips(numbers [][]float64, log *table.Log) [][]int {
 // beyondValley returns how many of the ratios, which are descending, are those of numbers in a unit that is larger by a factor, of which
 // by is the logarithm. It returns 0 where no valley is before them, or they are not as the others.
 func beyondValley(all []ratioAt, by float64) int {
+	sums := sumsOf(all)
 	from := func(r float64) int { // the number of ratios above r
 		n, _ := slices.BinarySearchFunc(all, r, func(a ratioAt, r float64) int { return cmp.Compare(r, a.r) })
 		return n
@@ -118,7 +119,7 @@ func beyondValley(all []ratioAt, by float64) int {
 		if middle := (upper + lower) / 2; middle < unitFrom*by || middle > unitTo*by {
 			continue
 		}
-		if score := float64(n) * (upper - lower) / excess(all[n:], n); score > best {
+		if score := float64(n) * (upper - lower) / sums.excess(all, n); score > best {
 			best, at = score, n
 		}
 	}
@@ -139,18 +140,27 @@ func beyondValley(all []ratioAt, by float64) int {
 	return 0
 }
 
-// excess returns the mean excess of the outermost of descending ratios, of up to three times as many as n.
-func excess(rest []ratioAt, n int) float64 {
-	k := min(max(20, 3*n), len(rest)/4)
+// ratioSums holds the sums of the first ratios and of their squares, for each number of them.
+type ratioSums struct{ first, squares []float64 }
+
+func sumsOf(all []ratioAt) ratioSums {
+	s := ratioSums{make([]float64, len(all)+1), make([]float64, len(all)+1)}
+	for i, a := range all {
+		s.first[i+1], s.squares[i+1] = s.first[i]+a.r, s.squares[i]+a.r*a.r
+	}
+	return s
+}
+
+// excess returns the mean excess of the outermost of descending ratios behind the first n, of up to three times as many as n.
+func (s ratioSums) excess(all []ratioAt, n int) float64 {
+	rest := len(all) - n
+	k := min(max(20, 3*n), rest/4)
 	if k == 0 {
 		return math.Inf(1)
 	}
-	sum := 0.0
-	for _, a := range rest[:k] {
-		sum += a.r - rest[k].r
-	}
-	_, spread := placeAndSpread(rest)
-	return max(sum/float64(k), unitExcess*spread)
+	mean := (s.first[len(all)] - s.first[n]) / float64(rest)
+	spread := math.Sqrt(math.Max(0, (s.squares[len(all)]-s.squares[n])/float64(rest)-mean*mean))
+	return max((s.first[n+k]-s.first[n])/float64(k)-all[n+k].r, unitExcess*spread)
 }
 
 // placeAndSpread returns the mean and the standard deviation.
