@@ -35,13 +35,13 @@ func (s *Set) shifted() (out []Oddity) {
 			sources = append(sources, p)
 		}
 	}
-	there := columnsOf(sources, read)
+	there := columnsOf(sources, read, shiftedCells)
 	for _, p := range s.Pools {
 		if !p.Target || p.Rows < slipLeast {
 			continue
 		}
 		var same, outside []string
-		for j, of := range columnsOf([]*Pool{p}, read) {
+		for j, of := range columnsOf([]*Pool{p}, read, shiftedCells) {
 			all := there[j]
 			if len(all) == 0 {
 				return nil
@@ -79,13 +79,14 @@ func (s *Set) shifted() (out []Oddity) {
 	return append(append(append(out, s.wordless()...), s.columnUnits(read)...), s.stuck(there)...)
 }
 
-// columnsOf returns the sorted values of each of the first columns of pools, in rows that are spread over all.
-func columnsOf(pools []*Pool, columns int) [][]float64 {
+// columnsOf returns the sorted values of each of the first columns of pools, in rows that are spread over all and have about so many cells
+// at most.
+func columnsOf(pools []*Pool, columns, cells int) [][]float64 {
 	rows := 0
 	for _, p := range pools {
 		rows += p.Rows
 	}
-	values, step := make([][]float64, columns), max(1, rows*columns/shiftedCells)
+	values, step := make([][]float64, columns), max(1, rows*columns/cells)
 	for _, p := range pools {
 		for r := 0; r < p.Rows; r += step {
 			for j := range columns {

@@ -24,15 +24,18 @@ func (s *Set) columnUnits(read int) (out []Oddity) {
 		far float64
 		Oddity
 	}
-	var values [][][]float64
 	var of []*Pool
 	for _, p := range s.Pools {
 		if !p.Target && p.Rows >= farLeast {
-			values, of = append(values, columnsOf([]*Pool{p}, read)), append(of, p)
+			of = append(of, p)
 		}
 	}
 	if len(of) < unitsLeast {
 		return nil
+	}
+	values := make([][][]float64, len(of))
+	for i := range of {
+		values[i] = columnsOf(of[i:i+1], read, max(1, shiftedCells/len(of)))
 	}
 	var odd []found
 	for j := range read {
