@@ -401,11 +401,10 @@ func (f *farFeatures) oddities(s *Set, place placeOf) []Oddity {
 				code)})
 		default:
 			p, found, others := s.Pools[c.pool], fmt.Sprintf("%.6g in column %s", c.value, s.Columns.Features[j]), ""
-			if n := s.cellsOutside(j, (u.low-centre)/spread, (u.high-centre)/spread); n > 1 && cut == "" {
-				others = fmt.Sprintf(", the furthest of %s such cells", text.Count(n))
-			}
 			if cut != "" {
 				found = fmt.Sprintf("a cell %s %s, counted as that", cut, found)
+			} else if n := s.cellsOutside(j, (u.low-centre)/spread, (u.high-centre)/spread); n > 1 {
+				others = fmt.Sprintf(", the furthest of %s such cells", text.Count(n))
 			}
 			out = append(out, Oddity{p.Name, fmt.Sprintf("%s, far from the others, in %s%s: %s", found, place(p, c.row), others,
 				cmp.Or(says, u.String())), farAdvice})

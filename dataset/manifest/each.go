@@ -31,7 +31,6 @@ type within struct {
 	several bool // whether several values lie in each file
 	single  bool // whether a single value lies in each file
 	apart   bool // whether no value lies in two files
-	files   int
 }
 
 func (l *looked) within(c *column) within {
@@ -53,7 +52,7 @@ func (l *looked) within(c *column) within {
 		}
 		of[word] = file
 	}
-	w.files, w.several, w.single = len(files), len(many) == len(files), len(many) == 0
+	w.several, w.single = len(many) == len(files), len(many) == 0
 	return w
 }
 
