@@ -74,8 +74,8 @@ type predictor struct {
 	read   rowsRead
 
 	y       []float32
-	unknown []unknownWord
-	blank   []blankColumn // by column of words
+	unknown []wordColumn  // the columns with unknown words
+	blank   []wordColumn  // those with rows without a word
 	named   []string      // the columns of all features in a file, where Features names those that are not words
 	wide    table.Vectors // the features with those that are computed from them
 	labels  []int         // the indices of the labels among the scalars of a batch, -1 for none

@@ -2,21 +2,28 @@ package runs
 
 import "slices"
 
-// unknownWord is the first word of a column that the data of the run do not have, with the number of rows with such
-// words.
-type unknownWord struct {
+// wordColumn is a column of words with a number of rows that have none which the data of the run have, and the first word of such a row,
+// if there is any.
+type wordColumn struct {
 	column, word string
 	rows         int64
 }
 
-func (r *predictor) addUnknown(column, word string, rows int64) {
-	i := slices.IndexFunc(r.unknown, func(u unknownWord) bool { return u.column == column })
+// addRows adds rows of a column, whose rows before, if there were any, keep their first word.
+func addRows(to []wordColumn, column, word string, rows int64) []wordColumn {
+	i := slices.IndexFunc(to, func(c wordColumn) bool { return c.column == column })
 	if i < 0 {
-		r.unknown = append(r.unknown, unknownWord{column, word, rows})
-		return
+		return append(to, wordColumn{column, word, rows})
 	}
-	r.unknown[i].rows += rows
+	to[i].rows += rows
+	return to
 }
+
+func (r *predictor) addUnknown(column, word string, rows int64) {
+	r.unknown = addRows(r.unknown, column, word, rows)
+}
+
+func (r *predictor) addBlank(column string, rows int64) { r.blank = addRows(r.blank, column, "", rows) }
 
 func (r *predictor) tellUnknown() {
 	for _, u := range r.unknown {
@@ -24,21 +31,6 @@ func (r *predictor) tellUnknown() {
 			r.Unknown(u.column, u.word, u.rows)
 		}
 	}
-}
-
-// blankColumn is a column of words with the number of rows without one.
-type blankColumn struct {
-	column string
-	rows   int64
-}
-
-func (r *predictor) addBlank(column string, rows int64) {
-	i := slices.IndexFunc(r.blank, func(b blankColumn) bool { return b.column == column })
-	if i < 0 {
-		r.blank = append(r.blank, blankColumn{column, rows})
-		return
-	}
-	r.blank[i].rows += rows
 }
 
 func (r *predictor) tellBlank() {
