@@ -88,6 +88,7 @@ func NewProblem(set *dataset.Set, cfg Config, target int) (*Problem, error) {
 		return nil, fmt.Errorf("target %s has no test rows: expected some, fewer target samples, or prior %s for the leave-one-out error",
 			name, PriorResidual)
 	}
+	p.Target.Tasks = byColumn(p.Set, p.Target)
 	p.addUnseen()
 	p.columns = columnsOf(p.Set, append(slices.Clone(p.Sources), p.Target))
 	if slices.Contains(cfg.Methods, Pooled) && cfg.Sources != SourcesPools {

@@ -79,16 +79,16 @@ type Epoch struct {
 	// [Epoch.LikeliestNoise]).
 	NoisyLoss []float64 `json:"noisy_loss,omitempty"`
 	// Own is the variance over the target samples of what delta adds to the head's predictions, over the sum of that and
-	// the variance of what the sources' heads add, and Match is how well the target's predictor predicts the labels of each source.
-	// MixAuto explores by them.
+	// the variance of what the sources' heads add, and Match is how well the target's predictor predicts the labels of
+	// each source. MixAuto explores by them.
 	Own   float64   `json:"own,omitempty"`
 	Match []float64 `json:"match,omitempty"`
 	// MatchByChance is the fraction of Match, from 0 to 1, that chance can give: MixAuto explores evenly by that part.
 	MatchByChance float64 `json:"match_by_chance,omitempty"`
 	// Nu is the relevance of each source at the end of the round (eq. 3), with several outputs the Frobenius norm of
-	// the source's block, and NuRank the rank at which it was found, or for relevance [L1] and [Transfer] the number of sources with one
-	// other than 0. The next round is allocated by Nu, so that a
-	// program may put a relevance of its own there, of magnitude [MaxNu] at most.
+	// the source's block, and NuRank the rank at which it was found, or for relevance [L1] and [Transfer] the number of
+	// sources with one other than 0. The next round is allocated by Nu, so that a program may put a relevance of its own
+	// there, of magnitude [MaxNu] at most.
 	Nu     []float64 `json:"nu"`
 	NuRank int       `json:"nu_rank"`
 	// NuByChance is the expectation of sum nu_m^2 if no source had anything to do with the target, with relevance

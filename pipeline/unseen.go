@@ -15,7 +15,6 @@ import (
 // with a label of the column are all of other classes. The predictions of these outputs come from one regression on the
 // rows of all sources (see [Learner.join]).
 func (p *Problem) addUnseen() {
-	p.Target.Tasks = byColumn(p.Set, p.Target)
 	if p.Config.Sources != SourcesPools || !p.Classifies() {
 		return
 	}
