@@ -55,7 +55,7 @@ func TestPageSaysWhatDecided(t *testing.T) {
 		says           []string
 	}{
 		{pipeline.Pooled, runs.BySquares, 0.25, 39.14, 22.16, []string{"log-loss of their labels, 22.16, decided",
-			"squared error chooses is more than 1 above it"}},
+			"squared error chooses is more than 3 above it"}},
 		{pipeline.Uniform, runs.BySquares, 0.25, 22.16, 21.5, []string{"mean squared error, 0.125, is the least of all methods but pooled",
 			"log-loss of their labels, 22.16", "its own is 21.5"}},
 		{pipeline.Uniform, runs.BySquares, 0.25, 0, 0, []string{"mean squared error, 0.125, is the least of all methods."}},

@@ -3,7 +3,6 @@ package report
 import (
 	"fmt"
 	"slices"
-	"strconv"
 
 	"github.com/amtrl/amtrl/internal/text"
 	"github.com/amtrl/amtrl/pipeline"
@@ -15,16 +14,16 @@ func loss(v float64) Cell { return number(v, text.Digits(v)) }
 // choice returns how the target's samples chose method m, with the numbers that decided.
 func (r *runPage) choice(m *runs.MethodResult) Sentence {
 	by, least, apart := r.Result.Criterion, r.Result.Least(), r.Result.Apart()
-	above, by1 := "is more than %s above it", "by more than %s"
+	above, by1 := "is more than %d above it", "by more than %d"
 	line := say("It was chosen by the target's samples, each left out in turn: ")
 	if groups := r.Result.Groups; groups > 0 {
-		above, by1 = "is so much above it that they are e^%s times as likely", "by so much that they are e^%s times as likely"
+		above, by1 = "is so much above it that they are e^%d times as likely", "by so much that they are e^%d times as likely"
 		line = say("It was chosen by the target's samples, each of ", several(groups, "group"), " left out in turn, which count as ",
 			number(r.Result.CountAs, text.Digits(r.Result.CountAs)), " samples on their own: ")
 	}
 	if m == apart {
 		return append(line, say("the log-loss of their labels, ", loss(m.LogLoss), m.IfWrong(), ", decided. That of the method which "+
-			"their mean squared error chooses "+fmt.Sprintf(above, nats(m))+".")...)
+			"their mean squared error chooses "+fmt.Sprintf(above, runs.Enough)+".")...)
 	}
 	name := r.Result.Squares()
 	if by == runs.ByLogLoss {
@@ -46,13 +45,10 @@ func (r *runPage) choice(m *runs.MethodResult) Sentence {
 	}
 	if apart != nil {
 		line = append(line, say(" By the log-loss of their labels, ", loss(m.LogLoss), m.IfWrong(), ", ", apart.Method, " is not better "+
-			fmt.Sprintf(by1, nats(apart))+": its own is ", loss(apart.LogLoss), apart.IfWrong(), ".")...)
+			fmt.Sprintf(by1, runs.Enough)+": its own is ", loss(apart.LogLoss), apart.IfWrong(), ".")...)
 	}
 	return line
 }
-
-// nats returns by how much the log-loss of a method must be less than another's to take its place.
-func nats(m *runs.MethodResult) string { return strconv.Itoa(m.Handicap()) }
 
 func (r *runPage) methods() Part {
 	text := say("Less is better. Each point is a model that was fitted on the samples bought so far; " +

@@ -19,13 +19,14 @@ func (r *Result) doubt(last []*pipeline.Epoch, of samples) string {
 	if !r.ByLeaveOneOut() || best == nil || constant == nil || best == constant {
 		return ""
 	}
+	const shown = 1 // nat by which the samples show that labels can be predicted
 	const unseen = ": the target's rows do not show that its labels can be predicted"
 	noLess := best.Score.Value >= constant.Score.Value
 	_, ofBest := best.LikeliestNoise(of.evidence())
 	_, ofConstant := constant.LikeliestNoise(of.evidence())
-	likelier := of.evidence()*ofBest < of.evidence()*ofConstant-enough
+	likelier := of.evidence()*ofBest < of.evidence()*ofConstant-shown
 	if constant.LogLoss == 0 { // labels are numbers
-		likelier = of.effective/2*math.Log(constant.LeaveOneOut/best.LeaveOneOut) > enough
+		likelier = of.effective/2*math.Log(constant.LeaveOneOut/best.LeaveOneOut) > shown
 	}
 	better := !noLess // where scores are exact
 	if c := pipeline.CompareLosses(best, constant); c != nil {

@@ -84,30 +84,18 @@ func (s samples) evidence() float64 {
 	return s.effective / float64(s.n)
 }
 
-// enough is the number of nats by which a method must be better than the first one to be recommended in its place: it
-// makes the labels e times as likely. [pipeline.Target] needs enoughAlone, some twenty times: the heads of the other
-// methods have a part of the target's own and do as well as Target where sources say nothing, so that an advantage of
-// Target is mostly chance. So do [pipeline.Trees] and [pipeline.Kernel], which bring nothing where effects are lines.
-const (
-	enough      = 1
-	enoughAlone = 3
-)
-
-// Handicap returns the number of nats by which the method must be better than the first one to be recommended in its
-// place.
-func (m *MethodResult) Handicap() int {
-	if m.Method == pipeline.Target || pipeline.IsBeside(m.Method) {
-		return enoughAlone
-	}
-	return enough
-}
+// Enough is the number of nats by which a method must be better than the first one to be recommended in its place: it
+// makes the labels some twenty times as likely. A smaller advantage on the target's samples is mostly chance. The heads of
+// methods with sources have a part of the target's own and do as well as [pipeline.Target] where sources say nothing, and
+// the first method is averaged with [pipeline.Trees] and [pipeline.Kernel] where these help.
+const Enough = 3
 
 // handicap returns the number of nats that are added to the loss of a method when it is compared with the first one.
 func (r *Result) handicap(m *MethodResult) float64 {
 	if m == r.first() {
 		return 0
 	}
-	return float64(m.Handicap())
+	return Enough
 }
 
 // Squares returns what [BySquares] compares, and [MethodResult] has as LeaveOneOut.

@@ -22,10 +22,10 @@ type Result struct {
 	// Methods are in the order of Config.Methods.
 	Methods []MethodResult `json:"methods"`
 	// Recommended is the method whose model is model.safetensors. It is the first method, unless another makes the
-	// labels of the target's samples, left out one at a time, e times as likely, or Target, Trees or Kernel e^3 times: then it
-	// is the one that makes them likeliest. Reason says how well each method does, by Criterion. With too few samples it is
-	// the first method, and Reason says so. All three are empty, and the model is the first method's, where heads are
-	// fitted in a way that has no leave-one-out residuals.
+	// labels of the target's samples, left out one at a time, e^3 times as likely: then it is the one that makes them
+	// likeliest. Reason says how well each method does, by Criterion. With too few samples it is the first method, and
+	// Reason says so. All three are empty, and the model is the first method's, where heads are fitted in a way that has no
+	// leave-one-out residuals.
 	Recommended string    `json:"recommended,omitempty"`
 	Criterion   Criterion `json:"criterion,omitempty"`
 	Reason      string    `json:"reason,omitempty"`

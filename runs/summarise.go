@@ -121,7 +121,7 @@ func summarise(p *pipeline.Problem, data string, in pipeline.Labelled, epochs []
 }
 
 // earlier returns the likeliest round before the last one of a method. It returns nil where that round is not
-// e^enoughAlone times as likely as the last one: the least of several numbers is small by chance too.
+// e^Enough times as likely as the last one: the least of several numbers is small by chance too.
 func earlier(epochs []pipeline.Epoch, last *pipeline.Epoch, of samples) *EarlierRound {
 	best := last
 	for i := range epochs {
@@ -129,7 +129,7 @@ func earlier(epochs []pipeline.Epoch, last *pipeline.Epoch, of samples) *Earlier
 			best = e
 		}
 	}
-	if best == last || !(of.effective/2*math.Log(last.LeaveOneOut/best.LeaveOneOut) >= enoughAlone) {
+	if best == last || !(of.effective/2*math.Log(last.LeaveOneOut/best.LeaveOneOut) >= Enough) {
 		return nil
 	}
 	return &EarlierRound{best.Epoch, best.Samples, best.LeaveOneOut}
