@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/amtrl/amtrl/dataset"
+	"github.com/amtrl/amtrl/pipeline/internal/lbfgs"
 )
 
 // The methods that choose the samples of the sources.
@@ -259,8 +260,8 @@ func (e ERM) validate() error {
 		return fmt.Errorf("erm: %d iterations, expected at least 1", e.Iterations)
 	case !(e.Tolerance >= 0 && e.Tolerance < 1):
 		return fmt.Errorf("erm: tolerance is %g, expected a number from 0 to below 1", e.Tolerance)
-	case e.History < 1 || e.History > maxHistory:
-		return fmt.Errorf("erm: history is %d, expected 1 to %d", e.History, maxHistory)
+	case e.History < 1 || e.History > lbfgs.MaxPairs:
+		return fmt.Errorf("erm: history is %d, expected 1 to %d", e.History, lbfgs.MaxPairs)
 	case e.Init != InitRandom && e.Init != InitMoments && e.Init != InitPath:
 		return fmt.Errorf("erm: unknown init %q: expected %s, %s or %s", e.Init, InitRandom, InitMoments, InitPath)
 	}

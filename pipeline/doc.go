@@ -32,7 +32,7 @@
 // Representation:
 //
 //	representation.go  the interface of the classes of representations
-//	linear.go          phi(x) = B'x; erm.go fits it with the sources' heads (eq. 1), by lbfgs.go, from moments.go or along a path
+//	linear.go          phi(x) = B'x; erm.go fits it with the sources' heads (eq. 1), by package lbfgs, from moments.go or along a path
 //	conv.go            the settings of networks; conv_net.go and conv_forward.go compute them, conv_fit.go trains them, conv_units.go
 //	                   stores their units
 //	model.go           the tensors of a fitted model; predict.go, predict_linear.go, predictor.go and conv_network.go predict with it

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/pipeline/internal/lbfgs"
 )
 
 // ERM holds the settings of the empirical risk minimisation (eq. 1).
@@ -56,16 +57,12 @@ func (e ERM) fit(ctx context.Context, l *linear, s backend.Samples, labels int, 
 	if err != nil {
 		return Fit{}, err
 	}
-	opt, err := newLBFGS(l.b, obj, l.theta, e.History)
+	stop := lbfgs.Stop{Iterations: e.Iterations, Tolerance: e.Tolerance, Observe: observe}
+	end, err := lbfgs.Minimise(ctx, l.b, obj, l.theta, e.History, stop)
 	if err != nil {
 		return Fit{}, err
 	}
-	defer opt.close()
-	f, iterations, reason, err := opt.minimise(ctx, stopRule{e.Iterations, e.Tolerance, observe})
-	if err != nil {
-		return Fit{}, err
-	}
-	loss := f
+	loss := end.Value
 	if e.Lambda > 0 {
 		weights := l.weights(l.theta)
 		sq, err := l.b.Dot(weights, weights)
@@ -74,7 +71,7 @@ func (e ERM) fit(ctx context.Context, l *linear, s backend.Samples, labels int, 
 		}
 		loss -= e.Lambda * sq
 	}
-	return Fit{Objective: f, Loss: loss, Iterations: iterations, Evaluations: opt.evals, Stop: reason}, nil
+	return Fit{Objective: end.Value, Loss: loss, Iterations: end.Iterations, Evaluations: end.Evaluations, Stop: end.Reason}, nil
 }
 
 // LambdaAuto asks for the penalty that keeps noise as large as the residuals of the fit itself out of the fit

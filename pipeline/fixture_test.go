@@ -11,30 +11,12 @@ import (
 
 	"github.com/amtrl/amtrl/backend"
 	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/pipeline/pipelinetest"
 )
 
-// upload places a slice on the device for the length of the test.
 func upload[E backend.Element](t testing.TB, b backend.Queue, d backend.DType, v []E) backend.Vector {
 	t.Helper()
-	buf := must.Get(backend.NewBuffer(b, d, v))(t)
-	t.Cleanup(buf.Free)
-	return backend.Vec(buf)
-}
-
-// download reads a Float32 vector as float64.
-func download(t testing.TB, b backend.Queue, v backend.Vector) []float64 {
-	t.Helper()
-	host := make([]float32, v.Len)
-	must.Do(t, backend.Get(b, host, v.Buf, v.Off))
-	return wide(host)
-}
-
-func narrow(v []float64) []float32 {
-	w := make([]float32, len(v))
-	for i := range v {
-		w[i] = float32(v[i])
-	}
-	return w
+	return pipelinetest.Upload(t, b, d, v)
 }
 
 func norm(v []float64) float64 { return floats.Norm(v, 2) }
@@ -48,16 +30,6 @@ func solveDense(a, b []float64) []float64 {
 		panic(err)
 	}
 	return x.RawVector().Data
-}
-
-// orthonormalise makes the c columns of m orthonormal.
-func orthonormalise(m []float64, c int) {
-	var qr mat.QR
-	var q mat.Dense
-	a := mat.NewDense(len(m)/c, c, m)
-	qr.Factorize(a)
-	qr.QTo(&q)
-	a.Copy(&q)
 }
 
 // outside returns the part of v that is orthogonal to the rows of span.

@@ -12,20 +12,23 @@ import (
 )
 
 var (
-	smallSet     = pipelinetest.SmallSet
-	smallImages  = pipelinetest.SmallImages
-	features     = pipelinetest.Features
-	openCPU      = pipelinetest.OpenCPU
-	wide         = pipelinetest.Wide
-	multiply     = pipelinetest.Multiply
-	near         = pipelinetest.Near
-	isNear       = pipelinetest.IsNear
-	closeVectors = pipelinetest.Close
-	b2i          = pipelinetest.Int
-	normals      = pipelinetest.Normals
-	ones         = pipelinetest.Ones
-	dense        = pipelinetest.Dense
-	othersOf     = pipelinetest.Others
+	smallSet       = pipelinetest.SmallSet
+	smallImages    = pipelinetest.SmallImages
+	features       = pipelinetest.Features
+	openCPU        = pipelinetest.OpenCPU
+	wide           = pipelinetest.Wide
+	narrow         = pipelinetest.Narrow
+	download       = pipelinetest.Download
+	orthonormalise = pipelinetest.Orthonormalise
+	multiply       = pipelinetest.Multiply
+	near           = pipelinetest.Near
+	isNear         = pipelinetest.IsNear
+	closeVectors   = pipelinetest.Close
+	b2i            = pipelinetest.Int
+	normals        = pipelinetest.Normals
+	ones           = pipelinetest.Ones
+	dense          = pipelinetest.Dense
+	othersOf       = pipelinetest.Others
 )
 
 func smallConfig() Config { return pipelinetest.Decode[Config](pipelinetest.Config) }

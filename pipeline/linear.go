@@ -127,7 +127,7 @@ func newERMObjective(l *linear, s backend.Samples, labels int, lambda float64, t
 	return o, tmp.Err()
 }
 
-func (o *ermObjective) evaluate(x, g backend.Vector) error {
+func (o *ermObjective) Evaluate(x, g backend.Vector) error {
 	b, phi, w := o.b, o.representation(x), o.heads(x)
 	if err := b.Gemm(false, false, o.inverse, w, phi, 0, o.p); err != nil {
 		return err
@@ -197,7 +197,7 @@ func (o *ermObjective) pass(x backend.Vector) error {
 	return o.scaleEach(o.q)
 }
 
-func (o *ermObjective) value() float64 {
+func (o *ermObjective) Value() float64 {
 	sum := 0.0
 	for _, v := range o.host {
 		sum += v

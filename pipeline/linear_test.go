@@ -11,6 +11,7 @@ import (
 	"github.com/amtrl/amtrl/backend"
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
+	"github.com/amtrl/amtrl/pipeline/internal/lbfgs"
 	"github.com/amtrl/amtrl/pipeline/internal/linalg"
 )
 
@@ -114,7 +115,7 @@ func TestERMObjective(t *testing.T) {
 		theta := narrow(normals(rng, l.theta.Len))
 		x := upload(t, b, backend.Float32, theta)
 		g := upload(t, b, backend.Float32, slices.Repeat([]float32{float32(math.NaN())}, len(theta)))
-		must.Do(t, obj.evaluate(x, g))
+		must.Do(t, obj.Evaluate(x, g))
 		at, tolerance := wide(theta), 1e-5
 		want, grad := r.objective(at, c.k, c.lambda)
 		if c.intercept {
@@ -137,7 +138,7 @@ func TestERMObjective(t *testing.T) {
 			}
 		}
 		rounding := 1e-6 / math.Sqrt(want) // residuals near 0 are differences of float32 of order 1
-		if f := obj.value(); !near(f/want, 1, 1e-5+rounding) {
+		if f := obj.Value(); !near(f/want, 1, 1e-5+rounding) {
 			t.Errorf("%+v: f is %g, want %g", c, f, want)
 		}
 		closeVectors(t, fmt.Sprintf("%+v: the gradient", c), download(t, b, g), grad, tolerance+rounding, 0)
@@ -331,7 +332,7 @@ func TestFitLinearArguments(t *testing.T) {
 		"lambda NaN":      {2, ERM{Lambda: math.NaN(), Iterations: 5, History: 5, Init: InitRandom}, theta, "lambda"},
 		"no iterations":   {2, ERM{History: 5, Init: InitRandom}, theta, "iterations"},
 		"no history":      {2, ERM{Iterations: 5, Init: InitRandom}, theta, "history"},
-		"long history":    {2, ERM{Iterations: 5, History: maxHistory + 1, Init: InitRandom}, theta, "history"},
+		"long history":    {2, ERM{Iterations: 5, History: lbfgs.MaxPairs + 1, Init: InitRandom}, theta, "history"},
 		"tolerance":       {2, ERM{Iterations: 5, History: 5, Tolerance: 1, Init: InitRandom}, theta, "tolerance"},
 		"unknown init":    {2, ERM{Iterations: 5, History: 5, Init: "x"}, theta, "init"},
 	} {
@@ -339,7 +340,7 @@ func TestFitLinearArguments(t *testing.T) {
 		must.Fail(t, what, err, c.says)
 	}
 	// The longest history works.
-	good.History = maxHistory
+	good.History = lbfgs.MaxPairs
 	must.Do(t, must.Err(FitLinear(context.Background(), b, r.s, 2, good, narrow(normals(testrand.New(t), 10)), nil)))
 }
 

@@ -149,10 +149,10 @@ func TestObjectiveOfSeveralOutputs(t *testing.T) {
 		obj := must.Get(newERMObjective(l, place(t, b, set), len(r.y), lambda, tmp))(t)
 		theta := narrow(normals(rng, l.theta.Len))
 		g := upload(t, b, backend.Float32, make([]float32, len(theta)))
-		must.Do(t, obj.evaluate(upload(t, b, backend.Float32, theta), g))
+		must.Do(t, obj.Evaluate(upload(t, b, backend.Float32, theta), g))
 		want, gradient := r.objective(wide(theta), k, lambda)
-		if !near(obj.value()/want, 1, 1e-5) {
-			t.Errorf("the objective is %g, want %g", obj.value(), want)
+		if !near(obj.Value()/want, 1, 1e-5) {
+			t.Errorf("the objective is %g, want %g", obj.Value(), want)
 		}
 		closeVectors(t, "the gradient", download(t, b, g), gradient, 1e-4, 0)
 		tmp.Close()

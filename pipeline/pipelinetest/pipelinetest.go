@@ -65,6 +65,41 @@ func NewQueue(t testing.TB, d backend.Device) backend.Queue {
 	return must.Get(d.NewQueue())(t)
 }
 
+// Upload places a slice on the device for the length of the test.
+func Upload[E backend.Element](t testing.TB, b backend.Queue, d backend.DType, v []E) backend.Vector {
+	t.Helper()
+	buf := must.Get(backend.NewBuffer(b, d, v))(t)
+	t.Cleanup(buf.Free)
+	return backend.Vec(buf)
+}
+
+// Download reads a Float32 vector as float64.
+func Download(t testing.TB, b backend.Queue, v backend.Vector) []float64 {
+	t.Helper()
+	host := make([]float32, v.Len)
+	must.Do(t, backend.Get(b, host, v.Buf, v.Off))
+	return Wide(host)
+}
+
+// Narrow returns v in float32.
+func Narrow(v []float64) []float32 {
+	w := make([]float32, len(v))
+	for i := range v {
+		w[i] = float32(v[i])
+	}
+	return w
+}
+
+// Orthonormalise makes the c columns of m orthonormal.
+func Orthonormalise(m []float64, c int) {
+	var qr mat.QR
+	var q mat.Dense
+	a := mat.NewDense(len(m)/c, c, m)
+	qr.Factorize(a)
+	qr.QTo(&q)
+	a.Copy(&q)
+}
+
 func Wide(v []float32) []float64 {
 	w := make([]float64, len(v))
 	for i := range v {

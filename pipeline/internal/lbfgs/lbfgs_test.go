@@ -1,4 +1,4 @@
-package pipeline
+package lbfgs
 
 import (
 	"cmp"
@@ -10,10 +10,13 @@ import (
 	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/amtrl/amtrl/backend"
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
 	"github.com/amtrl/amtrl/pipeline/internal/linalg"
+	"github.com/amtrl/amtrl/pipeline/pipelinetest"
 )
 
 // hostObjective evaluates a function of float64 slices on the host.
@@ -27,8 +30,8 @@ type hostObjective struct {
 
 var errEval = errors.New("evaluation failed")
 
-// evaluate relies on the CPU calling a recorded function at every run.
-func (o *hostObjective) evaluate(x, g backend.Vector) error {
+// Evaluate relies on the CPU calling a recorded function at every run.
+func (o *hostObjective) Evaluate(x, g backend.Vector) error {
 	if o.calls++; o.calls == o.fail {
 		return errEval
 	}
@@ -37,49 +40,43 @@ func (o *hostObjective) evaluate(x, g backend.Vector) error {
 		return err
 	}
 	grad := make([]float64, x.Len)
-	o.last = o.f(wide(x32), grad)
-	return backend.Put(o.b, g.Buf, g.Off, narrow(grad))
+	o.last = o.f(pipelinetest.Wide(x32), grad)
+	return backend.Put(o.b, g.Buf, g.Off, pipelinetest.Narrow(grad))
 }
 
-func (o *hostObjective) value() float64 { return o.last }
+func (o *hostObjective) Value() float64 { return o.last }
 
-// minimum is the result of minimise, which runs the optimiser from start with a history of m.
+// minimum is the result of minimise, which runs [Minimise] from start with m pairs.
 type minimum struct {
-	x          []float64
-	f          float64
-	iterations int
-	reason     string
-	trace      []float64
-	calls      int
-	evals      int
+	Result
+	x     []float64
+	trace []float64
+	calls int
 }
 
-func minimise(t *testing.T, o *hostObjective, start []float64, m int, stop stopRule) (minimum, error) {
+func minimise(t *testing.T, o *hostObjective, start []float64, m int, stop Stop) (minimum, error) {
 	t.Helper()
-	x := upload(t, o.b, backend.Float32, narrow(start))
-	l := must.Get(newLBFGS(o.b, o, x, m))(t)
-	defer l.close()
+	x := pipelinetest.Upload(t, o.b, backend.Float32, pipelinetest.Narrow(start))
 	var out minimum
-	var err error
-	observe := stop.observe
-	stop.observe = func(i int, f float64) bool {
+	observe := stop.Observe
+	stop.Observe = func(i int, f float64) bool {
 		out.trace = append(out.trace, f)
 		if i != len(out.trace) {
 			t.Fatalf("the observer saw iteration %d after %d others", i, len(out.trace)-1)
 		}
 		return observe != nil && observe(i, f)
 	}
-	out.f, out.iterations, out.reason, err = l.minimise(context.Background(), stop)
-	out.x, out.calls, out.evals = download(t, o.b, x), o.calls, l.evals
+	end, err := Minimise(context.Background(), o.b, o, x, m, stop)
+	out.Result, out.x, out.calls = end, pipelinetest.Download(t, o.b, x), o.calls
 	return out, err
 }
 
 // quadratic returns f(x) = 1/2 (x-c)'A(x-c) + 1, where A has eigenvalues from 1 to cond, and c.
 func quadratic(rng *rand.Rand, n int, cond float64) (f func(x, g []float64) float64, c []float64) {
-	basis := normals(rng, n*n)
-	orthonormalise(basis, n)
+	basis := pipelinetest.Normals(rng, n*n)
+	pipelinetest.Orthonormalise(basis, n)
 	q := slices.Collect(slices.Chunk(basis, n))
-	c = wide(narrow(normals(rng, n)))
+	c = pipelinetest.Wide(pipelinetest.Narrow(pipelinetest.Normals(rng, n)))
 	return func(x, g []float64) float64 {
 		clear(g)
 		sum := 1.0
@@ -132,22 +129,22 @@ func twoLoop(s, y [][]float64, g []float64) []float64 {
 // skipped for their curvature, and after a reset.
 func TestDirectionIsTwoLoopRecursion(t *testing.T) {
 	rng := testrand.New(t)
-	b := openCPU(t, 2)
+	b := pipelinetest.OpenCPU(t, 2)
 	for range 20 {
 		n, m := 8+rng.IntN(20), 1+rng.IntN(6)
 		f, _ := quadratic(rng, n, 3)
-		x := upload(t, b, backend.Float32, make([]float32, n))
+		x := pipelinetest.Upload(t, b, backend.Float32, make([]float32, n))
 		o := &hostObjective{b: b}
-		l := must.Get(newLBFGS(b, o, x, m))(t)
+		l := must.Get(newSearch(b, o, x, m))(t)
 		put := func(v backend.Vector, h []float64) {
-			must.Do(t, backend.Put(b, v.Buf, v.Off, narrow(h)))
+			must.Do(t, backend.Put(b, v.Buf, v.Off, pipelinetest.Narrow(h)))
 		}
 		var s, y [][]float64
-		put(l.g(), normals(rng, n))
+		put(l.g(), pipelinetest.Normals(rng, n))
 		for range 4*m + 5 {
 			// A step along a random d and the change of gradient of a quadratic; now
 			// and then one of negative curvature, which must leave no trace.
-			g, d, step := download(t, b, l.g()), normals(rng, n), 0.1+rng.Float64()
+			g, d, step := pipelinetest.Download(t, b, l.g()), pipelinetest.Normals(rng, n), 0.1+rng.Float64()
 			at, gd, g0 := make([]float64, n), make([]float64, n), make([]float64, n)
 			f(at, g0)
 			for k := range at {
@@ -164,16 +161,16 @@ func TestDirectionIsTwoLoopRecursion(t *testing.T) {
 			put(l.d(), d)
 			o.f = func(_, g []float64) float64 { copy(g, gd); return 0 }
 			must.Get(l.evaluate(l.again, step))(t)
-			trial := download(t, b, l.xt())
+			trial := pipelinetest.Download(t, b, l.xt())
 			l.accept()
 			slot := l.pending
 			slope := l.direction()
 			must.Do(t, cmp.Or(l.keepPair(slot), l.issueMove(), l.issueDirection()))
-			closeVectors(t, "the gradient after an update", download(t, b, l.g()), gd, 1e-6, 0)
-			closeVectors(t, "the parameters after an update", download(t, b, l.x()), trial, 0, 0)
+			pipelinetest.Close(t, "the gradient after an update", pipelinetest.Download(t, b, l.g()), gd, 1e-6, 0)
+			pipelinetest.Close(t, "the parameters after an update", pipelinetest.Download(t, b, l.x()), trial, 0, 0)
 			if sign > 0 {
-				s, y = append(s, download(t, b, l.s(slot))), append(y, download(t, b, l.y(slot)))
-				closeVectors(t, "s", s[len(s)-1], at, 1e-6, 0)
+				s, y = append(s, pipelinetest.Download(t, b, l.s(slot))), append(y, pipelinetest.Download(t, b, l.y(slot)))
+				pipelinetest.Close(t, "s", s[len(s)-1], at, 1e-6, 0)
 			} else if slot != m {
 				t.Fatalf("a pair of negative curvature went to slot %d", slot)
 			}
@@ -183,10 +180,10 @@ func TestDirectionIsTwoLoopRecursion(t *testing.T) {
 			if l.pairs != len(s) {
 				t.Fatalf("%d pairs, want %d", l.pairs, len(s))
 			}
-			grad := download(t, b, l.g())
+			grad := pipelinetest.Download(t, b, l.g())
 			want := twoLoop(s, y, grad)
-			closeVectors(t, "the direction", download(t, b, l.d()), want, 2e-4, 0)
-			if !near(slope/linalg.Dot(want, grad), 1, 2e-4) {
+			pipelinetest.Close(t, "the direction", pipelinetest.Download(t, b, l.d()), want, 2e-4, 0)
+			if !pipelinetest.Near(slope/linalg.Dot(want, grad), 1, 2e-4) {
 				t.Fatalf("the slope is %g, want %g", slope, linalg.Dot(want, grad))
 			}
 			if rng.IntN(12) == 0 {
@@ -202,7 +199,7 @@ func TestDirectionIsTwoLoopRecursion(t *testing.T) {
 // its gradient behind.
 func TestSearchMeetsWolfe(t *testing.T) {
 	rng := testrand.New(t)
-	b := openCPU(t, 1)
+	b := pipelinetest.OpenCPU(t, 1)
 	for range 100 {
 		n := 1 + rng.IntN(6)
 		amp, freq := rng.Float64(), 1+3*rng.Float64()
@@ -214,32 +211,33 @@ func TestSearchMeetsWolfe(t *testing.T) {
 			}
 			return sum
 		}}
-		x0 := normals(rng, n)
-		x := upload(t, b, backend.Float32, narrow(x0))
-		l := must.Get(newLBFGS(b, o, x, 1))(t)
+		x0 := pipelinetest.Normals(rng, n)
+		x := pipelinetest.Upload(t, b, backend.Float32, pipelinetest.Narrow(x0))
+		l := must.Get(newSearch(b, o, x, 1))(t)
 		must.Do(t, l.begin.run(b))
-		fx, g := o.last, download(t, b, l.g())
+		fx, g := o.last, pipelinetest.Download(t, b, l.g())
 		d := make([]float64, n)
 		for i := range d {
 			d[i] = -g[i]
 		}
 		slope, first := l.direction(), math.Pow(10, 4*rng.Float64()-2)
-		if !near(slope/linalg.Dot(g, d), 1, 1e-6) {
+		if !pipelinetest.Near(slope/linalg.Dot(g, d), 1, 1e-6) {
 			t.Fatalf("the slope of steepest descent is %g, want %g", slope, linalg.Dot(g, d))
 		}
-		fNew, step, ok, err := l.search(fx, slope, first)
+		fNew, ok, err := l.wolfe(fx, slope, first)
 		if err != nil || !ok {
 			t.Fatalf("no step from %v along %v: %v", x0, d, err)
 		}
+		step := l.step[1]
 		for i := range x0 {
 			x0[i] = float64(float32(x0[i])) + step*d[i]
 		}
-		closeVectors(t, "the trial point", download(t, b, l.xt()), x0, 1e-5, 1)
+		pipelinetest.Close(t, "the trial point", pipelinetest.Download(t, b, l.xt()), x0, 1e-5, 1)
 		gt := make([]float64, n)
-		if ft := o.f(download(t, b, l.xt()), gt); ft != fNew {
+		if ft := o.f(pipelinetest.Download(t, b, l.xt()), gt); ft != fNew {
 			t.Fatalf("f is %g at the trial point, reported %g", ft, fNew)
 		}
-		closeVectors(t, "the trial gradient", download(t, b, l.gt()), gt, 1e-6, 0)
+		pipelinetest.Close(t, "the trial gradient", pipelinetest.Download(t, b, l.gt()), gt, 1e-6, 0)
 		if !(fNew <= fx+1e-4*step*slope*(1-1e-9)) || !(linalg.Dot(gt, d) >= 0.9*slope*(1+1e-4)) {
 			t.Fatalf("step %g: f from %g to %g, slope from %g to %g", step, fx, fNew, slope, linalg.Dot(gt, d))
 		}
@@ -249,31 +247,31 @@ func TestSearchMeetsWolfe(t *testing.T) {
 
 func TestMinimiseQuadratics(t *testing.T) {
 	rng := testrand.New(t)
-	b := openCPU(t, 2)
+	b := pipelinetest.OpenCPU(t, 2)
 	for _, c := range []struct {
 		n, m int
 		cond float64
 	}{{1, 1, 1}, {2, 3, 10}, {5, 1, 10}, {20, 5, 100}, {30, 10, 300}} {
 		f, x := quadratic(rng, c.n, c.cond)
 		o := &hostObjective{b: b, f: f}
-		got := must.Get(minimise(t, o, normals(rng, c.n), c.m, stopRule{iterations: 400}))(t)
-		if d := distance(got.x, x); d > 2e-3*norm(x) || got.f > 1+1e-5 {
-			t.Errorf("n=%d m=%d cond=%g: ended at f = 1 + %g, %g from the solution (%s after %d)", c.n, c.m, c.cond, got.f-1, d,
-				got.reason, got.iterations)
+		got := must.Get(minimise(t, o, pipelinetest.Normals(rng, c.n), c.m, Stop{Iterations: 400}))(t)
+		if d := floats.Distance(got.x, x, 2); d > 2e-3*pipelinetest.Norm(x) || got.Value > 1+1e-5 {
+			t.Errorf("n=%d m=%d cond=%g: ended at f = 1 + %g, %g from the solution (%s after %d)", c.n, c.m, c.cond, got.Value-1, d,
+				got.Reason, got.Iterations)
 		}
-		if got.calls != got.evals {
-			t.Errorf("reported %d evaluations of %d", got.evals, got.calls)
+		if got.calls != got.Evaluations {
+			t.Errorf("reported %d evaluations of %d", got.Evaluations, got.calls)
 		}
-		if len(got.trace) != got.iterations || !slices.IsSortedFunc(got.trace, func(a, b float64) int {
+		if len(got.trace) != got.Iterations || !slices.IsSortedFunc(got.trace, func(a, b float64) int {
 			if a > b {
 				return -1
 			}
 			return 1
 		}) {
-			t.Errorf("%d iterations, but the observer saw %v", got.iterations, got.trace)
+			t.Errorf("%d iterations, but the observer saw %v", got.Iterations, got.trace)
 		}
-		if got.f != f(got.x, make([]float64, c.n)) {
-			t.Errorf("reported f = %g is not f at the returned point", got.f)
+		if got.Value != f(got.x, make([]float64, c.n)) {
+			t.Errorf("reported f = %g is not f at the returned point", got.Value)
 		}
 	}
 }
@@ -282,18 +280,18 @@ func TestMinimiseQuadratics(t *testing.T) {
 // would take thousands here.
 func TestMinimiseIsQuasiNewton(t *testing.T) {
 	rng := testrand.New(t)
-	b := openCPU(t, 1)
+	b := pipelinetest.OpenCPU(t, 1)
 	f, _ := quadratic(rng, 12, 1000)
 	o := &hostObjective{b: b, f: f}
-	stop := stopRule{iterations: 200, observe: func(_ int, f float64) bool { return f < 1+1e-4 }}
-	got := must.Get(minimise(t, o, normals(rng, 12), 12, stop))(t)
-	if got.reason != "stopped by the observer" || got.iterations > 120 || got.calls > 3*got.iterations+10 {
-		t.Errorf("12 dimensions took %d iterations and %d evaluations (%s)", got.iterations, got.calls, got.reason)
+	stop := Stop{Iterations: 200, Observe: func(_ int, f float64) bool { return f < 1+1e-4 }}
+	got := must.Get(minimise(t, o, pipelinetest.Normals(rng, 12), 12, stop))(t)
+	if got.Reason != "stopped by the observer" || got.Iterations > 120 || got.calls > 3*got.Iterations+10 {
+		t.Errorf("12 dimensions took %d iterations and %d evaluations (%s)", got.Iterations, got.calls, got.Reason)
 	}
 }
 
 func TestMinimiseRosenbrock(t *testing.T) {
-	b := openCPU(t, 1)
+	b := pipelinetest.OpenCPU(t, 1)
 	o := &hostObjective{b: b, f: func(x, g []float64) float64 {
 		sum := 0.0
 		for i := 0; i < len(x); i += 2 {
@@ -307,15 +305,15 @@ func TestMinimiseRosenbrock(t *testing.T) {
 	for i := range start {
 		start[i] = 1 - 2.2*float64(1-i%2) + 0.05*float64(i)
 	}
-	got := must.Get(minimise(t, o, start, 8, stopRule{iterations: 300}))(t)
-	if got.f > 1e-7 || distance(got.x, ones(10)) > 2e-3 {
-		t.Errorf("ended at f = %g, x = %v (%s after %d)", got.f, got.x, got.reason, got.iterations)
+	got := must.Get(minimise(t, o, start, 8, Stop{Iterations: 300}))(t)
+	if got.Value > 1e-7 || floats.Distance(got.x, pipelinetest.Ones(10), 2) > 2e-3 {
+		t.Errorf("ended at f = %g, x = %v (%s after %d)", got.Value, got.x, got.Reason, got.Iterations)
 	}
 }
 
 // Where the first step lands outside the domain, the search must come back.
 func TestMinimiseBacksOffFromNaN(t *testing.T) {
-	b := openCPU(t, 1)
+	b := pipelinetest.OpenCPU(t, 1)
 	bad := 0
 	o := &hostObjective{b: b, f: func(x, g []float64) float64 {
 		sum := 0.0
@@ -331,31 +329,31 @@ func TestMinimiseBacksOffFromNaN(t *testing.T) {
 		}
 		return sum
 	}}
-	got := must.Get(minimise(t, o, []float64{0.3, 0.3, 0.3}, 4, stopRule{iterations: 100}))(t)
+	got := must.Get(minimise(t, o, []float64{0.3, 0.3, 0.3}, 4, Stop{Iterations: 100}))(t)
 	if bad == 0 {
 		t.Fatal("the test never left the domain")
 	}
-	closeVectors(t, "the solution", got.x, []float64{0.05, 0.05, 0.05}, 1e-3, 0)
+	pipelinetest.Close(t, "the solution", got.x, []float64{0.05, 0.05, 0.05}, 1e-3, 0)
 }
 
 func TestMinimiseStops(t *testing.T) {
 	rng := testrand.New(t)
-	b := openCPU(t, 1)
+	b := pipelinetest.OpenCPU(t, 1)
 	f, c := quadratic(rng, 20, 1e4)
-	start := normals(rng, 20)
-	run := func(stop stopRule) minimum {
+	start := pipelinetest.Normals(rng, 20)
+	run := func(stop Stop) minimum {
 		t.Helper()
 		return must.Get(minimise(t, &hostObjective{b: b, f: f}, start, 3, stop))(t)
 	}
-	if got := run(stopRule{iterations: 7}); got.iterations != 7 || got.reason != "iteration limit" {
-		t.Errorf("at most 7 iterations: %d, %s", got.iterations, got.reason)
+	if got := run(Stop{Iterations: 7}); got.Iterations != 7 || got.Reason != "iteration limit" {
+		t.Errorf("at most 7 Iterations: %d, %s", got.Iterations, got.Reason)
 	}
-	if got := run(stopRule{iterations: 30, observe: func(i int, _ float64) bool { return i == 5 }}); got.iterations != 5 ||
-		got.reason != "stopped by the observer" {
-		t.Errorf("the observer said stop at 5: %d, %s", got.iterations, got.reason)
+	if got := run(Stop{Iterations: 30, Observe: func(i int, _ float64) bool { return i == 5 }}); got.Iterations != 5 ||
+		got.Reason != "stopped by the observer" {
+		t.Errorf("the observer said stop at 5: %d, %s", got.Iterations, got.Reason)
 	}
 	// The tolerance rule, recomputed from the trace of a run without it.
-	all := append([]float64{f(wide(narrow(start)), make([]float64, 20))}, run(stopRule{iterations: 60}).trace...)
+	all := append([]float64{f(pipelinetest.Wide(pipelinetest.Narrow(start)), make([]float64, 20))}, run(Stop{Iterations: 60}).trace...)
 	for _, tol := range []float64{0.5, 0.1, 1e-2} {
 		want, reason := 60, "iteration limit"
 		for i := 10; i <= 60; i++ {
@@ -364,26 +362,26 @@ func TestMinimiseStops(t *testing.T) {
 				break
 			}
 		}
-		if got := run(stopRule{iterations: 60, tolerance: tol}); got.iterations != want || got.reason != reason || got.f != all[want] {
-			t.Errorf("tolerance %g: %d, %s, want %d, %s", tol, got.iterations, got.reason, want, reason)
+		if got := run(Stop{Iterations: 60, Tolerance: tol}); got.Iterations != want || got.Reason != reason || got.Value != all[want] {
+			t.Errorf("tolerance %g: %d, %s, want %d, %s", tol, got.Iterations, got.Reason, want, reason)
 		}
 	}
 	// From the solution itself.
-	got, err := minimise(t, &hostObjective{b: b, f: f}, c, 3, stopRule{iterations: 30})
-	if err != nil || got.iterations != 0 || got.reason != "the gradient is zero" || !slices.Equal(got.x, c) || got.calls != 1 {
+	got, err := minimise(t, &hostObjective{b: b, f: f}, c, 3, Stop{Iterations: 30})
+	if err != nil || got.Iterations != 0 || got.Reason != "the gradient is zero" || !slices.Equal(got.x, c) || got.calls != 1 {
 		t.Errorf("from the solution: %+v, %v", got, err)
 	}
 }
 
 // A gradient that points uphill leaves nothing to do, and must end the search.
 func TestMinimiseGivesUpOnAWrongGradient(t *testing.T) {
-	b := openCPU(t, 1)
+	b := pipelinetest.OpenCPU(t, 1)
 	o := &hostObjective{b: b, f: func(x, g []float64) float64 {
 		g[0] = -2 * x[0]
 		return x[0] * x[0]
 	}}
-	got, err := minimise(t, o, []float64{3}, 4, stopRule{iterations: 50})
-	if err != nil || got.iterations != 0 || got.x[0] != 3 || got.f != 9 || got.reason != "no step lowers the objective" {
+	got, err := minimise(t, o, []float64{3}, 4, Stop{Iterations: 50})
+	if err != nil || got.Iterations != 0 || got.x[0] != 3 || got.Value != 9 || got.Reason != "no step lowers the objective" {
 		t.Errorf("%+v, %v", got, err)
 	}
 }
@@ -392,7 +390,7 @@ func TestMinimiseGivesUpOnAWrongGradient(t *testing.T) {
 // once more, along the gradient.
 func TestMinimiseStartsAfresh(t *testing.T) {
 	rng := testrand.New(t)
-	b := openCPU(t, 1)
+	b := pipelinetest.OpenCPU(t, 1)
 	f, c := quadratic(rng, 8, 30)
 	o := &hostObjective{b: b}
 	o.f = func(x, g []float64) float64 {
@@ -402,36 +400,35 @@ func TestMinimiseStartsAfresh(t *testing.T) {
 		}
 		return f(x, g)
 	}
-	got, err := minimise(t, o, normals(rng, 8), 5, stopRule{iterations: 200})
-	if err != nil || got.calls <= 6+maxTrials || distance(got.x, c) > 2e-3*norm(c) {
-		t.Errorf("ended at %v after %d evaluations (%s), %v, want %v", got.x, got.calls, got.reason, err, c)
+	got, err := minimise(t, o, pipelinetest.Normals(rng, 8), 5, Stop{Iterations: 200})
+	if err != nil || got.calls <= 6+maxTrials || floats.Distance(got.x, c, 2) > 2e-3*pipelinetest.Norm(c) {
+		t.Errorf("ended at %v after %d evaluations (%s), %v, want %v", got.x, got.calls, got.Reason, err, c)
 	}
 }
 
 func TestMinimiseErrors(t *testing.T) {
-	b := openCPU(t, 1)
+	b := pipelinetest.OpenCPU(t, 1)
 	for _, bad := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
 		o := &hostObjective{b: b, f: func(_, _ []float64) float64 { return bad }}
-		must.Fail(t, fmt.Sprint("a start at ", bad), must.Err(minimise(t, o, []float64{1}, 1, stopRule{iterations: 3})))
+		must.Fail(t, fmt.Sprint("a start at ", bad), must.Err(minimise(t, o, []float64{1}, 1, Stop{Iterations: 3})))
 	}
 	f, _ := quadratic(testrand.New(t), 6, 100)
 	for fail := 1; fail <= 5; fail++ {
-		if _, err := minimise(t, &hostObjective{b: b, f: f, fail: fail}, ones(6), 2, stopRule{iterations: 30}); !errors.Is(err, errEval) {
+		o := &hostObjective{b: b, f: f, fail: fail}
+		if _, err := minimise(t, o, pipelinetest.Ones(6), 2, Stop{Iterations: 30}); !errors.Is(err, errEval) {
 			t.Errorf("evaluation %d failed, the optimiser said %v", fail, err)
 		}
 	}
 }
 
 func TestMinimiseHeedsTheContext(t *testing.T) {
-	b := openCPU(t, 1)
+	b := pipelinetest.OpenCPU(t, 1)
 	f, _ := quadratic(testrand.New(t), 10, 1000)
-	x := upload(t, b, backend.Float32, make([]float32, 10))
-	l := must.Get(newLBFGS(b, &hostObjective{b: b, f: f}, x, 4))(t)
-	defer l.close()
+	x := pipelinetest.Upload(t, b, backend.Float32, make([]float32, 10))
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	last := 0
-	_, _, _, err := l.minimise(ctx, stopRule{iterations: 100, observe: func(i int, _ float64) bool {
+	_, err := Minimise(ctx, b, &hostObjective{b: b, f: f}, x, 4, Stop{Iterations: 100, Observe: func(i int, _ float64) bool {
 		if last = i; i == 3 {
 			cancel()
 		}

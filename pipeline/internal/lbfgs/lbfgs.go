@@ -1,4 +1,6 @@
-package pipeline
+// Package lbfgs minimises a function of a vector on a device by the limited-memory BFGS method (Nocedal and Wright, algorithm
+// 7.5) with a weak Wolfe line search by bisection (Lewis and Overton 2013).
+package lbfgs
 
 import (
 	"cmp"
@@ -9,25 +11,56 @@ import (
 	"github.com/amtrl/amtrl/backend"
 )
 
-// objective is a differentiable function of a parameter vector on a device.
-type objective interface {
-	// evaluate issues the evaluation of f at x, with its gradient written to g, as
+// Objective is a differentiable function of a parameter vector on a device.
+type Objective interface {
+	// Evaluate issues the evaluation of f at x, with its gradient written to g, as
 	// part of a [backend.Program].
-	evaluate(x, g backend.Vector) error
-	// value returns f(x) of the last evaluation, once the program has run.
-	value() float64
+	Evaluate(x, g backend.Vector) error
+	// Value returns f(x) of the last evaluation, once the program has run.
+	Value() float64
 }
 
-// lbfgs minimises an objective by the limited-memory BFGS method (Nocedal and Wright, algorithm 7.5) with a weak Wolfe line search by
-// bisection (Lewis and Overton 2013).
-//
-// The host runs the two-loop recursion on the inner products of the basis (s_1..s_m, y_1..y_m, g). A trial computes, besides the objective
-// and its gradient, the pair that it would add and the inner products of that pair, so that a step that is accepted costs no further
-// transfer: an iteration takes two copies, which store a pair, and for each evaluation one program, one wait and one transfer back.
-type lbfgs struct {
+// Stop says when to stop: after the given number of Iterations, once the last ten iterations together lowered the objective
+// by less than Tolerance times its value, or when Observe, if not nil, returns true.
+type Stop struct {
+	Iterations int
+	Tolerance  float64
+	Observe    func(iteration int, value float64) bool
+}
+
+const window = 10
+
+// Result is the end of a search: the Value of the objective there, the Reason for stopping, and the number of Iterations and
+// of Evaluations of the objective that it took.
+type Result struct {
+	Value                   float64
+	Iterations, Evaluations int
+	Reason                  string
+}
+
+// MaxPairs bounds the pairs of a search, so that its recursion needs no heap allocation.
+const MaxPairs = 64
+
+// Minimise searches for the least value of f from theta, a vector of float32, and overwrites theta with the point that it ends
+// at. It knows the curvature by up to the given number of pairs of a step and the change of the gradient over it, 1 to
+// [MaxPairs]. Where f is not finite at theta, an operation of the device fails or ctx ends, it returns an error.
+func Minimise(ctx context.Context, b backend.Queue, f Objective, theta backend.Vector, pairs int, stop Stop) (Result, error) {
+	l, err := newSearch(b, f, theta, pairs)
+	if err != nil {
+		return Result{}, err
+	}
+	defer l.close()
+	return l.minimise(ctx, stop)
+}
+
+// search is one minimisation. The host runs the two-loop recursion on the inner products of the basis (s_1..s_m, y_1..y_m, g). A
+// trial computes, besides the objective and its gradient, the pair that it would add and the inner products of that pair, so
+// that a step that is accepted costs no further transfer: an iteration takes two copies, which store a pair, and for each
+// evaluation one program, one wait and one transfer back.
+type search struct {
 	b     backend.Queue
-	f     objective
-	theta backend.Vector // start, and the result of minimise
+	f     Objective
+	theta backend.Vector // start and end
 	n, m  int
 	tmp   *backend.Scope
 	// rows holds the basis, s and y (m rows each) and g, followed by the trial's s, y and gradient, the direction d and the trial point.
@@ -56,8 +89,6 @@ const (
 	armijo    = 1e-4
 	curvature = 0.9
 	maxTrials = 30
-	// maxHistory bounds the pairs, so that the recursion needs no heap allocation.
-	maxHistory = 64
 )
 
 // program is a program of the device that is recorded when it first runs.
@@ -75,10 +106,10 @@ func (p *program) run(b backend.Queue) (err error) {
 	return p.prog.Run()
 }
 
-// newLBFGS allocates the state for minimising f from theta with m pairs.
-func newLBFGS(b backend.Queue, f objective, theta backend.Vector, m int) (*lbfgs, error) {
+// newSearch allocates the state for minimising f from theta with m pairs.
+func newSearch(b backend.Queue, f Objective, theta backend.Vector, m int) (*search, error) {
 	n, tmp := theta.Len, backend.NewScope(b)
-	l := &lbfgs{
+	l := &search{
 		b: b, f: f, theta: theta, n: n, m: m, tmp: tmp, pending: -1,
 		rows: tmp.Matrix(backend.Float32, 2*m+7, n),
 		sy:   make([]float64, m*m), yy: make([]float64, m*m),
@@ -98,7 +129,7 @@ func newLBFGS(b backend.Queue, f objective, theta backend.Vector, m int) (*lbfgs
 	return l, nil
 }
 
-func (l *lbfgs) close() {
+func (l *search) close() {
 	for _, p := range []*program{l.begin, l.again, l.turn, l.move} {
 		if p.prog != nil {
 			p.prog.Free()
@@ -107,47 +138,47 @@ func (l *lbfgs) close() {
 	l.tmp.Close()
 }
 
-func (l *lbfgs) s(i int) backend.Vector { return l.rows.Row(i) }
+func (l *search) s(i int) backend.Vector { return l.rows.Row(i) }
 
-func (l *lbfgs) y(i int) backend.Vector { return l.rows.Row(l.m + i) }
+func (l *search) y(i int) backend.Vector { return l.rows.Row(l.m + i) }
 
-func (l *lbfgs) g() backend.Vector { return l.rows.Row(2 * l.m) }
+func (l *search) g() backend.Vector { return l.rows.Row(2 * l.m) }
 
-func (l *lbfgs) st() backend.Vector { return l.rows.Row(2*l.m + 1) }
+func (l *search) st() backend.Vector { return l.rows.Row(2*l.m + 1) }
 
-func (l *lbfgs) yt() backend.Vector { return l.rows.Row(2*l.m + 2) }
+func (l *search) yt() backend.Vector { return l.rows.Row(2*l.m + 2) }
 
-func (l *lbfgs) gt() backend.Vector { return l.rows.Row(2*l.m + 3) }
+func (l *search) gt() backend.Vector { return l.rows.Row(2*l.m + 3) }
 
-func (l *lbfgs) d() backend.Vector { return l.rows.Row(2*l.m + 4) }
+func (l *search) d() backend.Vector { return l.rows.Row(2*l.m + 4) }
 
-func (l *lbfgs) xt() backend.Vector { return l.rows.Row(2*l.m + 5) }
+func (l *search) xt() backend.Vector { return l.rows.Row(2*l.m + 5) }
 
-func (l *lbfgs) x() backend.Vector { return l.rows.Row(-1) }
+func (l *search) x() backend.Vector { return l.rows.Row(-1) }
 
 // span returns a view of count rows, each apart rows after the one before, from row first on.
-func (l *lbfgs) span(first, count, apart int) backend.Matrix {
+func (l *search) span(first, count, apart int) backend.Matrix {
 	v := l.rows
 	v.Off, v.Rows, v.Stride = v.Off+first*l.n, count, apart*l.n
 	return v
 }
 
 // basis returns the rows that the direction is a linear combination of.
-func (l *lbfgs) basis() backend.Matrix { return l.span(0, 2*l.m+1, 1) }
+func (l *search) basis() backend.Matrix { return l.span(0, 2*l.m+1, 1) }
 
 // issueBegin copies theta to x and evaluates f there, with the inner products of the basis and the gradient.
-func (l *lbfgs) issueBegin() error {
-	return cmp.Or(l.b.Copy(l.x(), l.theta), l.f.evaluate(l.x(), l.g()), l.b.Dots(l.basis(), l.g().Mat(1, l.n), l.dots))
+func (l *search) issueBegin() error {
+	return cmp.Or(l.b.Copy(l.x(), l.theta), l.f.Evaluate(l.x(), l.g()), l.b.Dots(l.basis(), l.g().Mat(1, l.n), l.dots))
 }
 
 // issueMove moves x to the trial point and its gradient to g.
-func (l *lbfgs) issueMove() error {
+func (l *search) issueMove() error {
 	return cmp.Or(l.b.Copy(l.x(), l.xt()), l.b.Copy(l.g(), l.gt()))
 }
 
 // keepPair copies the trial's pair into a slot; slot m stands for no pair. It is not part of a program, since each slot would need a
 // program of its own.
-func (l *lbfgs) keepPair(slot int) error {
+func (l *search) keepPair(slot int) error {
 	if slot == l.m {
 		return nil
 	}
@@ -155,17 +186,17 @@ func (l *lbfgs) keepPair(slot int) error {
 }
 
 // issueDirection forms d from its coefficients in the basis.
-func (l *lbfgs) issueDirection() error {
+func (l *search) issueDirection() error {
 	return l.b.Combine(l.coef, l.basis(), 0, l.d())
 }
 
 // issueTrial evaluates f at xt = x + step d and forms the pair s = step d, y =
 // gt - g with its inner products.
-func (l *lbfgs) issueTrial() error {
+func (l *search) issueTrial() error {
 	b, m := l.b, l.m
 	return cmp.Or(
 		b.Combine(l.step, l.span(-1, 2, 2*m+5), 0, l.xt()),
-		l.f.evaluate(l.xt(), l.gt()),
+		l.f.Evaluate(l.xt(), l.gt()),
 		b.Combine(l.step[1:], l.d().Mat(1, l.n), 0, l.st()),
 		b.Combine(minus, l.span(2*m, 2, 3), 0, l.yt()),
 		b.Dots(l.span(0, 2*m+5, 1), l.span(2*m+2, 2, 1), l.both))
@@ -174,80 +205,72 @@ func (l *lbfgs) issueTrial() error {
 // minus holds the coefficients by which the first of two rows is subtracted from the second.
 var minus = []float64{-1, 1}
 
-// stopRule says when to stop: after the given number of iterations, or once the last stopWindow iterations together lowered the objective
-// by less than tolerance times its value, or when observe, if not nil, returns true.
-type stopRule struct {
-	iterations int
-	tolerance  float64
-	observe    func(iteration int, fx float64) bool
-}
-
-const stopWindow = 10
-
-// minimise improves theta in place and returns the objective there, the number of iterations and the reason for stopping.
-func (l *lbfgs) minimise(ctx context.Context, stop stopRule) (fx float64, iterations int, reason string, err error) {
+func (l *search) minimise(ctx context.Context, stop Stop) (Result, error) {
 	l.evals++
 	if err := l.begin.run(l.b); err != nil {
-		return 0, 0, "", err
+		return Result{}, err
 	}
-	fx = l.f.value()
+	fx := l.f.Value()
 	if math.IsNaN(fx) || math.IsInf(fx, 0) {
-		return 0, 0, "", fmt.Errorf("the objective is %g at the starting point", fx)
+		return Result{}, fmt.Errorf("the objective is %g at the starting point", fx)
 	}
 	past := []float64{fx}
-	for iterations < stop.iterations {
+	for len(past) <= stop.Iterations {
 		if err := ctx.Err(); err != nil {
-			return 0, 0, "", err
+			return Result{}, err
 		}
 		if l.dots[2*l.m] == 0 {
-			return fx, iterations, "the gradient is zero", l.settle()
+			return l.end(past, "the gradient is zero")
 		}
 		slope := l.direction()
 		step := 1.0
 		if l.pairs == 0 {
 			step = 1 / math.Max(1, math.Sqrt(l.dots[2*l.m]))
 		}
-		fNew, _, ok, err := l.search(fx, slope, step)
+		fNew, ok, err := l.wolfe(fx, slope, step)
 		if err != nil {
-			return 0, 0, "", err
+			return Result{}, err
 		}
 		if !ok {
 			if l.pairs == 0 {
-				return fx, iterations, "no step lowers the objective", l.settle()
+				return l.end(past, "no step lowers the objective")
 			}
 			l.pairs, l.next = 0, 0
 			continue
 		}
 		l.accept()
 		fx = fNew
-		iterations++
 		past = append(past, fx)
-		if stop.observe != nil && stop.observe(iterations, fx) {
-			return fx, iterations, "stopped by the observer", l.settle()
+		if stop.Observe != nil && stop.Observe(len(past)-1, fx) {
+			return l.end(past, "stopped by the observer")
 		}
-		if k := len(past) - 1 - stopWindow; k >= 0 && past[k]-fx < stop.tolerance*fx {
-			return fx, iterations, "converged", l.settle()
+		if k := len(past) - 1 - window; k >= 0 && past[k]-fx < stop.Tolerance*fx {
+			return l.end(past, "converged")
 		}
 	}
-	return fx, iterations, "iteration limit", l.settle()
+	return l.end(past, "iteration limit")
 }
 
-// settle copies the last accepted point to theta.
-func (l *lbfgs) settle() error {
+// end copies the last accepted point to theta. past has the objective at each of them.
+func (l *search) end(past []float64, reason string) (Result, error) {
+	last := l.xt()
 	if l.pending < 0 {
-		return l.b.Copy(l.theta, l.x())
+		last = l.x()
 	}
-	return l.b.Copy(l.theta, l.xt())
+	if err := l.b.Copy(l.theta, last); err != nil {
+		return Result{}, err
+	}
+	return Result{past[len(past)-1], len(past) - 1, l.evals, reason}, nil
 }
 
 // direction computes the coefficients of d = -H g and returns g'd, given dots =
 // basis'g.
-func (l *lbfgs) direction() (slope float64) {
+func (l *search) direction() (slope float64) {
 	m, c := l.m, l.coef
 	clear(c)
 	// slot(k) is the slot of the k-th oldest pair.
 	slot := func(k int) int { return ((l.next-l.pairs+k)%m + m) % m }
-	var alpha [maxHistory]float64
+	var alpha [MaxPairs]float64
 	gamma := 1.0
 	// q = g - sum alpha_j y_j, newest to oldest.
 	for k := l.pairs - 1; k >= 0; k-- {
@@ -289,16 +312,16 @@ func (l *lbfgs) direction() (slope float64) {
 	return slope
 }
 
-// search finds a step that meets the weak Wolfe conditions along the direction that coef gives, and leaves the trial point and its gradient
+// wolfe finds a step that meets the weak Wolfe conditions along the direction that coef gives, and leaves the trial point and its gradient
 // in xt and gt. Where rounding hides the curvature, it takes the longest step with sufficient decrease; ok is false if there is none.
-func (l *lbfgs) search(fx, slope, step float64) (fNew, taken float64, ok bool, err error) {
+func (l *search) wolfe(fx, slope, step float64) (fNew float64, ok bool, err error) {
 	if !(slope < 0) {
-		return fx, 0, false, nil
+		return fx, false, nil
 	}
 	prog := l.turn
 	if l.pending >= 0 {
 		if err := l.keepPair(l.pending); err != nil {
-			return 0, 0, false, err
+			return 0, false, err
 		}
 		prog, l.pending = l.move, -1
 	}
@@ -306,14 +329,14 @@ func (l *lbfgs) search(fx, slope, step float64) (fNew, taken float64, ok bool, e
 	for range maxTrials {
 		ft, err := l.evaluate(prog, step)
 		if err != nil {
-			return 0, 0, false, err
+			return 0, false, err
 		}
 		prog = l.again
 		if !(ft <= fx+armijo*step*slope) {
 			hi = step
 		} else {
 			if gd := l.byG[2*l.m+4]; gd >= curvature*slope {
-				return ft, step, true, nil
+				return ft, true, nil
 			}
 			lo = step
 		}
@@ -324,25 +347,25 @@ func (l *lbfgs) search(fx, slope, step float64) (fNew, taken float64, ok bool, e
 		}
 	}
 	if lo == 0 {
-		return fx, 0, false, nil
+		return fx, false, nil
 	}
 	ft, err := l.evaluate(prog, lo)
-	return ft, lo, true, err
+	return ft, true, err
 }
 
 // evaluate runs the program of a trial and returns f at xt = x + step d, whose gradient is in gt.
-func (l *lbfgs) evaluate(p *program, step float64) (float64, error) {
+func (l *search) evaluate(p *program, step float64) (float64, error) {
 	l.step[1] = step
 	l.evals++
 	if err := p.run(l.b); err != nil {
 		return 0, err
 	}
-	return l.f.value(), nil
+	return l.f.Value(), nil
 }
 
 // accept makes the trial the current point and, where s'y > 0 by a margin, records its pair. The rows on the device follow in the next
 // search.
-func (l *lbfgs) accept() {
+func (l *search) accept() {
 	m, i := l.m, l.next
 	st, yt, gt := 2*m+1, 2*m+2, 2*m+3
 	copy(l.dots, l.byG[:2*m])
