@@ -33,7 +33,8 @@ type survey struct {
 	logs     []string // those of features that are logarithms of columns
 	inList   []bool   // by feature: whether it is an element of a list
 	element  table.Element
-	checked  bool // whether features, logs and element are known
+	checked  bool     // whether features, logs and element are known
+	present  []string // of the columns that files may lack, those that some file has
 	files    []inputFile
 	sources  map[string]*sourceRows
 	outputs  []*outputClasses
@@ -107,6 +108,7 @@ func (s *survey) scan(second bool, f func(file int, b *table.Batch, c columns) e
 			t.Close()
 			continue
 		}
+		s.noteColumns(t.Columns())
 		q := table.Query{Scalars: scalars, Width: width}
 		t, err = s.withLists(in.Path, t)
 		err = cmp.Or(err, s.checkFeatures(in.Path, table.LogColumns(t.Columns(), s.manifest.Features)))
@@ -139,6 +141,26 @@ func (s *survey) scan(second bool, f func(file int, b *table.Batch, c columns) e
 			return err
 		}
 		done += in.Bytes()
+	}
+	return s.checkAbsent()
+}
+
+// noteColumns notes which of the columns that files may lack a file has.
+func (s *survey) noteColumns(columns []table.Column) {
+	for _, c := range columns {
+		if !c.Absent && slices.Contains(s.manifest.Absent, c.Name) && !slices.Contains(s.present, c.Name) {
+			s.present = append(s.present, c.Name)
+		}
+	}
+}
+
+// checkAbsent returns an error where no file has a column that some may lack.
+func (s *survey) checkAbsent() error {
+	for _, name := range s.manifest.Absent {
+		if !slices.Contains(s.present, name) {
+			return fmt.Errorf("%s: columns: absent: expected columns that some files have, found %q, which none has", s.manifest.Path,
+				text.OneLine(name, 80))
+		}
 	}
 	return nil
 }
@@ -190,6 +212,9 @@ func (s *survey) checkFeatures(path string, columns []table.Column) error {
 	if err != nil {
 		return err
 	}
+	if len(s.manifest.Absent) > 0 && s.checked && sameNames(names, s.features) {
+		names = s.features // the columns that a file lacks are behind its own
+	}
 	var of []table.Column
 	var logs, single []string
 	var inList []bool
@@ -234,6 +259,11 @@ func (s *survey) checkFeatures(path string, columns []table.Column) error {
 		return fmt.Errorf("%s: expected features of type %s as in %s, found %s", path, s.element, first, element)
 	}
 	return nil
+}
+
+// sameNames reports whether two lists have the same names in any order.
+func sameNames(a, b []string) bool {
+	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
 }
 
 // sourceOf returns the source of row i of a batch, which is added where it is new.

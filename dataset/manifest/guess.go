@@ -31,6 +31,8 @@ type Guess struct {
 	Others []string
 	// Gaps lists the columns of features in which some cells are missing, each with the numbers of missing cells and of rows.
 	Gaps []string
+	// Lacking lists the columns of Absent, each with the files that lack it.
+	Lacking []string
 	// Coded lists the columns of features and labels in which a number such as -999 stands for a missing value, each with the number of
 	// rows that have it.
 	Coded []string
@@ -128,6 +130,7 @@ func Look(ctx context.Context, manifestPath string, files []string, known Known)
 			return nil, err
 		}
 	}
+	lacking := g.findAbsent(m)
 	c, err := count(ctx, m, inputs, g.scalars)
 	if err == nil && g.retype(m, c) {
 		c, err = count(ctx, m, inputs, g.scalars)
@@ -147,7 +150,7 @@ func Look(ctx context.Context, manifestPath string, files []string, known Known)
 		return nil, fmt.Errorf("%s, column %s: expected the name of a source in each row, found none in %s of %s: leave such rows out",
 			c.nameless, text.OneLine(m.Source, 80), text.Count(none.Rows), text.Count(rows))
 	}
-	out := &Guess{Manifest: m, All: c.all, Numbered: g.numbered}
+	out := &Guess{Manifest: m, All: c.all, Numbered: g.numbered, Lacking: lacking}
 	g.fillGaps(out, c)
 	g.plainLogs(m, c.least)
 	out.logs = slices.ContainsFunc(m.Features, func(name string) bool {

@@ -53,15 +53,24 @@ func (in *Input) Bytes() int64 {
 	return in.Size + in.Vectors.Size
 }
 
-// Open opens a file of the data, joined with its file of vectors if it has one.
-func (m *Manifest) Open(in Input) (table.Table, error) {
-	if in.Vectors == nil {
-		return table.Open(in.Path, in.Format)
+// Open opens a file of the data, joined with its file of vectors if it has one. It has the columns of Absent too.
+func (m *Manifest) Open(in Input) (t table.Table, err error) {
+	if v := in.Vectors; v == nil {
+		t, err = table.Open(in.Path, in.Format)
+	} else {
+		t, err = table.OpenJoined(in.Path, in.Format, table.VectorFile{
+			Path: v.Path, Format: v.Format, Join: m.Vectors.Join, ID: m.ID, Column: m.Vectors.Column,
+		})
 	}
-	v := in.Vectors
-	return table.OpenJoined(in.Path, in.Format, table.VectorFile{
-		Path: v.Path, Format: v.Format, Join: m.Vectors.Join, ID: m.ID, Column: m.Vectors.Column,
-	})
+	if err != nil || len(m.Absent) == 0 {
+		return t, err
+	}
+	all, err := table.WithAbsent(t, in.Path, m.Absent)
+	if err != nil {
+		t.Close()
+		return nil, err
+	}
+	return all, nil
 }
 
 // find lists the files that patterns select. key is the key of the manifest that the patterns stand under. Where format is empty, the name
@@ -128,7 +137,8 @@ func literal(path string) string {
 // stands for its elements.
 func (m *Manifest) FeatureColumns(file string, columns []table.Column) ([]string, error) {
 	if m.Vectors != nil {
-		return []string{columns[len(columns)-1].Name}, nil
+		own := slices.DeleteFunc(slices.Clone(columns), func(c table.Column) bool { return c.Absent })
+		return []string{own[len(own)-1].Name}, nil
 	}
 	columns = table.LogColumns(columns, m.Features)
 	var names []string

@@ -34,6 +34,7 @@ type column struct {
 		rows, distinct int
 		numbered       bool
 	}
+	single        bool // whether it holds single values in the first file that has it
 	more          bool // whether there are more rows
 	copied        bool // see markCopies
 	padded        bool // whether numbers have leading zeros, as codes have

@@ -13,7 +13,7 @@ const leastFirst = 32
 
 // looked holds what was looked at in files.
 type looked struct {
-	columns []*column // those of the first file that has rows
+	columns []*column // of all files
 	scalars []*column // those of them that hold single values
 	files   []lookedFile
 	of      []int // by row whose cells are kept: the file that it is in
@@ -59,6 +59,9 @@ func look(inputs []Input, target string, most int64) (*looked, error) {
 	if l.rows == 0 {
 		return nil, fmt.Errorf("%s: expected rows, found none", inputs[0].Path)
 	}
+	for i := range l.files {
+		l.files[i].place(l.scalars)
+	}
 	for _, run := range l.rest.runs {
 		for i := range run.rows {
 			l.look(run.file, run.values, i)
@@ -88,14 +91,8 @@ func (l *looked) read(file int, first, behind, most int64) (rows int64, err erro
 	defer t.Close()
 	if l.rows == 0 {
 		l.columns, l.scalars = nil, nil
-		for _, c := range t.Columns() {
-			col := &column{Column: c, distinct: map[string]int{}}
-			l.columns = append(l.columns, col)
-			if c.Kind.Scalar() || c.Kind == table.Other && l.several {
-				l.scalars = append(l.scalars, col)
-			}
-		}
 	}
+	l.add(t.Columns())
 	f.open(t.Columns(), l.scalars)
 	l.rest.begin(file, first, behind, t.Rows())
 	f.fileRows = l.rest.at
@@ -118,18 +115,58 @@ func (l *looked) read(file int, first, behind, most int64) (rows int64, err erro
 	return rows, notEnough(err)
 }
 
-// open finds the columns of a file among its own.
+// add adds the columns of a file that those before it lack, each behind the one that it is behind in the file, but not behind the last of
+// all, where a label often is. The rows looked at so far lack them.
+func (l *looked) add(own []table.Column) {
+	known, first := map[string]bool{}, len(l.columns) == 0
+	for _, c := range l.columns {
+		known[c.Name] = true
+	}
+	for i, c := range own {
+		if known[c.Name] {
+			continue
+		}
+		at := 0
+		if i > 0 {
+			at = 1 + slices.IndexFunc(l.columns, func(of *column) bool { return of.Name == own[i-1].Name })
+		}
+		if !first {
+			at = min(at, len(l.columns)-1)
+		}
+		col := &column{Column: c, distinct: map[string]int{}, single: c.Kind.Scalar() || c.Kind == table.Other && l.several}
+		l.columns = slices.Insert(l.columns, at, col)
+		for range l.of {
+			col.lack()
+		}
+	}
+	l.scalars = slices.DeleteFunc(slices.Clone(l.columns), func(c *column) bool { return !c.single })
+}
+
+// open takes the columns of a file into account, which are own.
 func (f *lookedFile) open(own []table.Column, columns []*column) {
+	of := map[string]table.Column{}
 	for _, o := range own {
-		if o.Kind.Scalar() {
+		if of[o.Name] = o; o.Kind.Scalar() {
 			f.names = append(f.names, o.Name)
 		}
 	}
 	for _, c := range columns {
-		f.at = append(f.at, slices.Index(f.names, c.Name))
-		if i := slices.IndexFunc(own, func(o table.Column) bool { return o.Name == c.Name }); i >= 0 {
-			c.join(own[i])
+		if o, has := of[c.Name]; has {
+			c.join(o)
 		}
+	}
+	f.place(columns)
+}
+
+// place finds the columns among those of the file.
+func (f *lookedFile) place(columns []*column) {
+	at := map[string]int{}
+	for i, name := range f.names {
+		at[name] = i + 1
+	}
+	f.at = f.at[:0]
+	for _, c := range columns {
+		f.at = append(f.at, at[c.Name]-1)
 	}
 }
 

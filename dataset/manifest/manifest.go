@@ -74,6 +74,8 @@ type Manifest struct {
 	Fill string
 	// Codes lists the numbers that stand for a missing value in columns of features. Fill puts the mean in their place.
 	Codes []table.Codes `json:",omitempty"`
+	// Absent names columns that some of the files lack. Their cells are missing there. They are neither the id nor the source.
+	Absent []string `json:",omitempty"`
 	// Vectors names the files that hold the features where the files of rows do not. It is otherwise nil.
 	Vectors *Vectors
 	Labels  []Label
@@ -208,6 +210,11 @@ func (m *Manifest) check() error {
 	}
 	if m.Fill != "" && m.Vectors != nil {
 		return fmt.Errorf("%s: columns: fill: expected features that are a column each, found them in a file of their own", m.Path)
+	}
+	for _, name := range m.Absent {
+		if name == m.ID || name == m.Source {
+			return fmt.Errorf("%s: columns: absent: expected columns other than id and source, which all files have, found %q", m.Path, name)
+		}
 	}
 	if len(m.Codes) > 0 && m.Fill == "" {
 		return fmt.Errorf("%s: columns: missing: expected fill beside it, which says what a cell that is missing becomes, found none", m.Path)

@@ -193,6 +193,7 @@ func (r reader) manifest(n *yaml.Node, m *Manifest) error {
 				field{"scale", r.word(&m.Scale, ScaleFeature, ScaleNone)},
 				field{"fill", r.word(&m.Fill, FillMean, FillIndicator)},
 				field{"missing", func(n *yaml.Node) error { return r.codes(n, m) }},
+				field{"absent", r.texts(&m.Absent, "the name of a column that some files lack, or a list of names")},
 				field{"split", r.text(&m.Split, "the name of a column")},
 				field{"cost", r.text(&m.Cost, "the name of a column")},
 				field{"group", r.text(&m.Group, "the name of a column")})

@@ -89,8 +89,8 @@ func TestParseRefuses(t *testing.T) {
 			`line 3: expected for a manifest one of the keys files, format, columns, labels, target, sources, found "fmt"`},
 		{change("format: csv", "format: xlsx"), `line 3: expected one of parquet, csv, tsv, jsonl, json, npy, safetensors, found`},
 		{change("  id: key", "  ids: key"),
-			"line 5: expected for columns one of the keys id, source, features, categories, knots, products, scale, fill, missing, split, cost, " +
-				`group, found "ids"`},
+			"line 5: expected for columns one of the keys id, source, features, categories, knots, products, scale, fill, missing, absent, split, " +
+				`cost, group, found "ids"`},
 		{change("  id: key", "  id: key\n  id: key"), "line 6: the key id is there twice"},
 		{change("  id: key", "  id: [a]"), "line 5: expected the name of a column, found a list"},
 		{change("  id: key", "  id: *a"), "m.yaml: "},

@@ -109,6 +109,10 @@ func (g *Guess) writeRest(line writeLine) {
 		}
 		line("  fill: %s  # %s", g.Fill, comment)
 	}
+	if len(g.Absent) > 0 {
+		line("  absent: %s  # some files lack them; their cells are missing there: %s", list(g.Absent),
+			text.OneLine(strings.Join(g.Lacking, ", "), 400))
+	}
 	if codes := g.Codes; len(codes) > 0 {
 		var parts []string
 		for _, c := range codes {

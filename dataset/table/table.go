@@ -89,6 +89,8 @@ type Column struct {
 	ListOf string
 	// LogOf is the column whose logarithm [WithLogs] makes it of, empty for columns of the file.
 	LogOf string
+	// Absent says that the file lacks the column, which [WithAbsent] adds.
+	Absent bool
 	// Time says that integers are days or times, counted since some moment. Read as single values they are text in the form of ISO 8601,
 	// read as features they are numbers.
 	Time bool
@@ -178,6 +180,17 @@ func notUTF8(s string) string {
 	return ""
 }
 
+// alike returns the name of the first column that differs from name in capitals, blanks or what cannot be seen alone, or "".
+func alike(columns []Column, name string) string {
+	plain := func(s string) string { return strings.ToLower(strings.Join(strings.Fields(text.Visible(s)), "")) }
+	for _, c := range columns {
+		if plain(c.Name) == plain(name) && len(c.Name) <= maxQuoted {
+			return c.Name
+		}
+	}
+	return ""
+}
+
 // Find returns the index of the column called name, or an error that names the column that differs from it in capitals, blanks or what
 // cannot be seen alone, or lists those with the most similar names.
 func Find(path string, columns []Column, name string) (int, error) {
@@ -188,11 +201,8 @@ func Find(path string, columns []Column, name string) (int, error) {
 	for i, c := range columns {
 		names[i] = c.Name
 	}
-	plain := func(s string) string { return strings.ToLower(strings.Join(strings.Fields(text.Visible(s)), "")) }
-	for _, of := range names {
-		if plain(of) == plain(name) && len(of) <= maxQuoted {
-			return 0, fmt.Errorf("%s: expected a column %q, found %s: write the two alike", path, text.OneLine(name, maxQuoted), strconv.Quote(of))
-		}
+	if of := alike(columns, name); of != "" {
+		return 0, fmt.Errorf("%s: expected a column %q, found %s: write the two alike", path, text.OneLine(name, maxQuoted), strconv.Quote(of))
 	}
 	const most = 8
 	list := strings.Join(text.Nearest(name, names, most), ", ")
