@@ -53,13 +53,9 @@ func (g *guesser) takeKnown(m *Manifest, known Known, file string, columns []tab
 func (c *column) hasScalars() bool { return !c.list() && len(c.distinct) >= 1 && c.has() > 0 }
 
 func (g *guesser) chooseLabels(m *Manifest, known Known, inputs []Input) error {
-	file, source, of := inputs[0].Path, g.likelySource(known, inputs), g
-	if from := g.likelyFiles(known, inputs, source); from != "" && len(known.Labels) == 0 {
-		of = &guesser{taken: g.taken, looked: &looked{}}
-		var err error
-		if of.columns, source, err = g.acrossFiles(from, known.Target, inputs); err != nil {
-			return err
-		}
+	file, source := inputs[0].Path, g.likelySource(known, inputs)
+	if from := g.likelyFiles(known, inputs, source); from != "" {
+		source = g.sourceOf(&Manifest{Source: from})
 	}
 	label := func(c *column) bool {
 		return c.hasScalars() && len(c.distinct) >= 2 && (c.named(sureLabels) || !c.fixed(source))
@@ -68,12 +64,11 @@ func (g *guesser) chooseLabels(m *Manifest, known Known, inputs []Input) error {
 		m.Labels = append(m.Labels, Label{Column: name})
 	}
 	if len(m.Labels) == 0 {
-		name := of.guessLabel(known.Target, source, label)
+		name := g.guessLabel(known.Target, source, label)
 		if name == "" {
 			return fmt.Errorf("%s: expected a column that looks like a label, found none: say which one it is with --label%s", file,
-				of.candidates(inputs, source, label))
+				g.candidates(inputs, source, label))
 		}
-		g.maybe = of.maybe
 		m.Labels = append(m.Labels, Label{Column: name})
 	}
 	for i := range m.Labels {

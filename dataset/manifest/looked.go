@@ -33,10 +33,7 @@ type lookedFile struct {
 
 // inspect looks at the first rows of each file, together inspectRows of them but leastFirst in each and inspectRows in each of the target,
 // and at runs of rows in the rest, or in the rest of the first countRows where the number of rows is not known.
-func inspect(inputs []Input, target string) (*looked, error) { return look(inputs, target, countRows) }
-
-// look is inspect, but ends after a number of rows, where that is less.
-func look(inputs []Input, target string, most int64) (*looked, error) {
+func inspect(inputs []Input, target string) (*looked, error) {
 	l := &looked{rest: spread{every: runRows}, several: len(inputs) > 1}
 	behind := int64(0)
 	for i, in := range inputs {
@@ -45,7 +42,7 @@ func look(inputs []Input, target string, most int64) (*looked, error) {
 		if target != "" && (stem(in.Path) == target || folderOf(in.Path) == target) {
 			first = inspectRows
 		}
-		rows, err := l.read(i, first, behind, most)
+		rows, err := l.read(i, first, behind)
 		if err != nil {
 			return nil, err
 		}
@@ -67,10 +64,8 @@ func look(inputs []Input, target string, most int64) (*looked, error) {
 			l.look(run.file, run.values, i)
 		}
 	}
-	if most == countRows {
-		if err := l.addRare(); err != nil {
-			return nil, err
-		}
+	if err := l.addRare(); err != nil {
+		return nil, err
 	}
 	for _, c := range l.scalars {
 		c.settle()
@@ -82,7 +77,7 @@ func look(inputs []Input, target string, most int64) (*looked, error) {
 }
 
 // read looks at the first rows of a file, and adds others to the rest. It returns the number of rows up to the last of them.
-func (l *looked) read(file int, first, behind, most int64) (rows int64, err error) {
+func (l *looked) read(file int, first, behind int64) (rows int64, err error) {
 	f := &l.files[file]
 	t, err := table.Open(f.Path, f.Format)
 	if err != nil {
@@ -102,7 +97,7 @@ func (l *looked) read(file int, first, behind, most int64) (rows int64, err erro
 		} else {
 			l.look(file, b.Scalars, 0)
 		}
-		if rows >= first && l.rows+rows >= most && (t.Rows() < 0 || most < countRows) {
+		if rows >= first && l.rows+rows >= countRows && t.Rows() < 0 {
 			return errEnough
 		}
 		return nil
