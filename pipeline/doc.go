@@ -50,8 +50,8 @@
 // One regression on the rows of all sources, for the baseline and to help the head in the last round:
 //
 //	pooled_rows.go      its rows, and pooled_gram.go their Gram matrix
-//	pooled_ridge.go     for numbers; pooled_classes.go for classes, by pooled_logistic.go; unlikely.go has the loss that chooses the
-//	                    penalty, pooled_penalty.go what does so where the samples cannot
+//	pooled_ridge.go     for numbers; pooled_classes.go for classes, by pooled_logistic.go; intercepts.go says how far sources are apart,
+//	                    unlikely.go has the loss that chooses the penalty, pooled_penalty.go what does so where the samples cannot
 //	pooled_units.go     the units of features for classes
 //	pooled_target.go    with the target's samples among its rows; pooled_target_classes.go for classes
 //	pooled_relevant.go  on the rows of the most relevant sources alone

@@ -12,7 +12,6 @@ import (
 	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/optimize"
-	"gonum.org/v1/gonum/stat"
 
 	"github.com/amtrl/amtrl/backend"
 	"github.com/amtrl/amtrl/pipeline/internal/linalg"
@@ -335,7 +334,7 @@ func (r *pooledLogistic) say(fit classesFit, gram pooledGram, samples *mat.Dense
 		floats.AddConst(b, f.RawVector().Data)
 		out.z.SetCol(j, f.RawVector().Data)
 		out.w, out.b = append(out.w, w), append(out.b, b)
-		out.variances = append(out.variances, math.Max(leastShift, stat.PopVariance(s.RawRowView(j), nil)))
+		out.variances = append(out.variances, math.Max(leastShift, spreadOfSources(s.RawRowView(j), c)))
 	}
 	return out
 }
