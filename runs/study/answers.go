@@ -248,8 +248,13 @@ func (s *Study) readLabel(o columnar.Output, word string) (float32, error) {
 		}
 		return 0, fmt.Errorf("expected %s, found %q", expected, text.OneLine(word, 80))
 	case err != nil:
+		meant := text.Meant(word, o.Classes)
+		found, near := apart(word, cmp.Or(meant, text.NearlySame(word, o.Classes)))
+		expected := fmt.Sprintf("expected one of the classes %s, found %s", text.OneLine(strings.Join(o.Classes, ", "), 200), found)
+		if meant != "" {
+			return 0, &unknownClassError{found, near, fmt.Sprintf("%s: write %s", expected, near)}
+		}
 		var hints []string
-		found, near := apart(word, text.NearlySame(word, o.Classes))
 		if near != "" {
 			hints = append(hints, fmt.Sprintf("write %s if it is that", near))
 		}
@@ -272,8 +277,7 @@ func (s *Study) readLabel(o columnar.Output, word string) (float32, error) {
 		if hint != "" {
 			hint = ": " + hint
 		}
-		return 0, &unknownClassError{found, near, fmt.Sprintf("expected one of the classes %s, found %s%s",
-			text.OneLine(strings.Join(o.Classes, ", "), 200), found, hint)}
+		return 0, &unknownClassError{found, near, expected + hint}
 	case math.Abs(float64(v)) > table.MaxFeature:
 		return 0, fmt.Errorf("expected a number of at most 1e+18 in magnitude, found %q", text.OneLine(word, 80))
 	}

@@ -66,11 +66,11 @@ func TestReadAnswerOfDecimalCommas(t *testing.T) {
 		`found "1.359"`)
 }
 
-// A label that differs from a class only in case, in blanks around it or by a typing error is refused, and the message names the class.
+// A label that differs from a class only by a typing error is refused, and the message names the class.
 func TestReadLabelNamesTheNearest(t *testing.T) {
 	s := &Study{Settings: Settings{Data: Data{Path: "d.yaml", Classes: [][]string{{"good", "Bad "}}}}}
 	o := columnar.Output{Name: "y", Type: manifest.Classes, Classes: s.Settings.Data.Classes[0]}
-	for word, near := range map[string]string{"Good": "good", " gOOD ": "good", "goood": "good", "bad": "Bad ", "bda": "Bad ", "awful": ""} {
+	for word, near := range map[string]string{"goood": "good", "bda": "Bad ", "awful": ""} {
 		want := `expected one of the classes good, Bad, found "` + strings.TrimSpace(word) + `": `
 		if near != "" {
 			want += `write "` + near + `" if it is that, else `
@@ -84,16 +84,37 @@ func TestReadLabelNamesTheNearest(t *testing.T) {
 		"manifest that says type: classes")
 }
 
+// Of a label that differs from a class only in case or blanks, is its first letters or a usual code of it, the message says what to write,
+// and nothing of a new class.
+func TestReadLabelSaysWhatIsMeant(t *testing.T) {
+	for _, c := range []struct {
+		kind    string
+		classes []string
+		words   map[string]string
+	}{
+		{manifest.Classes, []string{"good", "Bad "}, map[string]string{"Good": "good", " gOOD ": "good", "bad": "Bad ", "g": "good"}},
+		{manifest.Classes, []string{"no", "yes"}, map[string]string{"Y": "yes", "n": "no", "1": "yes", "false": "no"}},
+		{manifest.Binary, []string{"no", "yes"}, map[string]string{"Y": "yes", "0": "no"}},
+	} {
+		s := &Study{Settings: Settings{Data: Data{Path: "d.yaml", Classes: [][]string{c.classes}}}}
+		for word, meant := range c.words {
+			_, err := s.readLabel(columnar.Output{Name: "y", Type: c.kind, Classes: c.classes}, word)
+			must.Fail(t, word, err, `, found "`+strings.TrimSpace(word)+`": write "`+meant+`"`)
+			must.Hold(t, strings.HasSuffix(err.Error(), `: write "`+meant+`"`), "%v", err)
+		}
+	}
+}
+
 // A label that differs from a class only in kinds of blanks, or in what cannot be seen, is quoted so that the difference shows.
 func TestReadLabelShowsBlanks(t *testing.T) {
 	o := columnar.Output{Name: "y", Type: manifest.Classes, Classes: []string{"delivery late", "früh"}}
 	for word, says := range map[string]string{
-		"delivery\u00a0late":  `found "delivery\u00a0late": write "delivery late" if`,
-		"delivery  late":      `found "delivery  late": write "delivery late" if`,
-		"Delivery\u2009late":  `found "Delivery\u2009late": write "delivery late" if`,
-		"delivery\u200b late": `found "delivery\u200b late": write "delivery late" if`,
-		"fru\u0308h":          `found "fru\u0308h": write "fr\u00fch" if`,
-		"Früh":                `found "Früh": write "früh" if`,
+		"delivery\u00a0late":  `found "delivery\u00a0late": write "delivery late"`,
+		"delivery  late":      `found "delivery  late": write "delivery late"`,
+		"Delivery\u2009late":  `found "Delivery\u2009late": write "delivery late"`,
+		"delivery\u200b late": `found "delivery\u200b late": write "delivery late"`,
+		"fru\u0308h":          `found "fru\u0308h": write "fr\u00fch"`,
+		"Früh":                `found "Früh": write "früh"`,
 	} {
 		_, err := new(Study).readLabel(o, word)
 		must.Fail(t, word, err, says)
