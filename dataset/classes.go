@@ -43,6 +43,19 @@ func (s *Set) UnseenClasses(pool int, rows []int32) []Unseen {
 			s.addClasses(others, t, nil)
 		}
 	}
+	for _, c := range s.classCounts() {
+		odd, common := c.strangers()
+		for _, i := range odd {
+			for _, w := range c.of[i] {
+				if common[w.word] == 0 {
+					delete(others, Output{c.column, c.words[w.word]})
+				}
+			}
+		}
+		if slices.Contains(odd, pool) {
+			delete(columns, c.column)
+		}
+	}
 	var list []Output
 	for o := range others {
 		if columns[o.Name] && !own[o] {
