@@ -39,7 +39,7 @@ func (o Oddity) String() string {
 //   - sources without a label, or whose features are of another size;
 //   - a target with fewer rows than outputs, without classes that sources have, or whose rows lie in few groups, or in groups of a source;
 //   - names of sources that are words for none, and names that are nearly alike;
-//   - sources with classes of their own, and none of those that the others share;
+//   - sources with classes of their own, and none of those that the others share, or with far more or fewer labels of a class;
 //   - numbers that are far from all others, or a code for a missing value, and labels in another unit than those of other sources;
 //   - columns that in the target lie outside of what the sources have, or are the same in all rows, and columns that are the same in all
 //     rows of single sources;
@@ -88,7 +88,7 @@ func (s *Set) Oddities() []Oddity {
 		}
 	}
 	out = append(append(append(out, s.zeroOddity(zeros, (*Pool).place)...), w.oddity()...), append(w.elsewhere(), s.alike()...)...)
-	out = append(out, s.ownWords("classes", s.classCounts())...)
+	out = append(out, s.oddClasses()...)
 	if !s.Binary {
 		out = append(out, s.oddNumbers((*Pool).place)...)
 	}
