@@ -22,8 +22,8 @@ const (
 
 // shifted lists the columns of a table that are the same in all rows of a target but not in the sources, and those of which three quarters
 // of the target's rows or more lie above, or below, the middle 98 % of the sources' rows: what the sources say about these columns is of
-// little use to the target. It also lists the columns of words of which the target has none, and those of numbers that are the same in all
-// rows of single sources.
+// little use to the target. It also lists the columns of words of which the target has none, those in which sources have words of their
+// own, and those of numbers that are the same in all rows of single sources.
 func (s *Set) shifted() (out []Oddity) {
 	if !s.tabular() {
 		return nil
@@ -76,7 +76,8 @@ func (s *Set) shifted() (out []Oddity) {
 				text.Several(len(outside), "feature"), text.List(outside, mostNames)), "bring them to the units of the sources, if these are others"})
 		}
 	}
-	return append(append(append(out, s.wordless()...), s.columnUnits(read)...), s.stuck(there)...)
+	out = append(append(out, s.wordless()...), s.ownCategories()...)
+	return append(append(out, s.columnUnits(read)...), s.stuck(there)...)
 }
 
 // columnsOf returns the sorted values of each of the first columns of pools, in rows that are spread over all and have about so many cells
