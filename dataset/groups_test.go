@@ -87,6 +87,40 @@ func TestSharedGroupsOfSources(t *testing.T) {
 	must.Equal(t, len(set.SharedGroups(1, func(pool int) []int32 { return rows[pool] })), 0, "oddities")
 }
 
+// Where most groups of the target are in several sources each, the advice is of numbers that begin anew, and otherwise it is not.
+func TestSharedGroupsThatBeginAnew(t *testing.T) {
+	for what, c := range map[string]struct {
+		sources int
+		group   func(pool, row int) int32
+		want    bool
+	}{
+		"anew":           {4, func(_, row int) int32 { return int32(row / 4) }, true},
+		"half of them":   {4, func(pool, row int) int32 { return int32(row/4 + 5*min(pool, 1)) }, true},
+		"fewer":          {4, func(pool, row int) int32 { return int32(row/4 + 6*min(pool, 1)) }, false},
+		"in two sources": {2, func(_, row int) int32 { return int32(row / 4) }, false},
+		"one in each": {4, func(pool, row int) int32 {
+			if g := row / 4; pool == 0 || g%4 == pool-1 {
+				return int32(g)
+			}
+			return int32(100*pool + row)
+		}, false},
+		"four groups": {4, func(_, row int) int32 { return int32(row / 10) }, false},
+	} {
+		set := twoPools(t, func(pool, row int) int32 { return c.group(1-pool, row) }, nil)
+		for i := 2; i <= c.sources; i++ {
+			p := *set.Pools[0]
+			p.Name, p.Groups = strings.Repeat("s", i), nil
+			for row := range p.Rows {
+				p.Groups = append(p.Groups, c.group(i, row))
+			}
+			must.Do(t, set.AddClasses(&p, "y", slices.Repeat([]string{"a", "b"}, 20), nil))
+		}
+		odd := set.sharedGroups()
+		must.Hold(t, len(odd) == 1 && strings.Contains(odd[0].Advice, "begin anew in each source") == c.want, "%s: %v", what, odd)
+		must.Hold(t, strings.HasSuffix(odd[0].Advice, "take these rows out to see it without"), "%s: %v", what, odd)
+	}
+}
+
 // The hash depends on which rows share a group, but not on the numbers of the groups. Without groups it is that of a set that never had
 // any.
 func TestHashOfGroups(t *testing.T) {
