@@ -13,8 +13,9 @@ import (
 	"github.com/amtrl/amtrl/runs"
 )
 
-// Evaluation renders how predictions compare with labels: the error, which classes were taken for which, and how often
-// predictions of a score are right. It also counts the labels for which the model has no class or number.
+// Evaluation renders how predictions compare with labels: the error, which classes were taken for which, what the
+// probabilities are worth, and how often predictions of a score are right. It also counts the labels for which the model
+// has no class or number.
 func Evaluation(e *runs.Evaluation, f Format) string {
 	var parts []string
 	if e.Rows > 0 {
@@ -86,7 +87,21 @@ func comparison(e *runs.Evaluation, f Format) string {
 		calibration.Rows = append(calibration.Rows, []string{fmt.Sprintf("%.1f to %.1f", b.From, b.From+0.1), strconv.Itoa(b.Rows),
 			fmt.Sprintf("%.3f", b.Score), fmt.Sprintf("%.1f %%", 100*b.Right)})
 	}
-	return strings.Join([]string{confusion.Render(f), calibration.Render(f)}, "\n")
+	parts := []string{confusion.Render(f), calibration.Render(f)}
+	if p := e.Probabilities; p != nil {
+		parts = slices.Insert(parts, 1, probabilities(p))
+	}
+	return strings.Join(parts, "\n")
+}
+
+// probabilities returns a line with what predicted probabilities are worth, beside what the shares of the classes would be for all rows.
+func probabilities(p *runs.Probabilities) string {
+	line := fmt.Sprintf("log-loss %.4f, Brier score %.4f (%.4f and %.4f if all rows had the shares of the classes)", p.LogLoss, p.Brier,
+		p.ConstantLogLoss, p.ConstantBrier)
+	if p.AUC != nil {
+		line += fmt.Sprintf(", area under the ROC curve %.4f", *p.AUC)
+	}
+	return line + "\n"
 }
 
 // wholeConfusion returns a table with a row for each class as the label and a column for each as the prediction.

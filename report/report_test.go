@@ -62,6 +62,16 @@ func TestEvaluationOfManyClasses(t *testing.T) {
 | class16 | 4 | 100.0 % |  |`, "the table")
 }
 
+// What probabilities are worth stands on a line between the counts and the calibration, without an area where there is none.
+func TestEvaluationOfProbabilities(t *testing.T) {
+	e := &runs.Evaluation{Rows: 4, Error: new(0.25), Classes: []string{"no", "yes"}, Confusion: [][]int{{3, 0}, {1, 0}},
+		Probabilities: &runs.Probabilities{LogLoss: 0.25, ConstantLogLoss: 0.5623, Brier: 0.125, ConstantBrier: 0.1875}}
+	const losses = "\n\nlog-loss 0.2500, Brier score 0.1250 (0.5623 and 0.1875 if all rows had the shares of the classes)"
+	has(t, Evaluation(e, Text), losses+"\n\n")
+	e.AUC = new(0.75)
+	has(t, Evaluation(e, Text), losses+", area under the ROC curve 0.7500\n\n")
+}
+
 // Labels that the model does not know are reported, even where there are no others.
 func TestEvaluationOfUnknownLabels(t *testing.T) {
 	first := &runs.UnknownLabels{Rows: 2, First: "rows.csv: line 3"}

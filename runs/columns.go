@@ -188,6 +188,15 @@ func classify(heads [][]float32, logOdds bool) (scores [][]float32, class []int)
 	return scores, class
 }
 
+// scoresOf returns the scores of all classes of a row, which lie by class and row.
+func scoresOf(scores [][]float32, row int) []float32 {
+	out := make([]float32, len(scores))
+	for k := range out {
+		out[k] = scores[k][row]
+	}
+	return out
+}
+
 // inUnits returns predicted numbers in the units of the column in the files: where labels are logarithms it inverts
 // them.
 func (c *OutputColumn) inUnits(numbers []float32) []float32 {

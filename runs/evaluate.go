@@ -26,15 +26,19 @@ type Evaluation struct {
 	// Calibration divides the rows by the score of the predicted class. A well calibrated model is right as often as
 	// this score says.
 	Calibration []CalibrationBin `json:"calibration,omitempty"`
-	// Numbers takes the place of the four fields above where labels are numbers.
+	// Probabilities is nil where scores are not probabilities, which they are only where the outputs are log-odds, and in the evaluation of
+	// a run.
+	*Probabilities
+	// Numbers takes the place of the fields above, from Error on, where labels are numbers.
 	Numbers *NumberEvaluation `json:"numbers,omitempty"`
 	// Unknown counts rows whose label is not a class of the model, or not a number. An unknown class counts as wrong,
 	// or as the first class where that stands for several classes of the data. What is not a number is not compared.
 	Unknown *UnknownLabels `json:"unknown,omitempty"`
 
-	column OutputColumn
-	sums   numberSums
-	bins   [10]CalibrationBin
+	column   OutputColumn
+	sums     numberSums
+	bins     [10]CalibrationBin
+	probable *probabilitySums // nil where Probabilities is to be nil
 }
 
 // UnknownLabels counts rows. First tells for the first of them where it is, what was expected and what was found.
@@ -89,10 +93,16 @@ func newEvaluation(c OutputColumn) *Evaluation {
 	return e
 }
 
-// add compares the label in cell i of v with the class that was predicted at a score, or with the predicted number,
-// which is passed as the score. It skips missing labels. The error describes a label that is not a class of the model,
-// which counts as wrong or as one of the rest, or that is not a number, which is not compared.
-func (e *Evaluation) add(v *table.Values, i, class int, score float32) error {
+// weighProbabilities is called before rows of classes are added whose scores are probabilities.
+func (e *Evaluation) weighProbabilities() {
+	e.probable = &probabilitySums{rows: make([]float64, len(e.column.Classes))}
+}
+
+// add compares the label in cell i of v with the predicted class, given the scores of all classes, or with the
+// predicted number, which is passed as the only score, of class 0. It skips missing labels. The error describes a label
+// that is not a class of the model, which counts as wrong or as one of the rest, or that is not a number, which is not
+// compared.
+func (e *Evaluation) add(v *table.Values, i, class int, scores []float32) error {
 	if v.Lacks(i) || slices.Contains(e.column.Missing, v.Name(i)) {
 		return nil
 	}
@@ -112,7 +122,7 @@ func (e *Evaluation) add(v *table.Values, i, class int, score float32) error {
 		case e.column.LogOf != "":
 			y = e.column.log().Of(y)
 		}
-		e.addNumber(y, float64(score))
+		e.addNumber(y, float64(scores[0]))
 		return nil
 	}
 	truth, unknown := text.IndexSame(c, name), false
@@ -128,16 +138,19 @@ func (e *Evaluation) add(v *table.Values, i, class int, score float32) error {
 	default:
 		unknown = true
 	}
-	e.addClass(truth, class, float64(score))
+	e.addClass(truth, class, scores)
 	if unknown {
 		return fmt.Errorf("expected one of the classes %s, found %q", text.OneLine(strings.Join(c, ", "), 200), text.OneLine(name, 80))
 	}
 	return nil
 }
 
-// addClass adds a row with the label truth and the predicted class. truth is below 0 for a label that the model has no
-// class for.
-func (e *Evaluation) addClass(truth, class int, score float64) {
+// addClass adds a row with the label truth, the predicted class and the scores of all classes. truth is below 0 for a
+// label that the model has no class for.
+func (e *Evaluation) addClass(truth, class int, scores []float32) {
+	if e.probable != nil && truth >= 0 {
+		e.probable.add(truth, scores)
+	}
 	if truth < 0 {
 		truth = len(e.column.Classes)
 		if len(e.Classes) == truth {
@@ -148,7 +161,7 @@ func (e *Evaluation) addClass(truth, class int, score float64) {
 	e.Rows++
 	e.Confusion[truth][class]++
 	within := 0.0 // also for NaN
-	if score > 0 {
+	if score := float64(scores[class]); score > 0 {
 		within = min(1, score)
 	}
 	bin := &e.bins[min(len(e.bins)-1, int(within*float64(len(e.bins))))]
@@ -194,6 +207,9 @@ func (e *Evaluation) finish() {
 		right += e.Confusion[i][i]
 	}
 	e.Error = new(1 - float64(right)/n)
+	if e.probable != nil {
+		e.Probabilities = e.probable.finish()
+	}
 	for i, b := range e.bins {
 		if b.Rows == 0 {
 			continue

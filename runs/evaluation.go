@@ -54,7 +54,7 @@ func (e *Evaluation) compareClasses(scores [][]float32, class []int, heads int, 
 			}
 		}
 		if known := label(row, min(c, heads-1)); known == known || heads > 1 && truth >= 0 {
-			e.addClass(truth, c, float64(scores[c][row]))
+			e.addClass(truth, c, scoresOf(scores, row))
 		}
 	}
 	e.finish()

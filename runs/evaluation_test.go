@@ -144,7 +144,7 @@ func TestEvaluationOfSeveralColumns(t *testing.T) {
 func TestEvaluationOfAnyScore(t *testing.T) {
 	e := newEvaluation(OutputColumn{Classes: []string{"a", "b"}})
 	for _, score := range []float64{math.NaN(), math.Inf(-1), -0.1, 0, 1, math.Inf(1)} {
-		e.addClass(0, 0, score)
+		e.addClass(0, 0, []float32{float32(score)})
 	}
 	e.finish()
 	if c := e.Calibration; len(c) != 2 || c[0] != (CalibrationBin{0, 4, 0, 1}) || c[1] != (CalibrationBin{0.9, 2, 1, 1}) || e.Rows != 6 {
@@ -166,13 +166,13 @@ func TestEvaluationOfAnotherClass(t *testing.T) {
 		{[]string{"not b", "b"}, []string{"not b"}, "[not b b]"},
 	} {
 		e := newEvaluation(OutputColumn{Classes: c.classes, Rest: c.rest})
-		err := e.add(&table.Values{Text: []string{"what"}}, 0, 0, 0.9)
+		err := e.add(&table.Values{Text: []string{"what"}}, 0, 0, []float32{0.9})
 		switch {
 		case len(e.Classes) == 3:
 			must.Fail(t, c.want, err, "expected one of the classes "+strings.Join(c.classes, ", ")+`, found "what"`)
 		case len(c.rest) == 2:
 			must.Fail(t, c.want, err, `expected one of the classes a, c, b, found "what"`)
-			must.Do(t, e.add(&table.Values{Text: []string{"c"}}, 0, 0, 0.9))
+			must.Do(t, e.add(&table.Values{Text: []string{"c"}}, 0, 0, []float32{0.9}))
 			must.Equal(t, fmt.Sprint(e.Confusion), "[[2 0] [0 0]]", "confusion")
 			e.Rows--
 		default:
@@ -218,7 +218,7 @@ func TestReadScoreRefuses(t *testing.T) {
 
 // A label with a decimal comma is refused beside predicted numbers, and the message says what to write.
 func TestEvaluationRefusesCommas(t *testing.T) {
-	err := newEvaluation(OutputColumn{Column: "y"}).add(&table.Values{Text: []string{"1,5"}}, 0, 0, 0)
+	err := newEvaluation(OutputColumn{Column: "y"}).add(&table.Values{Text: []string{"1,5"}}, 0, 0, []float32{0})
 	must.Fail(t, "a decimal comma", err, `expected a number with a decimal point, found "1,5"`)
 }
 
@@ -227,7 +227,7 @@ func TestEvaluationOfIntegers(t *testing.T) {
 	labels := &table.Values{Text: []string{"1", "2.0", "2", "01"}}
 	e := newEvaluation(OutputColumn{Column: "y", Classes: []string{"1.0", "2"}})
 	for i := range labels.Text {
-		e.add(labels, i, 0, 0.5)
+		e.add(labels, i, 0, []float32{0.5})
 	}
 	must.Equal(t, fmt.Sprint(e.Classes, e.Confusion), "[1.0 2 (another)] [[1 0] [2 0] [1 0]]", "classes and confusion")
 }
@@ -244,7 +244,7 @@ func TestEvaluationPassesOverNone(t *testing.T) {
 		c.Missing = []string{"?"}
 		e := newEvaluation(c)
 		for i := range labels.Text {
-			e.add(labels, i, 0, 0.5)
+			e.add(labels, i, 0, []float32{0.5})
 		}
 		rows := 0
 		for _, row := range e.Confusion {
@@ -256,7 +256,7 @@ func TestEvaluationPassesOverNone(t *testing.T) {
 	}
 	numbers := newEvaluation(OutputColumn{Column: "y"})
 	for _, i := range []int{0, 5, 6} {
-		must.Do(t, numbers.add(labels, i, 0, 0.5))
+		must.Do(t, numbers.add(labels, i, 0, []float32{0.5}))
 	}
 	must.Equal(t, numbers.Rows, 0, "rows with a number")
 }

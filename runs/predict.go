@@ -86,8 +86,9 @@ type predictor struct {
 
 // Predict reads rows and writes for each its id and, for each label, the predicted class and the scores of all classes,
 // or the number; with Embed it writes phi of the row instead. Where rows have labels, it compares the predictions with
-// them and returns an Evaluation for each column of labels. It holds a few thousand rows in memory. The file appears
-// whole or not at all. progress, which may be nil, is called with the number of bytes read so far and in total.
+// them and returns an Evaluation for each column of labels. It holds a few thousand rows in memory, and a probability of
+// each row with one of two labels. The file appears whole or not at all. progress, which may be nil, is called with the
+// number of bytes read so far and in total.
 func Predict(ctx context.Context, q backend.Queue, p Prediction, progress func(done, total int64)) ([]*Evaluation, error) {
 	if len(p.Files) == 0 {
 		return nil, errors.New("expected a file of rows at least, found none")
@@ -376,10 +377,13 @@ func (r *predictor) output(b *table.Batch, i int, p Predicted) {
 	}
 	if r.found[i] == nil {
 		r.found[i] = newEvaluation(c)
+		if p.Numbers == nil && r.model.Classifies() {
+			r.found[i].weighProbabilities()
+		}
 	}
 	e, v := r.found[i], &b.Scalars[r.labels[i]]
 	for row := range b.Rows {
-		if err := e.add(v, row, p.Class[row], p.Scores[p.Class[row]][row]); err != nil {
+		if err := e.add(v, row, p.Class[row], scoresOf(p.Scores, row)); err != nil {
 			if e.Unknown == nil {
 				e.Unknown = &UnknownLabels{First: fmt.Sprintf("%s, column %s: %s", b.Where(row), r.labelColumn(i), err)}
 			}

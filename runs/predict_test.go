@@ -47,6 +47,8 @@ func TestPredictScoresAsTheRun(t *testing.T) {
 	feature.Scaling = pipeline.ScalingFeature
 	alone := intercept
 	alone.Methods = []string{pipeline.Uniform, pipeline.Target}
+	logistic := intercept
+	logistic.Head.Loss = pipeline.LossLogistic
 	network := smallConvConfig()
 	network.Head = intercept.Head
 	for i, c := range []struct {
@@ -58,6 +60,7 @@ func TestPredictScoresAsTheRun(t *testing.T) {
 		{"classes", smallSet(71, 4, 400, 6, true), smallConfig(), "floats_3"},
 		{"intercept", smallSet(72, 4, 400, 6, true), intercept, "floats_3"},
 		{"features", smallSet(76, 4, 400, 6, true), feature, "floats_3"},
+		{"logistic", smallSet(77, 4, 400, 6, true), logistic, "floats_3"},
 		{"numbers", smallSet(73, 4, 400, 6, false), intercept, "floats_1"},
 		{"alone", smallSet(74, 4, 400, 6, false), alone, "floats_1"},
 		{"conv", smallImages(75, 3, 300, 6, 9), smallConvConfig(), ""},
@@ -106,6 +109,12 @@ func TestPredictScoresAsTheRun(t *testing.T) {
 		}
 		must.Fail(t, "again", must.Err(Predict(t.Context(), q, p, nil)), p.Out+": expected no such file")
 
+		if c.cfg.Head.Loss == pipeline.LossLogistic {
+			sameProbabilities(t, c.name, found[0].Probabilities, writtenProbabilities(t, out, task), 1e-6)
+		} else {
+			must.Hold(t, found[0].Probabilities == nil, "%s: scores that are no probabilities: %+v", c.name, found[0].Probabilities)
+		}
+
 		p.Out, p.Embed = filepath.Join(dir, "phi.csv"), true
 		must.Get(Predict(t.Context(), q, p, nil))(t)
 		checkPhi(t, c.name, must.Get(csv.NewReader(must.Get(os.Open(p.Out))(t)).ReadAll())(t), out, dir)
@@ -130,6 +139,19 @@ func TestPredictScoresAsTheRun(t *testing.T) {
 			must.Absent(t, p.Out)
 		}
 	}
+}
+
+// writtenProbabilities computes losses and area of the scores of two classes in a file, for the test rows of a task.
+func writtenProbabilities(t *testing.T, out [][]string, task *dataset.Task) *Probabilities {
+	t.Helper()
+	var p [][]float32
+	var labels []int
+	must.EqualSlices(t, out[0], []string{"id", "label", "score_0", "score_1"}, "columns")
+	for i, row := range task.Test {
+		no, yes := must.Get(strconv.ParseFloat(out[i+1][2], 32))(t), must.Get(strconv.ParseFloat(out[i+1][3], 32))(t)
+		p, labels = append(p, []float32{float32(no), float32(yes)}), append(labels, int(task.Labels[row]))
+	}
+	return slowProbabilities(p, labels, 2)
 }
 
 func task0Cols(set *dataset.Set) int { return set.Pools[0].Cols }

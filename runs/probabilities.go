@@ -1,0 +1,92 @@
+package runs
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
+)
+
+// Probabilities says what predicted probabilities p_k of the classes k are worth, over the rows whose label is a class of the model. With
+// y_k = 1 for the class of a row, else 0, the losses are means over rows. The constants are those of a prediction that gives each row the
+// shares of the classes among these labels.
+type Probabilities struct {
+	// LogLoss is the mean of -log p of the label, where p below leastProbability counts as that.
+	LogLoss         float64 `json:"log_loss"`
+	ConstantLogLoss float64 `json:"constant_log_loss"`
+	// Brier is the mean of (p - y)^2 for the second of two classes (Brier 1950), and of the sum of (p_k - y_k)^2 for more.
+	Brier         float64 `json:"brier"`
+	ConstantBrier float64 `json:"constant_brier"`
+	// AUC is the part of all pairs of a row of each of two classes in which that of the second class has the larger probability of it,
+	// where equal ones count half: the area under the ROC curve. It is nil for more classes, and where all rows are of one.
+	AUC *float64 `json:"auc,omitempty"`
+}
+
+// leastProbability is what scikit-learn's log_loss raises probabilities to.
+const leastProbability = 0x1p-52
+
+// probabilitySums collects what [Probabilities] is computed from.
+type probabilitySums struct {
+	rows         []float64 // by class
+	loss, square float64
+	second       [2][]float32 // of two classes, the probability of the second, by label
+}
+
+// add adds a row whose label is class truth, with the probabilities of all classes.
+func (s *probabilitySums) add(truth int, p []float32) {
+	s.rows[truth]++
+	s.loss -= math.Log(max(leastProbability, float64(p[truth])))
+	if len(p) == 2 {
+		miss := float64(p[1]) - float64(truth)
+		s.square += miss * miss
+		s.second[truth] = append(s.second[truth], p[1])
+		return
+	}
+	for k, v := range p {
+		miss := float64(v)
+		if k == truth {
+			miss--
+		}
+		s.square += miss * miss
+	}
+}
+
+// finish returns nil where there are no rows, or rows without probabilities (NaN), as a damaged model predicts.
+func (s *probabilitySums) finish() *Probabilities {
+	n := floats.Sum(s.rows)
+	if n == 0 || math.IsNaN(s.loss+s.square) {
+		return nil
+	}
+	shares := slices.Clone(s.rows)
+	floats.Scale(1/n, shares)
+	out := &Probabilities{LogLoss: s.loss / n, ConstantLogLoss: stat.Entropy(shares), Brier: s.square / n,
+		ConstantBrier: 1 - floats.Dot(shares, shares)}
+	if len(shares) > 2 {
+		return out
+	}
+	out.ConstantBrier = shares[0] * shares[1]
+	for _, p := range s.second {
+		slices.Sort(p)
+	}
+	if no, yes := s.second[0], s.second[1]; len(no) > 0 && len(yes) > 0 {
+		out.AUC = new(areaUnderROC(no, yes))
+	}
+	return out
+}
+
+// areaUnderROC returns the part of all pairs of a number of no and one of yes, both ascending, in which that of yes is larger, where equal
+// ones count half (Mann and Whitney 1947).
+func areaUnderROC(no, yes []float32) float64 {
+	below, upTo, sum := 0, 0, 0.0
+	for _, p := range yes {
+		for below < len(no) && no[below] < p {
+			below++
+		}
+		for upTo < len(no) && no[upTo] <= p {
+			upTo++
+		}
+		sum += float64(below+upTo) / 2
+	}
+	return sum / float64(len(no)) / float64(len(yes))
+}
