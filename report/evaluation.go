@@ -14,8 +14,8 @@ import (
 )
 
 // Evaluation renders how predictions compare with labels: the error, which classes were taken for which, what the
-// probabilities are worth, and how often predictions of a score are right. It also counts the labels for which the model
-// has no class or number.
+// probabilities are worth, and how often predictions of a score are right, or how often a class of some probability
+// occurs. It also counts the labels for which the model has no class or number.
 func Evaluation(e *runs.Evaluation, f Format) string {
 	var parts []string
 	if e.Rows > 0 {
@@ -78,21 +78,37 @@ func comparison(e *runs.Evaluation, f Format) string {
 		confusion = shortConfusion(e)
 	}
 	confusion.Title = fmt.Sprintf("%s: %s with a label, error %.2f %%", name, text.Several(e.Rows, "row"), 100**e.Error)
-	calibration := Table{
-		Title:  "calibration, by the score of the predicted class",
-		Header: []string{"score", "rows", "mean score", "right"},
-		Right:  []int{1, 2, 3},
-	}
-	for _, b := range e.Calibration {
-		calibration.Rows = append(calibration.Rows, []string{fmt.Sprintf("%.1f to %.1f", b.From, b.From+0.1), strconv.Itoa(b.Rows),
-			fmt.Sprintf("%.3f", b.Score), fmt.Sprintf("%.1f %%", 100*b.Right)})
-	}
-	parts := []string{confusion.Render(f), calibration.Render(f)}
+	parts := []string{confusion.Render(f), calibration(e).Render(f)}
 	if p := e.Probabilities; p != nil {
 		parts = slices.Insert(parts, 1, probabilities(p))
 	}
 	return strings.Join(parts, "\n")
 }
+
+// calibration returns a table of how often the second of two classes occurs, by its probability, or, where there are more classes or scores
+// are not probabilities, how often the predicted class is right, by its score.
+func calibration(e *runs.Evaluation) Table {
+	if e.Probabilities == nil || len(e.Bins) == 0 {
+		t := Table{Title: "calibration, by the score of the predicted class", Header: []string{"score", "rows", "mean score", "right"},
+			Right: []int{1, 2, 3}}
+		for _, b := range e.Calibration {
+			t.Rows = append(t.Rows, []string{fmt.Sprintf("%.1f to %.1f", b.From, b.From+0.1), strconv.Itoa(b.Rows),
+				fmt.Sprintf("%.3f", b.Score), fmt.Sprintf("%.1f %%", 100*b.Right)})
+		}
+		return t
+	}
+	class := text.OneLine(e.Classes[1], 40)
+	t := Table{Title: "calibration, by the probability of " + class, Header: []string{"probability", "rows", "mean", "share of " + class},
+		Right: []int{1, 2, 3}}
+	for _, b := range e.Bins {
+		t.Rows = append(t.Rows, []string{inPercent(b.From) + " to " + inPercent(b.To) + " %", strconv.Itoa(b.Rows),
+			inPercent(b.Probability) + " %", inPercent(b.Share) + " %"})
+	}
+	return t
+}
+
+// inPercent formats a probability, which may be small, in percent without the sign, with three digits.
+func inPercent(p float64) string { return strings.TrimSuffix(fmt.Sprintf("%#.3g", 100*p), ".") }
 
 // probabilities returns a line with what predicted probabilities are worth, beside what the shares of the classes would be for all rows.
 func probabilities(p *runs.Probabilities) string {

@@ -21,6 +21,20 @@ type Probabilities struct {
 	// AUC is the part of all pairs of a row of each of two classes in which that of the second class has the larger probability of it,
 	// where equal ones count half: the area under the ROC curve. It is nil for more classes, and where all rows are of one.
 	AUC *float64 `json:"auc,omitempty"`
+	// Bins divides the rows, in ascending order of the probability of the second of two classes, into up to ten parts of
+	// about equal size, of five rows or more if no probabilities are equal. Rows of equal probability are in one part. It
+	// is nil for more classes.
+	Bins []ProbabilityBin `json:"by_probability,omitempty"`
+}
+
+// ProbabilityBin describes the rows whose probability of the second class lies between From and To.
+type ProbabilityBin struct {
+	From float64 `json:"from"`
+	To   float64 `json:"to"`
+	Rows int     `json:"rows"`
+	// Probability is the mean; Share is the fraction of the rows that are of this class.
+	Probability float64 `json:"probability"`
+	Share       float64 `json:"share"`
 }
 
 // leastProbability is what scikit-learn's log_loss raises probabilities to.
@@ -69,10 +83,50 @@ func (s *probabilitySums) finish() *Probabilities {
 	for _, p := range s.second {
 		slices.Sort(p)
 	}
-	if no, yes := s.second[0], s.second[1]; len(no) > 0 && len(yes) > 0 {
+	no, yes := s.second[0], s.second[1]
+	if len(no) > 0 && len(yes) > 0 {
 		out.AUC = new(areaUnderROC(no, yes))
 	}
+	out.Bins = probabilityBins(no, yes)
 	return out
+}
+
+// probabilityBins returns the bins of rows with probabilities no and yes, each ascending, of the rows that are not of the class and of
+// those that are.
+func probabilityBins(no, yes []float32) (out []ProbabilityBin) {
+	n := len(no) + len(yes)
+	parts, full := max(1, min(10, n/5)), 0
+	var b ProbabilityBin
+	for len(no)+len(yes) > 0 {
+		p := float32(math.MaxFloat32)
+		for _, of := range [][]float32{no, yes} {
+			if len(of) > 0 {
+				p = min(p, of[0])
+			}
+		}
+		of, is := leading(no, p), leading(yes, p)
+		no, yes = no[of:], yes[is:]
+		if b.Rows == 0 {
+			b.From = float64(p)
+		}
+		b.To, b.Rows = float64(p), b.Rows+of+is
+		b.Probability += float64(of+is) * float64(p)
+		b.Share += float64(is)
+		if now := (n - len(no) - len(yes)) * parts / n; now > full {
+			full, b.Probability, b.Share = now, b.Probability/float64(b.Rows), b.Share/float64(b.Rows)
+			out, b = append(out, b), ProbabilityBin{}
+		}
+	}
+	return out
+}
+
+// leading returns how many of the first of values equal v.
+func leading(values []float32, v float32) int {
+	n := 0
+	for n < len(values) && values[n] == v {
+		n++
+	}
+	return n
 }
 
 // areaUnderROC returns the part of all pairs of a number of no and one of yes, both ascending, in which that of yes is larger, where equal

@@ -80,7 +80,9 @@ func TestProbabilities(t *testing.T) {
 					all, labels = append(all, narrow), append(labels, rng.IntN(classes))
 					s.add(labels[len(labels)-1], narrow)
 				}
-				sameProbabilities(t, fmt.Sprint(rows, classes, steps), s.finish(), slowProbabilities(all, labels, classes), 1e-6)
+				got := s.finish()
+				sameProbabilities(t, fmt.Sprint(rows, classes, steps), got, slowProbabilities(all, labels, classes), 1e-6)
+				must.Hold(t, (len(got.Bins) > 0) == (classes == 2), "%d classes have %d bins", classes, len(got.Bins))
 			}
 		}
 	}
@@ -108,6 +110,51 @@ func TestAreaUnderROC(t *testing.T) {
 	must.Equal(t, areaUnderROC([]float32{0.2, 0.2}, []float32{0.2}), 0.5, "all equal")
 }
 
+// Bins hold all rows in the order of their probabilities, about equally many, and rows of equal probability are in one. Means and shares
+// are those of the rows between the ends.
+func TestProbabilityBins(t *testing.T) {
+	rng := testrand.New(t)
+	for _, n := range []int{1, 4, 5, 23, 50, 61, 1000} {
+		for _, steps := range []float64{1, 3, 12, 1 << 20} {
+			var of [2][]float32
+			for range n {
+				p := float32(math.Ceil(steps*rng.Float64()) / steps)
+				k := rng.IntN(2)
+				of[k] = append(of[k], p)
+			}
+			slices.Sort(of[0])
+			slices.Sort(of[1])
+			bins, last, rows := probabilityBins(of[0], of[1]), -1.0, 0
+			for _, b := range bins {
+				sum, counts := 0.0, [2]int{}
+				for k, values := range of {
+					for _, p := range values {
+						if p := float64(p); p >= b.From && p <= b.To {
+							sum += p
+							counts[k]++
+						}
+					}
+				}
+				all := counts[0] + counts[1]
+				must.Hold(t, b.From > last && b.To >= b.From && b.Rows == all && near(b.Probability, sum/float64(all), 1e-9) &&
+					near(b.Share, float64(counts[1])/float64(all), 1e-12), "%d rows, %g steps: %+v after %g has %v rows", n, steps, b, last, counts)
+				last, rows = b.To, rows+b.Rows
+			}
+			parts := max(1, min(10, n/5))
+			must.Equal(t, rows, n, "rows of %d", n)
+			must.Hold(t, len(bins) <= parts, "%d bins of %d rows", len(bins), n)
+			if steps > 1000 {
+				must.Equal(t, len(bins), parts, "bins of %d rows", n)
+				for _, b := range bins {
+					must.Hold(t, b.Rows >= n/parts && b.Rows <= n/parts+1, "%d rows in one of %d bins of %d", b.Rows, parts, n)
+				}
+			}
+		}
+	}
+	must.EqualSlices(t, probabilityBins([]float32{0.25, 0.25, 0.25, 0.25}, []float32{0.25, 0.25, 0.25, 0.25, 0.25, 0.25}),
+		[]ProbabilityBin{{0.25, 0.25, 10, 0.25, 0.6}}, "bins of a constant")
+}
+
 // A label whose probability is 0 has a finite loss. Rows of a class that the model does not know are left out, and without others, or with
 // a probability that is NaN, there is nothing to say.
 func TestProbabilitiesAtTheEdge(t *testing.T) {
@@ -125,6 +172,7 @@ func TestProbabilitiesAtTheEdge(t *testing.T) {
 	must.Hold(t, near(e.ConstantLogLoss, math.Ln2, 1e-12) && e.ConstantBrier == 0.25 && *e.Error == 0.75, "%+v", e.Probabilities)
 	e = of([]int{0, 0}, []float32{0.75, 0.25})
 	must.Hold(t, e.AUC == nil && e.ConstantLogLoss == 0 && e.ConstantBrier == 0, "%+v", e.Probabilities)
+	must.EqualSlices(t, e.Bins, []ProbabilityBin{{0.25, 0.25, 2, 0.25, 0}}, "bins of one class")
 	must.Hold(t, of([]int{-1}, []float32{1, 0}).Probabilities == nil, "probabilities of no class")
 	nan := float32(math.NaN())
 	must.Hold(t, of([]int{0, 1}, []float32{nan, nan}).Probabilities == nil, "probabilities that are NaN")

@@ -53,7 +53,7 @@ func TestOwnRisks(t *testing.T) {
 	}
 	active, raw := predict("run", "active")
 	constant, _ := predict("run", "constant")
-	for _, name := range []string{"log_loss", "constant_log_loss", "brier", "constant_brier", "auc"} {
+	for _, name := range []string{"log_loss", "constant_log_loss", "brier", "constant_brier", "auc", "by_probability"} {
 		must.Hold(t, strings.Contains(raw, `"`+name+`":`), "no %s in\n%s", name, raw)
 	}
 	t.Logf("active errs %.3g, constant %.3g: %+v, area %.3g", *active.Error, *constant.Error, *active.Probabilities, *active.AUC)
@@ -62,9 +62,12 @@ func TestOwnRisks(t *testing.T) {
 		"%+v", *active.Probabilities)
 	must.Hold(t, *constant.AUC == 0.5 && constant.LogLoss > constant.ConstantLogLoss && constant.ConstantLogLoss == active.ConstantLogLoss,
 		"%+v", *constant.Probabilities)
+	first, last := active.Bins[0], active.Bins[9]
+	must.Hold(t, last.To < 1 && max(first.Probability, first.Share) < 0.04 && min(last.Probability, last.Share) > 0.3, "%+v", active.Bins)
+	must.Hold(t, len(constant.Bins) == 1 && constant.Bins[0].Rows == 1000, "%+v", constant.Bins)
 	amtrl(t, dir, "predict", "run", "fresh.csv", "--out", "text.csv").Prints(t, 0, fmt.Sprintf(
 		"\nlog-loss %.4f, Brier score %.4f (%.4f and %.4f if all rows had the shares of the classes), area under the ROC curve %.4f\n",
-		active.LogLoss, active.Brier, active.ConstantLogLoss, active.ConstantBrier, *active.AUC))
+		active.LogLoss, active.Brier, active.ConstantLogLoss, active.ConstantBrier, *active.AUC), "calibration, by the probability of yes")
 	succeed(t, dir, "run", "--data", "dataset.yaml", "--out", "squares", "--quiet", "--head-loss", "squared", "--methods", "uniform")
 	squares, raw := predict("squares", "uniform")
 	must.Hold(t, squares.Probabilities == nil && !strings.Contains(raw, "log_loss"), "squares: %s", raw)
