@@ -27,8 +27,11 @@ func (r *runPage) predictions() Part {
 		on = leftOut(m.Rows, m.Groups)
 	}
 	line := "On the dashed line predictions are right as often as their scores say; the band is the 95 % interval over these rows."
-	if r.Evaluations[0].Numbers != nil {
+	switch e := r.Evaluations[0]; {
+	case e.Numbers != nil:
 		line = "On the dashed line labels are as predicted; the band is one standard deviation of the labels to each side."
+	case e.Probabilities != nil && len(e.Bins) > 0:
+		line = "On the dashed line a class is as frequent as its probability says; the band is the 95 % interval over these rows."
 	}
 	p.Text = append(p.Text, say("The model that is saved, that of ", m.Method, ", on ", on, ". ", line))
 	for i, e := range r.Evaluations {
@@ -49,12 +52,33 @@ func (r *runPage) predictions() Part {
 			continue
 		}
 		p.Text = append(p.Text, append(of, say(", ", score(pipeline.MetricError, *e.Error), " have another class than predicted.")...))
+		if e.Probabilities != nil {
+			line := worth(e.Probabilities)
+			if len(e.Bins) > 0 {
+				line = append(line, say(" The figure by probability is of the class ", name(e.Classes[1]), ".")...)
+			}
+			p.Text = append(p.Text, line)
+		}
 		if f := confusionFigure("confusion"+id, title, e); f.Chart != nil {
 			p.Figures = append(p.Figures, f)
+		}
+		if e.Probabilities != nil && len(e.Bins) > 0 {
+			p.Figures = append(p.Figures, probabilityFigure("calibration"+id, title("Share of a class by its probability"), e.Bins))
+			continue
 		}
 		p.Figures = append(p.Figures, calibrationFigure("calibration"+id, title("Right by score"), e.Calibration))
 	}
 	return p
+}
+
+// worth returns what probabilities are worth, beside what the shares of the classes would be for all rows.
+func worth(p *runs.Probabilities) Sentence {
+	line := say("The log-loss is ", loss(p.LogLoss), " and the Brier score ", loss(p.Brier), "; if all rows had the shares of the classes "+
+		"for probabilities, they would be ", loss(p.ConstantLogLoss), " and ", loss(p.ConstantBrier), ".")
+	if p.AUC != nil {
+		line = append(line, say(" The area under the ROC curve is ", places(*p.AUC, 3), ".")...)
+	}
+	return line
 }
 
 // confusionFigure returns a map of the classes. Where there are more than it has room for, it returns the most frequent
@@ -143,6 +167,22 @@ func calibrationFigure(id, title string, bins []runs.CalibrationBin) Figure {
 	return Figure{ID: id, Sheet: sheet, Chart: chart.Lines(title,
 		"How often predictions are right, for the rows whose score lies in the same tenth, against their mean score.",
 		percentAxis("mean score of the predicted class"), percentAxis("right"), []chart.Line{l, equal("as their score says", ends)})}
+}
+
+// probabilityFigure returns a figure of how often the second of two classes occurs, by its probability.
+func probabilityFigure(id, title string, bins []runs.ProbabilityBin) Figure {
+	sheet := Sheet{ID: id + "-table", Columns: []string{"probability from", "to", "rows", "mean probability", "share",
+		"95 % interval from", "95 % interval to"}}
+	l := chart.Line{Name: "share", Color: 0}
+	for _, b := range bins {
+		i := runs.ScoreInterval(pipeline.Score{Metric: pipeline.MetricError, Value: b.Share}, &pipeline.Losses{Rows: b.Rows}, false)
+		l.Points = append(l.Points, point(b.Probability, b.Share, i))
+		sheet.Rows = append(sheet.Rows, row1(part(b.From), part(b.To), whole(b.Rows), part(b.Probability), part(b.Share), part(i[0]), part(i[1])))
+	}
+	ends := []float64{bins[0].Probability, bins[len(bins)-1].Probability}
+	return Figure{ID: id, Sheet: sheet, Chart: chart.Lines(title,
+		"The share of the rows that are of the second class, for rows of like probability, against their mean probability.",
+		percentAxis("mean probability"), percentAxis("share"), []chart.Line{l, equal("as the probability says", ends)})}
 }
 
 // numberFigure returns a figure of the labels by their prediction.

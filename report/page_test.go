@@ -171,6 +171,13 @@ func derived(t *testing.T, f *runs.Finished, known map[float64]bool) {
 			i := runs.ScoreInterval(pipeline.Score{Metric: pipeline.MetricError, Value: b.Right}, &pipeline.Losses{Rows: b.Rows}, false)
 			known[i[0]], known[i[1]] = true, true
 		}
+		if e.Probabilities == nil {
+			continue
+		}
+		for _, b := range e.Bins {
+			i := runs.ScoreInterval(pipeline.Score{Metric: pipeline.MetricError, Value: b.Share}, &pipeline.Losses{Rows: b.Rows}, false)
+			known[i[0]], known[i[1]] = true, true
+		}
 	}
 	for _, m := range f.Result.Methods {
 		if guess := extrapolate(m.Rounds); guess != nil { // extrapolate has a test of its own
@@ -225,9 +232,13 @@ func TestRunPage(t *testing.T) {
 			derived(t, f, known)
 			checkNumbers(t, page, known)
 			checkMarkup(t, page)
+			calibration := "by its probability" // of the second of two classes
+			if len(f.Evaluations[0].Classes) > 2 {
+				calibration = "Right by score"
+			}
 			for _, want := range []string{"Is sampling by relevance better than uniform sampling at equal cost?", "Share of the next budget",
 				"Places of the most relevant sources", f.Identity.Data.SHA256, "amtrl run --seed 5", f.Result.Files["epochs.jsonl"],
-				"Predicted class by label", "Right by score", f.Result.Files["evaluation.jsonl"]} {
+				"Predicted class by label", "The log-loss is ", calibration, f.Result.Files["evaluation.jsonl"]} {
 				if !bytes.Contains(page, []byte(want)) {
 					t.Errorf("the page lacks %q", want)
 				}

@@ -25,6 +25,9 @@ func evaluate(p *pipeline.Problem, pred [][]float32, y []float32) []*Evaluation 
 		label := func(row, k int) float64 { return float64(y[row*len(pred)+at+k]) }
 		first += c.Heads
 		if len(c.Classes) > 0 {
+			if p.Classifies() {
+				e.weighProbabilities()
+			}
 			scores, class := classify(pred[at:first], p.Classifies())
 			e.compareClasses(scores, class, c.Heads, label)
 		} else {

@@ -36,6 +36,9 @@ func sameEvaluation(t *testing.T, name string, own, found *Evaluation) {
 	if score > 1e-3 || score < -1e-3 || right > 1e-9 || right < -1e-9 {
 		t.Errorf("%s: the run has %+v, predict found %+v", name, own.Calibration, found.Calibration)
 	}
+	if own.Probabilities != nil || found.Probabilities != nil {
+		sameProbabilities(t, name, found.Probabilities, own.Probabilities, 1e-4)
+	}
 	if a, b := own.Numbers, found.Numbers; (a == nil) != (b == nil) || a != nil && (!near(a.R2, b.R2, 1e-4) || !near(a.Slope, b.Slope, 1e-4)) {
 		t.Errorf("%s: the run has %+v, predict found %+v", name, a, b)
 	} else if a != nil {

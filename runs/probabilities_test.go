@@ -48,7 +48,7 @@ func slowProbabilities(p [][]float32, labels []int, classes int) *Probabilities 
 // sameProbabilities compares losses and areas.
 func sameProbabilities(t *testing.T, name string, got, want *Probabilities, tolerance float64) {
 	t.Helper()
-	same := got != nil && (got.AUC == nil) == (want.AUC == nil) && (got.AUC == nil || near(*got.AUC, *want.AUC, tolerance))
+	same := got != nil && want != nil && (got.AUC == nil) == (want.AUC == nil) && (got.AUC == nil || near(*got.AUC, *want.AUC, tolerance))
 	for _, of := range []func(p *Probabilities) float64{
 		func(p *Probabilities) float64 { return p.LogLoss }, func(p *Probabilities) float64 { return p.ConstantLogLoss },
 		func(p *Probabilities) float64 { return p.Brier }, func(p *Probabilities) float64 { return p.ConstantBrier },

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -68,6 +69,13 @@ func TestOwnRisks(t *testing.T) {
 	amtrl(t, dir, "predict", "run", "fresh.csv", "--out", "text.csv").Prints(t, 0, fmt.Sprintf(
 		"\nlog-loss %.4f, Brier score %.4f (%.4f and %.4f if all rows had the shares of the classes), area under the ROC curve %.4f\n",
 		active.LogLoss, active.Brier, active.ConstantLogLoss, active.ConstantBrier, *active.AUC), "calibration, by the probability of yes")
+	own := must.Get(runs.ReadRun(filepath.Join(dir, "run")))(t).Evaluations[0]
+	must.Hold(t, own.Rows == 60 && own.Probabilities != nil && len(own.Bins) == 10, "the run has %+v", own)
+	succeed(t, dir, "report", "run", "--format", "markdown", "--out", "page.md", "--quiet")
+	page := string(must.Get(os.ReadFile(filepath.Join(dir, "page.md")))(t))
+	for _, part := range []string{"The area under the ROC curve is ", "is of the class yes.", "**Share of a class by its probability**"} {
+		must.Hold(t, strings.Contains(page, part), "the page lacks %q", part)
+	}
 	succeed(t, dir, "run", "--data", "dataset.yaml", "--out", "squares", "--quiet", "--head-loss", "squared", "--methods", "uniform")
 	squares, raw := predict("squares", "uniform")
 	must.Hold(t, squares.Probabilities == nil && !strings.Contains(raw, "log_loss"), "squares: %s", raw)
