@@ -26,8 +26,7 @@ type Evaluation struct {
 	// Calibration divides the rows by the score of the predicted class. A well calibrated model is right as often as
 	// this score says.
 	Calibration []CalibrationBin `json:"calibration,omitempty"`
-	// Probabilities is nil where scores are not probabilities, which they are only where the outputs are log-odds, and in
-	// the evaluations that earlier versions wrote.
+	// Probabilities is nil where scores are not probabilities, which they are only where the outputs are log-odds.
 	*Probabilities
 	// Numbers takes the place of the fields above, from Error on, where labels are numbers.
 	Numbers *NumberEvaluation `json:"numbers,omitempty"`
