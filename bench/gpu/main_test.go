@@ -117,7 +117,7 @@ func TestInverted(t *testing.T) {
 }
 
 // TestSameSearch compares the constants of the minimiser in Python, and those that rows state, with the constants of
-// package pipeline.
+// package lbfgs.
 func TestSameSearch(t *testing.T) {
 	constant := func(path, pattern string) string {
 		t.Helper()
@@ -127,7 +127,7 @@ func TestSameSearch(t *testing.T) {
 		}
 		return strings.Join(m[1:], ", ")
 	}
-	ours := constant("../../pipeline/lbfgs.go", `armijo +=\s(\S+)\n\s+curvature = (\S+)\n\s+maxTrials = (\S+)`)
+	ours := constant("../../pipeline/internal/lbfgs/lbfgs.go", `armijo +=\s(\S+)\n\s+curvature = (\S+)\n\s+maxTrials = (\S+)`)
 	cfg := must.Get(pipeline.NewConfig(pipeline.PresetDefault))(t)
 	ours += fmt.Sprint(", ", cfg.ERM.History)
 	must.Equal(t, constant("torch_lbfgs.py", `ARMIJO, CURVATURE, TRIALS, HISTORY = (.*)`), ours, "constants of the search in Python")
