@@ -141,19 +141,6 @@ func TestPredictScoresAsTheRun(t *testing.T) {
 	}
 }
 
-// writtenProbabilities computes losses and area of the scores of two classes in a file, for the test rows of a task.
-func writtenProbabilities(t *testing.T, out [][]string, task *dataset.Task) *Probabilities {
-	t.Helper()
-	var p [][]float32
-	var labels []int
-	must.EqualSlices(t, out[0], []string{"id", "label", "score_0", "score_1"}, "columns")
-	for i, row := range task.Test {
-		no, yes := must.Get(strconv.ParseFloat(out[i+1][2], 32))(t), must.Get(strconv.ParseFloat(out[i+1][3], 32))(t)
-		p, labels = append(p, []float32{float32(no), float32(yes)}), append(labels, int(task.Labels[row]))
-	}
-	return slowProbabilities(p, labels, 2)
-}
-
 func task0Cols(set *dataset.Set) int { return set.Pools[0].Cols }
 
 // checkPhi checks that the head applied to phi gives the predictions, as the documentation of the tensors says, where nothing but phi

@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"testing"
 
 	"gonum.org/v1/gonum/integrate"
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
 )
@@ -176,4 +178,17 @@ func TestProbabilitiesAtTheEdge(t *testing.T) {
 	must.Hold(t, of([]int{-1}, []float32{1, 0}).Probabilities == nil, "probabilities of no class")
 	nan := float32(math.NaN())
 	must.Hold(t, of([]int{0, 1}, []float32{nan, nan}).Probabilities == nil, "probabilities that are NaN")
+}
+
+// writtenProbabilities computes losses and area of the scores of two classes in a file, for the test rows of a task.
+func writtenProbabilities(t *testing.T, out [][]string, task *dataset.Task) *Probabilities {
+	t.Helper()
+	var p [][]float32
+	var labels []int
+	must.EqualSlices(t, out[0], []string{"id", "label", "score_0", "score_1"}, "columns")
+	for i, row := range task.Test {
+		no, yes := must.Get(strconv.ParseFloat(out[i+1][2], 32))(t), must.Get(strconv.ParseFloat(out[i+1][3], 32))(t)
+		p, labels = append(p, []float32{float32(no), float32(yes)}), append(labels, int(task.Labels[row]))
+	}
+	return slowProbabilities(p, labels, 2)
 }
