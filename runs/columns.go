@@ -188,9 +188,8 @@ func classify(heads [][]float32, logOdds bool) (scores [][]float32, class []int)
 	return scores, class
 }
 
-// scoresOf returns the scores of all classes of a row, which lie by class and row.
-func scoresOf(scores [][]float32, row int) []float32 {
-	out := make([]float32, len(scores))
+// scoresOf overwrites out with the scores of all classes of a row, which lie by class and row, and returns it.
+func scoresOf(out []float32, scores [][]float32, row int) []float32 {
 	for k := range out {
 		out[k] = scores[k][row]
 	}

@@ -43,6 +43,7 @@ func evaluate(p *pipeline.Problem, pred [][]float32, y []float32) []*Evaluation 
 // compareClasses adds rows with their predicted classes and the scores of all classes, and finishes e. The column has
 // the given number of heads. As in a score, a row has a label if that of the predicted class is known, or if it is of another class.
 func (e *Evaluation) compareClasses(scores [][]float32, class []int, heads int, label func(row, k int) float64) {
+	all := make([]float32, len(scores))
 	for row, c := range class {
 		truth := -1
 		if heads == 1 {
@@ -57,7 +58,7 @@ func (e *Evaluation) compareClasses(scores [][]float32, class []int, heads int, 
 			}
 		}
 		if known := label(row, min(c, heads-1)); known == known || heads > 1 && truth >= 0 {
-			e.addClass(truth, c, scoresOf(scores, row))
+			e.addClass(truth, c, scoresOf(all, scores, row))
 		}
 	}
 	e.finish()

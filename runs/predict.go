@@ -382,8 +382,9 @@ func (r *predictor) output(b *table.Batch, i int, p Predicted) {
 		}
 	}
 	e, v := r.found[i], &b.Scalars[r.labels[i]]
+	scores := make([]float32, len(p.Scores))
 	for row := range b.Rows {
-		if err := e.add(v, row, p.Class[row], scoresOf(p.Scores, row)); err != nil {
+		if err := e.add(v, row, p.Class[row], scoresOf(scores, p.Scores, row)); err != nil {
 			if e.Unknown == nil {
 				e.Unknown = &UnknownLabels{First: fmt.Sprintf("%s, column %s: %s", b.Where(row), r.labelColumn(i), err)}
 			}

@@ -10,18 +10,15 @@ import (
 
 // findAbsent sets Absent to the columns of the manifest that some of the files lack, and returns these with what lacks each.
 func (g *guesser) findAbsent(m *Manifest) (lacking []string) {
-	var features []string
-	for _, name := range g.scalars {
-		if c := g.column(name); c != nil && c.LogOf == "" {
-			features = append(features, name)
-		}
+	used := map[string]bool{}
+	for _, name := range slices.Concat(g.scalars, m.Categories, []string{m.Split, m.Cost, m.Group}) {
+		used[name] = true
 	}
-	names := slices.Concat(features, m.Categories, []string{m.Split, m.Cost, m.Group})
 	for _, l := range m.Labels {
-		names = append(names, l.Column)
+		used[l.Column] = true
 	}
 	for at, c := range g.looked.scalars {
-		if !slices.Contains(names, c.Name) {
+		if !used[c.Name] {
 			continue
 		}
 		var files []string

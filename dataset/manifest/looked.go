@@ -121,8 +121,8 @@ func (l *looked) add(own []table.Column) {
 		if known[c.Name] {
 			continue
 		}
-		at := 0
-		if i > 0 {
+		at := i
+		if !first && i > 0 {
 			at = 1 + slices.IndexFunc(l.columns, func(of *column) bool { return of.Name == own[i-1].Name })
 		}
 		if !first {
