@@ -232,13 +232,13 @@ func targetAlone(t *testing.T, dir string) {
 	must.Do(t, os.WriteFile(filepath.Join(dir, "alone", "model.safetensors"), model, 0o644))
 }
 
-// checkInPython predicts rows with the Python code of docs/data.md and compares the results with amtrl's predictions.
+// checkInPython predicts rows with the Python code of docs/predict.md and compares the results with amtrl's predictions.
 func checkInPython(t *testing.T, work string, rows []review, predicted string) {
 	t.Helper()
 	read := "import csv, json\nrows = list(csv.DictReader(open('fresh.csv')))\nX = [json.loads(r['embedding']) for r in rows]\n"
 	write := "\nfor r, l, y in zip(rows, labels, scores): print(r['id'], l, y[-1], sep='|')\n"
 	writeReviews(t, filepath.Join(work, "fresh.csv"), rows)
-	out := runPage(t, work, "data.md", "numpy, safetensors", read, write)
+	out := runPage(t, work, "predict.md", "numpy, safetensors", read, write)
 	want := readTable(t, filepath.Join(work, predicted))[1:]
 	i := 0
 	for line := range strings.Lines(out) {

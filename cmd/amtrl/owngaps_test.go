@@ -107,7 +107,7 @@ func TestOwnTableGaps(t *testing.T) {
 			"X = np.array([[float(r[c] or 'nan') for c in ('income', 'debt', 'age', 'rooms')] for r in rows])\n"
 		must.Do(t, os.Rename(filepath.Join(coded, "dataset"), filepath.Join(coded, "run")))
 		want := readTable(t, filepath.Join(coded, "dataset.csv"))[1:]
-		for i, line := range strings.Fields(runPage(t, coded, "data.md", "numpy, safetensors", rows, "\nfor y in labels: print(y[0])\n")) {
+		for i, line := range strings.Fields(runPage(t, coded, "predict.md", "numpy, safetensors", rows, "\nfor y in labels: print(y[0])\n")) {
 			x, y := must.Get(strconv.ParseFloat(line, 64))(t), must.Get(strconv.ParseFloat(want[i][1], 64))(t)
 			must.Hold(t, math.Abs(x-y) < 1e-4, "row %d is %g in Python, %g of amtrl", i, x, y)
 		}

@@ -84,7 +84,7 @@ func TestOwnTable(t *testing.T) {
 			t.Run("python", func(t *testing.T) {
 				read := "import csv\nrows = csv.DictReader(open('plants.csv'))\n" +
 					"import numpy as np\nX = np.array([[float(r[c]) for c in ('conductivity', 'ph', 'pressure', 'flow')] for r in rows])\n"
-				for i, line := range strings.Fields(runPage(t, work, "data.md", "numpy, safetensors", read, "\nfor y in labels: print(y[0])\n")) {
+				for i, line := range strings.Fields(runPage(t, work, "predict.md", "numpy, safetensors", read, "\nfor y in labels: print(y[0])\n")) {
 					got, want := must.Get(strconv.ParseFloat(line, 64))(t), must.Get(strconv.ParseFloat(out[i+1][1], 64))(t)
 					must.Hold(t, math.Abs(got-want) < 1e-2, "row %d is %g in Python, %g of amtrl", i, got, want)
 				}
@@ -192,7 +192,7 @@ func TestOwnTableWithGaps(t *testing.T) {
 			"import numpy as np\nX = np.array([[float(r[c] or 'nan') for c in ('conductivity', 'ph', 'pressure', 'flow')] for r in rows])\n"
 		script := "\nfor y in scores: print(y[-1])\n"
 		want := readTable(t, filepath.Join(dir, "out.csv"))[1:]
-		for i, line := range strings.Fields(runPage(t, dir, "data.md", "numpy, safetensors", read, script)) {
+		for i, line := range strings.Fields(runPage(t, dir, "predict.md", "numpy, safetensors", read, script)) {
 			x, y := must.Get(strconv.ParseFloat(line, 64))(t), must.Get(strconv.ParseFloat(want[i][3], 64))(t)
 			must.Hold(t, math.Abs(x-y) < 1e-4, "row %d is %g in Python, %g of amtrl", i, x, y)
 		}

@@ -71,7 +71,7 @@ func TestOwnTrees(t *testing.T) {
 		read := "import csv\nrows = list(csv.DictReader(open('fresh.csv')))\nimport numpy as np\n" +
 			"X = np.array([[float(r[c]) for c in 'abcd'] + [float(r['shape'] == s) for s in ('flat', 'round')] for r in rows])\n"
 		want := readTable(t, filepath.Join(dir, pipeline.Active+".csv"))[1:]
-		lines := strings.Split(strings.TrimSpace(runPage(t, dir, "data.md", "numpy, safetensors", read,
+		lines := strings.Split(strings.TrimSpace(runPage(t, dir, "predict.md", "numpy, safetensors", read,
 			"\nfor l, y in zip(labels, scores): print(l, *y)\n")), "\n")
 		must.Equal(t, len(lines), len(want), "rows")
 		for i, line := range lines {
