@@ -35,8 +35,8 @@ func (l *Learner) learnAlone(ctx context.Context, rec Epoch, in Round) (Epoch, e
 	})
 	if err == nil && rec.Method == Target && l.problem.Classifies() {
 		var weights []float64
-		fit.by.join = l.helpsAlone
-		weights, err = l.mix(&fit, in.Target, u, l.helpsAlone(&fit, in.Target, helpers{own: func(group []int) ([][]prediction, error) {
+		fit.by.stack = l.baseModelsAlone
+		weights, err = l.mix(&fit, in.Target, u, l.baseModelsAlone(&fit, in.Target, baseLearners{own: func(group []int) ([][]prediction, error) {
 			return l.problem.ownClasses(ctx, l.targetRows(in.Target.Rows, u), in.Target, group, u)
 		}}))
 		rec.HeadAlone = floats.Sum(weights)
@@ -85,11 +85,11 @@ func (l *Learner) ownHead() headsOf {
 	}
 }
 
-// helpsAlone returns a function that finds the helps of [Target]: regressions on the samples alone, for columns where
-// the samples can choose (see [Problem.tells]).
-func (l *Learner) helpsAlone(_ *headFit, in Labelled, by helpers) helpsOf {
-	return func(group []int, _ []*headFit) (found helps, err error) {
-		if l.problem.tells(in, group) {
+// baseModelsAlone returns a function that finds the base models of [Target]: regressions on the samples alone, for columns where
+// the samples can choose (see [Problem.samplesChoose]).
+func (l *Learner) baseModelsAlone(_ *headFit, in Labelled, by baseLearners) baseModelsOf {
+	return func(group []int, _ []*headFit) (found baseModels, err error) {
+		if l.problem.samplesChoose(in, group) {
 			found.own, err = by.own(group)
 		}
 		return found, err

@@ -13,36 +13,36 @@ import (
 // leastBeside is the least part of trees or of a kernel in the predictions of a column: less is not worth their file.
 const leastBeside = 0.05
 
-// kernelLess is what a kernel must gain in log-likelihood: most vectors are embeddings, which a linear model suits.
-const kernelLess = 2
+// kernelHandicap is what a kernel must gain in log-likelihood: most vectors are embeddings, which a linear model suits.
+const kernelHandicap = 2
 
-// joinsBeside reports whether [Learner.joinBeside] adds trees or a kernel to the target's predictor: in the last round of a method, where
+// stacksBeside reports whether [Learner.stackBeside] adds trees or a kernel to the target's predictor: in the last round of a method, where
 // [Trees] or [Kernel] is among the methods.
-func (l *Learner) joinsBeside(in Round) bool {
+func (l *Learner) stacksBeside(in Round) bool {
 	p := l.problem
 	return slices.ContainsFunc(p.Config.Methods, IsBeside) && in.Epoch == p.RoundsOf(in.Method) && p.Config.Head.Prior == PriorResidual &&
 		(p.Classifies() || !p.Set.Binary)
 }
 
-// joinedBeside holds the predictions of trees or of a kernel for the target's samples, by output and sample, and the part that they have
+// stackedBeside holds the predictions of trees or of a kernel for the target's samples, by output and sample, and the part that they have
 // in those of the predictor. The part in the prediction of a sample is chosen by the other folds.
-type joinedBeside struct {
+type stackedBeside struct {
 	left, parts [][]float32
 }
 
-// joinBeside replaces the predictions f of the target's predictor for the outputs of each column by
+// stackBeside replaces the predictions f of the target's predictor for the outputs of each column by
 //
 //	(1 - a) f + a g
 //
 // where g are those of trees or of a kernel on the rows of the round, whose labels are in the units of the data. a is the mean over 0 and
-// joinParts by the likelihood of the samples, each left out of f and of g, where 0 is at first as likely as joinParts together (see
+// stackParts by the likelihood of the samples, each left out of f and of g, where 0 is at first as likely as stackParts together (see
 // [Learner.besidePart]). It sets what is beside the head and overwrites the leave-one-out and nested predictions of fit.
-func (l *Learner) joinBeside(ctx context.Context, rec *Epoch, in Round, fit *headFit) error {
+func (l *Learner) stackBeside(ctx context.Context, rec *Epoch, in Round, fit *headFit) error {
 	found, err := l.fitBeside(ctx, in)
 	if err != nil {
 		return err
 	}
-	p, out := l.problem, &joinedBeside{left: found.left, parts: make([][]float32, len(fit.left))}
+	p, out := l.problem, &stackedBeside{left: found.left, parts: make([][]float32, len(fit.left))}
 	parts := make([]float32, len(fit.left))
 	var ofColumns []float64
 	for _, group := range p.columnGroups() {
@@ -66,9 +66,9 @@ func (l *Learner) joinBeside(ctx context.Context, rec *Epoch, in Round, fit *hea
 			rec.HeadKernel = ofColumns
 		}
 	}
-	fit.left = out.joined(fit.left)
+	fit.left = out.stacked(fit.left)
 	if fit.stated != nil {
-		fit.stated = out.joined(fit.stated)
+		fit.stated = out.stacked(fit.stated)
 	}
 	if !p.Classifies() {
 		fit.LeaveOneOut = p.leaveOneOut(fit.left, fit.labels, p.groupsOf(in.Target.Rows))
@@ -77,10 +77,10 @@ func (l *Learner) joinBeside(ctx context.Context, rec *Epoch, in Round, fit *hea
 	return nil
 }
 
-// joined returns predictions of the samples, by output and sample, with the part of trees or of a kernel.
-func (t *joinedBeside) joined(said [][]float32) [][]float32 {
-	out := make([][]float32, len(said))
-	for c, of := range said {
+// stacked returns predictions of the samples, by output and sample, with the part of trees or of a kernel.
+func (t *stackedBeside) stacked(predicted [][]float32) [][]float32 {
+	out := make([][]float32, len(predicted))
+	for c, of := range predicted {
 		out[c] = slices.Clone(of)
 		for i, v := range of {
 			if g := t.left[c][i]; g == g {
@@ -96,7 +96,7 @@ func (t *joinedBeside) joined(said [][]float32) [][]float32 {
 // nothing but constants would be added, or it would be less than leastBeside.
 func (l *Learner) besidePart(in Labelled, group []int, left [][]float32, found *fittedBeside, fold int) float32 {
 	p := l.problem
-	if !p.tells(in, group) || !found.tells(group) {
+	if !p.samplesChoose(in, group) || !found.predicts(group) {
 		return 0
 	}
 	y := in.of(group, len(p.Target.Tasks))
@@ -112,7 +112,7 @@ func (l *Learner) besidePart(in Labelled, group []int, left [][]float32, found *
 	}
 	of := candidates{groups: p.groupsOf(in.Rows).Some(rows), numbers: !p.Classifies()}
 	all := func(rate float64) (losses [][]float64) {
-		for _, a := range slices.Concat([]float64{0}, joinParts) {
+		for _, a := range slices.Concat([]float64{0}, stackParts) {
 			losses = append(losses, p.mixedLosses(y, rows, len(group), rate, func(j, row int) float64 {
 				f, g := float64(left[group[j]][row]), float64(found.left[group[j]][row])
 				return f + a*(g-f)
@@ -125,13 +125,13 @@ func (l *Learner) besidePart(in Labelled, group []int, left [][]float32, found *
 		rate, _ = regress.NoiseRate(all, of.groups.Evidence())
 	}
 	of.losses = all(rate)
-	of.less = []float64{0}
-	for range joinParts {
-		less := math.Log(float64(len(joinParts)))
+	of.handicap = []float64{0}
+	for range stackParts {
+		handicap := math.Log(float64(len(stackParts)))
 		if found.kernel != nil {
-			less += kernelLess
+			handicap += kernelHandicap
 		}
-		of.less = append(of.less, less)
+		of.handicap = append(of.handicap, handicap)
 	}
 	part := of.weights(stream(p.Config.Seed, found.name(), p.TargetName()))[0]
 	if part < leastBeside {
@@ -148,10 +148,10 @@ func (t *fittedBeside) name() string {
 	return Trees
 }
 
-// tells reports whether more is said of some outputs than a constant.
-func (t *fittedBeside) tells(outputs []int) bool {
+// predicts reports whether more is said of some outputs than a constant.
+func (t *fittedBeside) predicts(outputs []int) bool {
 	if t.kernel != nil {
-		return slices.ContainsFunc(outputs, t.kernel.tells)
+		return slices.ContainsFunc(outputs, t.kernel.predicts)
 	}
 	d := len(t.forest.Gain) / len(t.forest.Start)
 	return slices.ContainsFunc(outputs, func(c int) bool { return floats.Max(t.forest.Gain[c*d:][:d]) > 0 })

@@ -108,14 +108,14 @@ func (l *Learner) learnBeside(ctx context.Context, rec Epoch, in Round) (Epoch, 
 	columns := p.targetColumns()
 	l.beside, l.logOdds = beside{found.forest, found.kernel, slices.Repeat([]float32{1}, len(columns))}, p.Classifies()
 	fit := headFit{labels: slices.Clone(in.Target.Y), left: found.left}
-	said, err := l.besidePredictions(in.Target.Rows)
+	predicted, err := l.besidePredictions(in.Target.Rows)
 	if err != nil {
 		return rec, err
 	}
-	counted, brier, left := fit.labels, said, fit.left
+	counted, brier, left := fit.labels, predicted, fit.left
 	if l.logOdds {
 		counted = p.seenLabels(fit.labels)
-		brier, left = probabilities(said), probabilities(fit.left)
+		brier, left = probabilities(predicted), probabilities(fit.left)
 	}
 	groups := p.groupsOf(in.Target.Rows)
 	all := squaredErrors(brier, counted, func(c int) float64 { return u.labelOf(columns[c]) }, groups)
@@ -131,17 +131,17 @@ func (l *Learner) besidePredictions(rows []int32) ([][]float32, error) {
 	pool := p.Set.Pools[p.Target.Pool]
 	out := make([][]float32, c)
 	if k := l.beside.kernel; k != nil {
-		said, err := k.predict(l.queue, l.data.threads, len(rows), func(i int, x []float32) { readRow(pool, int(rows[i]), x) })
-		for i, v := range said {
+		predicted, err := k.predict(l.queue, l.data.threads, len(rows), func(i int, x []float32) { readRow(pool, int(rows[i]), x) })
+		for i, v := range predicted {
 			out[i%c] = append(out[i%c], float32(v))
 		}
 		return out, err
 	}
-	row, said := make([]float32, pool.Cols), make([]float64, c)
+	row, predicted := make([]float32, pool.Cols), make([]float64, c)
 	for _, r := range rows {
 		readRow(pool, int(r), row)
-		l.beside.forest.Predict(row, said)
-		for c, v := range said {
+		l.beside.forest.Predict(row, predicted)
+		for c, v := range predicted {
 			out[c] = append(out[c], float32(v))
 		}
 	}
@@ -149,14 +149,14 @@ func (l *Learner) besidePredictions(rows []int32) ([][]float32, error) {
 }
 
 // addBeside adds the part of trees or of a kernel to predictions for rows of the target's pool.
-func (l *Learner) addBeside(said [][]float32, rows []int32) error {
+func (l *Learner) addBeside(predicted [][]float32, rows []int32) error {
 	if l.beside.parts == nil {
 		return nil
 	}
 	of, err := l.besidePredictions(rows)
 	for c := range of {
 		for i, v := range of[c] {
-			said[c][i] = withBeside(said[c][i], v, l.beside.parts[c])
+			predicted[c][i] = withBeside(predicted[c][i], v, l.beside.parts[c])
 		}
 	}
 	return err

@@ -13,9 +13,9 @@ import (
 	"github.com/amtrl/amtrl/pipeline/internal/boost"
 )
 
-// plainAndJoined returns the learners and the last states of active without trees and of active averaged with them, and of
+// plainAndStacked returns the learners and the last states of active without trees and of active averaged with them, and of
 // trees alone, for one problem.
-func plainAndJoined(t *testing.T, set *dataset.Set, cfg Config, target int) (l [3]*Learner, st [3]State) {
+func plainAndStacked(t *testing.T, set *dataset.Set, cfg Config, target int) (l [3]*Learner, st [3]State) {
 	dev := openDevice(t, 1, set)
 	cfg.Methods = []string{Active}
 	l[0], st[0] = runUnit(t, dev, cfg, target)
@@ -56,12 +56,12 @@ func TestTreesJoin(t *testing.T) {
 		}
 		cfg := defaultConfig(t)
 		cfg.Sources, cfg.TargetSamples = SourcesPools, 40
-		l, st := plainAndJoined(t, set, cfg, 0)
+		l, st := plainAndStacked(t, set, cfg, 0)
 		last := func(of int) *Epoch { return &st[of].Epochs[len(st[of].Epochs)-1] }
-		plain, joined, parts := last(0), last(1), l[1].beside.parts
-		must.Hold(t, parts != nil && joined.HeadTrees[0] == float64(parts[0]) && slices.Max(parts) > leastBeside,
-			"%+v: trees have the parts %v, in the record %v", c, parts, joined.HeadTrees)
-		must.Hold(t, slices.Equal(st[0].Theta, st[1].Theta) && slices.Equal(st[0].Head, st[1].Head) && slices.Equal(plain.Nu, joined.Nu) &&
+		plain, stacked, parts := last(0), last(1), l[1].beside.parts
+		must.Hold(t, parts != nil && stacked.HeadTrees[0] == float64(parts[0]) && slices.Max(parts) > leastBeside,
+			"%+v: trees have the parts %v, in the record %v", c, parts, stacked.HeadTrees)
+		must.Hold(t, slices.Equal(st[0].Theta, st[1].Theta) && slices.Equal(st[0].Head, st[1].Head) && slices.Equal(plain.Nu, stacked.Nu) &&
 			fmt.Sprint(st[0].Epochs[:len(st[0].Epochs)-1]) == fmt.Sprint(st[1].Epochs[:len(st[1].Epochs)-1]), "%+v: another fit", c)
 		if c.classes { // the classes of one column have one part
 			must.Hold(t, slices.Min(parts) == slices.Max(parts), "parts %v of the classes of a column", parts)
@@ -157,10 +157,10 @@ func TestLeastPartOfTrees(t *testing.T) {
 }
 
 // Where effects are lines, trees take no part that costs anything, and where they jump, they help.
-func TestTreesJoinByWhatHelps(t *testing.T) {
+func TestTreesStackByWhatHelps(t *testing.T) {
 	rng := testrand.New(t)
 	for _, jump := range []bool{false, true} {
-		plain, joined := 0.0, 0.0
+		plain, stacked := 0.0, 0.0
 		const problems = 8
 		for range problems {
 			set := asTable(shops(rng, 5, 300, 5, 1, false))
@@ -174,13 +174,13 @@ func TestTreesJoinByWhatHelps(t *testing.T) {
 			}
 			cfg := defaultConfig(t)
 			cfg.Sources, cfg.TargetSamples = SourcesPools, 40
-			_, st := plainAndJoined(t, set, cfg, 0)
+			_, st := plainAndStacked(t, set, cfg, 0)
 			plain += math.Log(st[0].Epochs[len(st[0].Epochs)-1].Score.Value) / problems
-			joined += math.Log(st[1].Epochs[len(st[1].Epochs)-1].Score.Value) / problems
+			stacked += math.Log(st[1].Epochs[len(st[1].Epochs)-1].Score.Value) / problems
 		}
-		t.Logf("jumps %v: squared error %.3g, averaged with trees %.3g", jump, math.Exp(plain), math.Exp(joined))
-		must.Hold(t, joined < plain+0.05 && (!jump || joined < plain-0.02), "jumps %v: %.3g, averaged with trees %.3g", jump, math.Exp(plain),
-			math.Exp(joined))
+		t.Logf("jumps %v: squared error %.3g, averaged with trees %.3g", jump, math.Exp(plain), math.Exp(stacked))
+		must.Hold(t, stacked < plain+0.05 && (!jump || stacked < plain-0.02), "jumps %v: %.3g, averaged with trees %.3g", jump, math.Exp(plain),
+			math.Exp(stacked))
 	}
 }
 

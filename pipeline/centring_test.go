@@ -185,10 +185,10 @@ func TestSourcesApart(t *testing.T) {
 		}
 		first, second := widened(says(u, one, near)), widened(says(v, two, far))
 		closeVectors(t, fmt.Sprintf("classes %v: predictions by the saved model", classes), second, first, 1e-2, 1)
-		said := must.Get(u.predictions(test, must.Get(u.model.units())(t)))(t)
-		for c := range said {
-			for i, want := range said[c] {
-				got := first[i*len(said)+c]
+		predicted := must.Get(u.predictions(test, must.Get(u.model.units())(t)))(t)
+		for c := range predicted {
+			for i, want := range predicted[c] {
+				got := first[i*len(predicted)+c]
 				must.Hold(t, math.Abs(got-float64(want)) <= 1e-4*(1+math.Abs(got)), "output %d of row %d: saved %g, learned %g", c, i, got, want)
 			}
 		}

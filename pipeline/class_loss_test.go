@@ -9,7 +9,7 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// A help has the same weight for two classes of a column with opposite log-odds as for one output: each sample counts once.
+// A base model has the same weight for two classes of a column with opposite log-odds as for one output: each sample counts once.
 func TestTwoClassesCountOnce(t *testing.T) {
 	rng := testrand.New(t)
 	const n = fewSamples
@@ -31,11 +31,11 @@ func TestTwoClassesCountOnce(t *testing.T) {
 	}
 	weights := func(in Labelled, group []int) []float64 {
 		l := &Learner{problem: &Problem{Set: set, Config: cfg, Target: Source{Name: "t", Tasks: group}}}
-		return l.joinWeights(in, group, func(c, row int) float64 { return f[c][row] }, helps{pooled: [][]prediction{g[:len(group)]}})
+		return l.stackWeights(in, group, func(c, row int) float64 { return f[c][row] }, baseModels{pooled: [][]prediction{g[:len(group)]}})
 	}
 	a, b := weights(one, []int{0})[0], weights(two, []int{0, 1})[0]
 	must.Hold(t, math.Abs(a-b) < 1e-9, "one output: %g, two classes: %g", a, b)
-	// A help whose prediction of one sample is infinite has no weight, and takes none from f.
+	// A base model whose prediction of one sample is infinite has no weight, and takes none from f.
 	far, poor := make([]float64, n), make([]float64, n)
 	for i, y := range one.Y {
 		f[0][i] = 4 * (2*float64(y) - 1)
@@ -44,7 +44,7 @@ func TestTwoClassesCountOnce(t *testing.T) {
 	far[n/2] = math.Inf(1)
 	l := &Learner{problem: &Problem{Set: set, Config: cfg, Target: Source{Name: "t", Tasks: []int{0}}}}
 	left := func(_, row int) float64 { return f[0][row] }
-	for i, w := range l.joinWeights(one, []int{0}, left, helps{pooled: [][]prediction{{{left: far}}, {{left: poor}}}}) {
+	for i, w := range l.stackWeights(one, []int{0}, left, baseModels{pooled: [][]prediction{{{left: far}}, {{left: poor}}}}) {
 		must.Hold(t, w < 1e-3, "help %d has the weight %g", i, w)
 	}
 }

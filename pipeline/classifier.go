@@ -118,17 +118,17 @@ func (c *classifier) regress(in labelGroup, kernel func() regress.KernelMatrix, 
 	if c.root == nil && outputs == 1 {
 		return []*regress.LogisticFit{c.rows.regression(in)}
 	}
-	said, out := linalg.Product(c.phi, c.mean), make([]*regress.LogisticFit, outputs)
+	predicted, out := linalg.Product(c.phi, c.mean), make([]*regress.LogisticFit, outputs)
 	for i := range out {
-		out[i] = c.regressOutput(kernel(), said, labelsOf(in, i, outputs), i)
+		out[i] = c.regressOutput(kernel(), predicted, labelsOf(in, i, outputs), i)
 	}
 	return out
 }
 
 // regressOutput returns the logistic regression of one output with labels y, or nil where rounding makes its systems
-// singular. said holds the predictions of the mean of the sources' heads, n by C, or is nil.
-func (c *classifier) regressOutput(kernel regress.KernelMatrix, said *mat.Dense, y []float64, output int) *regress.LogisticFit {
-	free, centre, spread := c.unpenalised(said, len(y), output)
+// singular. predicted holds the predictions of the mean of the sources' heads, n by C, or is nil.
+func (c *classifier) regressOutput(kernel regress.KernelMatrix, predicted *mat.Dense, y []float64, output int) *regress.LogisticFit {
+	free, centre, spread := c.unpenalised(predicted, len(y), output)
 	r := regress.Logistic{Kernel: kernel, Free: free, Y: y, Groups: c.rows.Groups}
 	if r.OneClass() {
 		return r.Constant()
@@ -288,9 +288,9 @@ func (p prediction) asLogOdds(k int) prediction {
 
 // unpenalised returns the unpenalised columns U of an output's regression: 1 and, unless it is constant, what the mean of the
 // sources' heads predicts for the rows, less its mean (centre) and divided by its standard deviation (spread).
-func (c *classifier) unpenalised(said *mat.Dense, n, output int) (u *mat.Dense, centre, spread float64) {
-	if said != nil && c.unit > 0 {
-		v := mat.Col(nil, output, said)
+func (c *classifier) unpenalised(predicted *mat.Dense, n, output int) (u *mat.Dense, centre, spread float64) {
+	if predicted != nil && c.unit > 0 {
+		v := mat.Col(nil, output, predicted)
 		// 1/unit is the mean squared norm of the sources' predictions less their mean: a spread far below its root is
 		// rounding.
 		if centre, spread = stat.MeanStdDev(v, nil); spread > 1e-6*max(math.Abs(centre), 1/math.Sqrt(c.unit)) {

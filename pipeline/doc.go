@@ -51,11 +51,11 @@
 //
 //	pooled_rows.go      its rows, and pooled_gram.go their Gram matrix
 //	pooled_ridge.go     for numbers; pooled_classes.go for classes, by pooled_logistic.go; intercepts.go says how far sources are apart,
-//	                    unlikely.go has the loss that chooses the penalty, pooled_penalty.go what does so where the samples cannot
+//	                    neg_log_lik.go has the loss that chooses the penalty, pooled_penalty.go what does so where the samples cannot
 //	pooled_units.go     the units of features for classes
 //	pooled_target.go    with the target's samples among its rows; pooled_target_classes.go for classes
 //	pooled_relevant.go  on the rows of the most relevant sources alone
-//	pooled_join.go      the mean of the head's predictions and these, weighted by pooled_weights.go, and those of the samples alone
+//	stack.go            the mean of the head's predictions and these, weighted by stack_weights.go, and those of the samples alone
 //	                    (own_classes.go, own_numbers.go; own_spread.go with a prior from the scatter within the sources' classes)
 //
 // What is not linear in the features:
@@ -80,10 +80,9 @@
 //
 // Terms of the code and what they are in the literature:
 //
-//	help, join           a candidate predictor, and the mean of candidates by stacking with pseudo-BMA+ weights
+//	base model, stack    a predictor g of the last round, and the mean of f and these by stacking with pseudo-BMA+ weights
 //	left                 leave-one-out predictions, where a sample's whole group is left out with it
-//	says, said           the prediction for a row: the log-odds or logits of a class, or a number
-//	unlikely, less       a negative log-likelihood, and the nats by which a candidate is penalised for its freedom
+//	handicap             the nats by which a candidate of a stack is penalised for its freedom
 //	own, alone           of the target's samples without the sources: the part of a head, or a whole predictor
 //	together             samples that are not independent: a group, or cluster
 //	judged, lone, scarce columns whose slopes the samples identify, columns in which one sample differs, and classes with few samples

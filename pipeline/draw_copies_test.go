@@ -16,8 +16,8 @@ import (
 	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
-// Copies of a sample, in one group with it, tell no more than the sample: the weight of a help, the likelihood of labels that may be wrong
-// and the relevance by chance stay the same.
+// Copies of a sample, in one group with it, tell no more than the sample: the weight of a base model, the likelihood of labels that may be
+// wrong and the relevance by chance stay the same.
 func TestCopiesTellNothing(t *testing.T) {
 	rng := testrand.New(t)
 	const n, copies = 40, 5
@@ -43,8 +43,8 @@ func TestCopiesTellNothing(t *testing.T) {
 			p := &Problem{Set: set, Config: Config{Sources: SourcesPools, Head: Head{Prior: PriorResidual, Loss: LossLogistic}},
 				Target: Source{Name: "t", Pool: at, Tasks: []int{0}}, draws: draws{groups: set.Pools[at].Groups}}
 			l := &Learner{problem: p}
-			weights[at] = l.joinWeights(in[at], []int{0}, func(_, row int) float64 { return f[at][row] },
-				helps{pooled: [][]prediction{{{left: g[at]}}}})[0]
+			weights[at] = l.stackWeights(in[at], []int{0}, func(_, row int) float64 { return f[at][row] },
+				baseModels{pooled: [][]prediction{{{left: g[at]}}}})[0]
 			groups := p.groupsOf(in[at].Rows)
 			_, rate[at] = regress.NoiseRate(func(rate float64) (of [][]float64) {
 				of = make([][]float64, 1)

@@ -20,11 +20,11 @@ type exploration struct {
 
 // Limits of time and memory. Each draw of the target's samples gives a predictor for each output of the target. Where
 // these would be more than mostPredictors, there are fewer draws, at least fewestDraws, which replicates share. At most
-// mostSaid predictions for the rows of a source are computed at a time.
+// mostPredictions predictions for the rows of a source are computed at a time.
 const (
-	fewestDraws    = 20
-	mostPredictors = 2000
-	mostSaid       = 1 << 23
+	fewestDraws     = 20
+	mostPredictors  = 2000
+	mostPredictions = 1 << 23
 )
 
 // targetDraws is the target's side of the explorations, for D draws of the target's samples.
@@ -139,7 +139,7 @@ func (l *Learner) redrawPart(ctx context.Context, in Round, part fittedPart, tim
 	for _, s := range in.Sources {
 		widest = max(widest, len(s.Rows))
 	}
-	block := max(1, mostSaid/widest/count)
+	block := max(1, mostPredictions/widest/count)
 	for k, f := range each {
 		if len(chosen[k]) == 0 {
 			continue
@@ -168,8 +168,8 @@ func (l *Learner) redrawPart(ctx context.Context, in Round, part fittedPart, tim
 					out.own[draws[j]] = own
 				}
 			}
-			err := l.eachSource(p, in.Sources, func(of sourcePart, said, y *mat.Dense) {
-				r := correlations(said, y)
+			err := l.eachSource(p, in.Sources, func(of sourcePart, predicted, y *mat.Dense) {
+				r := correlations(predicted, y)
 				for i, o := range of.outputs {
 					for j, d := range draws {
 						for c, own := range part.outputs {

@@ -284,7 +284,7 @@ func TestAllocationAuto(t *testing.T) {
 	}
 }
 
-// Rows that are predicted in parts have the predictions of all rows at once.
+// Rows that are said in parts have the predictions of all rows at once.
 func TestPredictionsInParts(t *testing.T) {
 	set := smallSet(4, 5, 300, 6, true)
 	cfg := smallConfig()

@@ -119,14 +119,14 @@ func (l *Learner) predictOthers(in Labelled, found *fittedBeside) error {
 		}
 	}
 	read := func(i int, x []float32) { readRow(pool, int(in.Rows[others[i]]), x) }
-	said, err := found.kernel.predict(l.queue, l.data.threads, len(others), read)
+	predicted, err := found.kernel.predict(l.queue, l.data.threads, len(others), read)
 	if err != nil {
 		return err
 	}
 	for at, i := range others {
 		for c, of := range found.left {
-			if of[i] != of[i] && found.kernel.tells(c) {
-				of[i] = float32(said[at*len(found.left)+c])
+			if of[i] != of[i] && found.kernel.predicts(c) {
+				of[i] = float32(predicted[at*len(found.left)+c])
 			}
 		}
 	}

@@ -182,8 +182,8 @@ func (k *kernelColumn) weigh(fold []int) {
 	losses := make([][]float64, len(k.tried))
 	for at, try := range k.tried {
 		for a := range k.samples {
-			said := floats.ScaleTo(make([]float64, len(k.group)), try.slope, try.fit.Left.RawRowView(a))
-			v, y := k.toOutputs(said, try.slope), k.labels[a*len(k.group):][:len(k.group)]
+			predicted := floats.ScaleTo(make([]float64, len(k.group)), try.slope, try.fit.Left.RawRowView(a))
+			v, y := k.toOutputs(predicted, try.slope), k.labels[a*len(k.group):][:len(k.group)]
 			if k.p.Classifies() {
 				losses[at] = append(losses[at], regress.LogOfLabels(y, v, 0))
 			} else {
@@ -213,7 +213,7 @@ func (k *kernelColumn) likely(losses [][]float64, fold []int, without int) []flo
 		}
 		return weights
 	}
-	of := candidates{groups: k.groups.Some(others), numbers: !k.p.Classifies(), less: make([]float64, len(k.tried))}
+	of := candidates{groups: k.groups.Some(others), numbers: !k.p.Classifies(), handicap: make([]float64, len(k.tried))}
 	for _, all := range losses {
 		of.losses = append(of.losses, elementsAt(all, others))
 	}

@@ -35,8 +35,8 @@ func (k *kernelModel) predict(q backend.Queue, threads, n int, read func(i int, 
 	return out, nil
 }
 
-// tells reports whether an output has kernels.
-func (k *kernelModel) tells(output int) bool {
+// predicts reports whether an output has kernels.
+func (k *kernelModel) predicts(output int) bool {
 	return slices.ContainsFunc(k.parts, func(p kernelPart) bool { return p.width[output] > 0 })
 }
 

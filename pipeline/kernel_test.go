@@ -137,13 +137,13 @@ func TestKernelJoins(t *testing.T) {
 				st[i] = must.Get(l[i].Learn(context.Background(), st[i], l[i].problem.LookUp(p)))(t)
 			}
 		}
-		plain, joined, parts := st[0].Epochs[1], st[1].Epochs[1], l[1].beside.parts
-		must.Hold(t, parts != nil && joined.HeadKernel[0] == float64(parts[0]) && slices.Max(parts) > leastBeside && joined.HeadTrees == nil,
-			"the kernel has the parts %v, in the record %v", parts, joined.HeadKernel)
-		must.Hold(t, slices.Equal(st[0].Theta, st[1].Theta) && slices.Equal(st[0].Head, st[1].Head) && slices.Equal(plain.Nu, joined.Nu) &&
+		plain, stacked, parts := st[0].Epochs[1], st[1].Epochs[1], l[1].beside.parts
+		must.Hold(t, parts != nil && stacked.HeadKernel[0] == float64(parts[0]) && slices.Max(parts) > leastBeside && stacked.HeadTrees == nil,
+			"the kernel has the parts %v, in the record %v", parts, stacked.HeadKernel)
+		must.Hold(t, slices.Equal(st[0].Theta, st[1].Theta) && slices.Equal(st[0].Head, st[1].Head) && slices.Equal(plain.Nu, stacked.Nu) &&
 			fmt.Sprint(st[0].Epochs[0]) == fmt.Sprint(st[1].Epochs[0]), "another fit")
-		must.Hold(t, (classes || joined.LeaveOneOut != plain.LeaveOneOut) && joined.Help() != plain.Help(), "%s, was %s",
-			joined.Help(), plain.Help())
+		must.Hold(t, (classes || stacked.LeaveOneOut != plain.LeaveOneOut) && stacked.BaseModels() != plain.BaseModels(), "%s, was %s",
+			stacked.BaseModels(), plain.BaseModels())
 		rows := set.Tasks[0].Train
 		var of [2][][]float32
 		for i := range of {
@@ -239,10 +239,10 @@ func TestKernelWithoutSamples(t *testing.T) {
 	}
 	l, _ := runUnit(t, openDevice(t, 1, set), kernelConfig(t), 0)
 	rows := set.Tasks[0].Test
-	said := must.Get(l.predictions(rows, must.Get(l.model.units())(t)))(t)
+	predicted := must.Get(l.predictions(rows, must.Get(l.model.units())(t)))(t)
 	sum := 0.0
 	for i, row := range rows {
-		sum += math.Pow(float64(said[1][i]-7-set.Pools[0].F32[int(row)*5]), 2) / float64(len(rows))
+		sum += math.Pow(float64(predicted[1][i]-7-set.Pools[0].F32[int(row)*5]), 2) / float64(len(rows))
 	}
 	must.Hold(t, sum < 0.3, "the squared error of a column without samples is %g", sum)
 }

@@ -140,7 +140,7 @@ func (p *Problem) TooFew(in Labelled) string {
 	if groups.Count() < dataset.FewestSamples {
 		return fmt.Sprintf("%s of which is best, expected at least %d%s", nothing, dataset.FewestSamples, labels)
 	}
-	if len(p.toldGroups(in)) > 0 {
+	if len(p.namedGroups(in)) > 0 {
 		return ""
 	}
 	if !p.Set.Binary {
@@ -154,24 +154,24 @@ func (p *Problem) TooFew(in Labelled) string {
 	return nothing + " of which is best, expected " + ofEach + " of each of two classes"
 }
 
-// toldGroups returns the outputs of each column whose samples can choose its predictor (see [Problem.tells]).
-func (p *Problem) toldGroups(in Labelled) [][]int {
-	return slices.DeleteFunc(classGroups(p.Set, p.Target), func(group []int) bool { return !p.tells(in, group) })
+// namedGroups returns the outputs of each column whose samples can choose its predictor (see [Problem.samplesChoose]).
+func (p *Problem) namedGroups(in Labelled) [][]int {
+	return slices.DeleteFunc(classGroups(p.Set, p.Target), func(group []int) bool { return !p.samplesChoose(in, group) })
 }
 
-// comparedGroups returns the columns that methods are compared by: those of toldGroups or, if there are none, all. In a column whose
+// comparedGroups returns the columns that methods are compared by: those of namedGroups or, if there are none, all. In a column whose
 // samples cannot choose, the best predictor says that the classes without a sample do not occur.
 func (p *Problem) comparedGroups(in Labelled) [][]int {
-	if told := p.toldGroups(in); len(told) > 0 {
-		return told
+	if named := p.namedGroups(in); len(named) > 0 {
+		return named
 	}
 	return classGroups(p.Set, p.Target)
 }
 
-// tells reports whether leave-one-out prediction of the samples with a label of a column can choose what predicts it: there must be at
-// least five of them and, for classes, two of each of at least two classes. Where samples belong together, their groups are counted
+// samplesChoose reports whether leave-one-out prediction of the samples with a label of a column can choose what predicts it: there must be
+// at least five of them and, for classes, two of each of at least two classes. Where samples belong together, their groups are counted
 // instead.
-func (p *Problem) tells(in Labelled, group []int) bool {
+func (p *Problem) samplesChoose(in Labelled, group []int) bool {
 	outputs, twice, labelled, together := len(p.Target.Tasks), 0, 0, p.groupsOf(in.Rows)
 	for _, c := range group {
 		y := func(i int) float32 { return in.Y[i*outputs+c] }

@@ -257,12 +257,12 @@ func (l *Learner) findRelevance(ctx context.Context, rec *Epoch, in Round, sampl
 	return err
 }
 
-// finalHead uploads the head that predicts. In the last round this is first joined with the helps of [Learner.join], and fit.stated gets
-// nested predictions where [Learner.nests] asks for them. given is the round in the units of the data.
+// finalHead uploads the head that predicts. In the last round this is first stacked with the base models of [Learner.stack], and fit.stated
+// gets nested predictions where [Learner.nests] asks for them. given is the round in the units of the data.
 func (l *Learner) finalHead(ctx context.Context, rec *Epoch, in, given Round, fit *headFit) (err error) {
 	p := l.problem
-	if l.joins(in) {
-		if err := l.join(ctx, fit, in); err != nil {
+	if l.stacks(in) {
+		if err := l.stack(ctx, fit, in); err != nil {
 			return err
 		}
 		rec.HeadPooled, rec.HeadAdapted, rec.HeadRelevant, rec.HeadAlone = fit.Pooled, fit.Adapted, fit.Relevant, fit.Alone
@@ -277,8 +277,8 @@ func (l *Learner) finalHead(ctx context.Context, rec *Epoch, in, given Round, fi
 			return err
 		}
 	}
-	if l.joinsBeside(in) {
-		if err := l.joinBeside(ctx, rec, given, fit); err != nil {
+	if l.stacksBeside(in) {
+		if err := l.stackBeside(ctx, rec, given, fit); err != nil {
 			return err
 		}
 	}

@@ -46,9 +46,9 @@ func TestClassifier(t *testing.T) {
 		e := mat.NewVecDense(n, left)
 		must.Hold(t, math.Abs(mat.Sum(e)) < 1e-2, "the residuals add up to %g", mat.Sum(e))
 		if mean {
-			said := linalg.Product(phi, c.mean)
-			on := mat.Dot(said.ColView(0), e)
-			must.Hold(t, math.Abs(on) < 1e-2*mat.Norm(said.ColView(0), 2), "what the mean says is worth %g more", on)
+			predicted := linalg.Product(phi, c.mean)
+			on := mat.Dot(predicted.ColView(0), e)
+			must.Hold(t, math.Abs(on) < 1e-2*mat.Norm(predicted.ColView(0), 2), "what the mean says is worth %g more", on)
 		}
 		alpha := mat.NewVecDense(n, fits[0].Alpha)
 		for i, a := range fits[0].Alpha {
@@ -132,8 +132,9 @@ func TestTargetAlone(t *testing.T) {
 		c.fit(in, fits, [][]float32{ridge}, units{scale: 1}, k)
 		got := prediction{left: fits[0].odds}
 		regression := c.regress(in, func() regress.KernelMatrix { return c.kernel(0) }, 1)[0]
-		said := meanLogOdds(y, k, regress.Groups{}, prediction{head: c.head(regression, 0, 0, units{scale: 1}, k), left: regression.Left})
-		must.Hold(t, got.logLoss(y) < said.logLoss(y), "with the target alone the log-loss is %g, without it %g", got.logLoss(y), said.logLoss(y))
+		predicted := meanLogOdds(y, k, regress.Groups{}, prediction{head: c.head(regression, 0, 0, units{scale: 1}, k), left: regression.Left})
+		must.Hold(t, got.logLoss(y) < predicted.logLoss(y), "with the target alone the log-loss is %g, without it %g", got.logLoss(y),
+			predicted.logLoss(y))
 		if sign*float64(fits[0].final[k+1]) < 0.3 {
 			t.Errorf("the classifier weighs the feature by %g", fits[0].final[k+1])
 		}

@@ -45,13 +45,13 @@ func (l *Learner) matchChance(part fittedPart, kappa, lambda float64, in []Label
 		return out, nil
 	}
 	p := again.predictors(fit)
-	return out, l.eachSource(p, in, func(of sourcePart, said, y *mat.Dense) {
+	return out, l.eachSource(p, in, func(of sourcePart, predicted, y *mat.Dense) {
 		n, all := float64(len(of.Rows)), 0.0
-		for _, v := range linalg.ColumnSquares(said) {
+		for _, v := range linalg.ColumnSquares(predicted) {
 			all += v
 		}
 		var products mat.Dense
-		products.Mul(y.T(), said)
+		products.Mul(y.T(), predicted)
 		for i, v := range linalg.ColumnSquares(y) {
 			row := products.RawRowView(i)
 			c := chance{1 / (n - 1), n}

@@ -100,11 +100,11 @@ func TestMatchChanceIsThatOfPermutedLabels(t *testing.T) {
 			labels.Set(i, j, float64(round.Target.Y[from]))
 		}
 	}
-	said := again.predictors(again.regression.Of(labels).At(kappa, lambda))
-	must.Do(t, l.eachSource(said, round.Sources, func(of sourcePart, said, y *mat.Dense) {
+	predicted := again.predictors(again.regression.Of(labels).At(kappa, lambda))
+	must.Do(t, l.eachSource(predicted, round.Sources, func(of sourcePart, predicted, y *mat.Dense) {
 		sum, label := 0.0, mat.Col(nil, 0, y)
 		for j := range permutations {
-			r := stat.Correlation(mat.Col(nil, j, said), label, nil)
+			r := stat.Correlation(mat.Col(nil, j, predicted), label, nil)
 			sum += math.Pow(math.Max(0, r*r-1/float64(len(label))), 2) / permutations
 		}
 		if ratio := c.least[of.first] / chanceFactor / sum; ratio < 0.7 || ratio > 2.5 {

@@ -30,13 +30,13 @@ type nestedFit struct {
 	pooled []pooledColumn
 	// novel reports whether classes of a column of some of the samples are new, see helpers. It is nil where nothing is mixed.
 	novel func(in Labelled, group []int) bool
-	// join returns the helps of [Learner.mix] for a fit to some of the samples. It is nil where nothing is mixed.
-	join func(fit *headFit, in Labelled, by helpers) helpsOf
+	// stack returns the base models of [Learner.mix] for a fit to some of the samples. It is nil where nothing is mixed.
+	stack func(fit *headFit, in Labelled, by baseLearners) baseModelsOf
 }
 
 // nested returns predictions of each sample, by output, from a fit to the samples of all other folds, which also make all choices (nested
 // cross-validation; Varma and Simon 2006): kappa, the penalties, whether the head is drawn towards the mean of the sources' heads, the fits
-// and discriminants of classes, the regression on the samples alone, the weights of the join and the level. For the leave-one-out
+// and discriminants of classes, the regression on the samples alone, the weights of the stack and the level. For the leave-one-out
 // predictions of fit, all samples have made these choices, so that their error is too small. A group is in one fold.
 //
 // The regressions on the rows of all sources are not fitted for each fold, which would take as long as the rest of the round. Their
@@ -66,7 +66,7 @@ func (l *Learner) nested(ctx context.Context, in Labelled, fit headFit) ([][]flo
 				for i, c := range part.outputs {
 					for at, row := range out.left {
 						if v := stated[c][row]; v == v && part.fits[i].final != nil {
-							stated[c][row] = float32(folds.says(part.fits[i].final, l.problem.Config.K, fit.by.phi, row, at))
+							stated[c][row] = float32(folds.predict(part.fits[i].final, l.problem.Config.K, fit.by.phi, row, at))
 						}
 					}
 				}
@@ -78,8 +78,8 @@ func (l *Learner) nested(ctx context.Context, in Labelled, fit headFit) ([][]flo
 }
 
 // without fits the heads to the samples outside of a fold. A head holds w (K numbers), an intercept and the weights of the turned rows.
-// Where helps are mixed in, it ends with an element for each sample of the fold, for the predictions of helps that are not fitted again
-// (see pooledColumn.without).
+// Where base models are mixed in, it ends with an element for each sample of the fold, for the predictions of base models that are not
+// fitted again (see pooledColumn.without).
 func (l *Learner) without(ctx context.Context, folds *sampleFolds, out *foldOut, u units, by nestedFit) (headFit, error) {
 	p := l.problem
 	_, width := folds.x.Dims()
@@ -89,7 +89,7 @@ func (l *Learner) without(ctx context.Context, folds *sampleFolds, out *foldOut,
 		places := placesOf(in.Rows, folds.of.Rows)
 		return by.heads(folds.rowsAt(p, out, places), linalg.SomeRows(by.phi, places), rotatedUnits, in)
 	})
-	if err != nil || by.join == nil {
+	if err != nil || by.stack == nil {
 		return of, err
 	}
 	for _, part := range of.parts {
@@ -97,45 +97,45 @@ func (l *Learner) without(ctx context.Context, folds *sampleFolds, out *foldOut,
 			part.fits[i].final = slices.Concat(part.fits[i].final, make([]float32, len(out.left)))
 		}
 	}
-	_, err = l.mix(&of, some, u, by.join(&of, some, helpers{
+	_, err = l.mix(&of, some, u, by.stack(&of, some, baseLearners{
 		pooled:   func(group []int) ([][]prediction, error) { return p.pooledWithout(by.pooled, group, out, width), nil },
 		relevant: func(group []int) ([][]prediction, error) { return relevantWithout(by.pooled, group, out, width), nil },
 		own: func(group []int) ([][]prediction, error) {
-			helps, err := p.ownClasses(ctx, folds.rowsAt(p, out, out.kept), some, group, rotatedUnits)
-			for _, help := range helps {
-				for c, of := range help {
-					help[c].head = slices.Concat(of.head, make([]float32, len(out.left)))
+			models, err := p.ownClasses(ctx, folds.rowsAt(p, out, out.kept), some, group, rotatedUnits)
+			for _, model := range models {
+				for c, of := range model {
+					model[c].head = slices.Concat(of.head, make([]float32, len(out.left)))
 				}
 			}
-			if at := columnOf(by.pooled, group); at >= 0 && by.pooled[at].spread != nil && len(helps) > 0 {
-				helps = append(helps, by.pooled[at].without(by.pooled[at].spread, group, out, width))
+			if at := columnOf(by.pooled, group); at >= 0 && by.pooled[at].spread != nil && len(models) > 0 {
+				models = append(models, by.pooled[at].without(by.pooled[at].spread, group, out, width))
 			}
-			return helps, err
+			return models, err
 		},
 		novel: func(group []int) bool { return by.novel != nil && by.novel(some, group) },
 	}))
 	return of, err
 }
 
-// pooledWithout returns the helps of a column from the regression on the rows of all sources, at the sample weight that the samples outside
-// of a fold choose.
-func (p *Problem) pooledWithout(all []pooledColumn, group []int, out *foldOut, width int) (helps [][]prediction) {
+// pooledWithout returns the base models of a column from the regression on the rows of all sources, at the sample weight that the samples
+// outside of a fold choose.
+func (p *Problem) pooledWithout(all []pooledColumn, group []int, out *foldOut, width int) (models [][]prediction) {
 	if at := columnOf(all, group); at >= 0 && all[at].found != nil {
-		for _, help := range all[at].found.chosenBy(out.kept).helps(p.Config.Representation) {
-			helps = append(helps, all[at].without(help, group, out, width))
+		for _, model := range all[at].found.chosenBy(out.kept).baseModels(p.Config.Representation) {
+			models = append(models, all[at].without(model, group, out, width))
 		}
 	}
-	return helps
+	return models
 }
 
-// relevantWithout returns the helps of a column from the regressions on the rows of the most relevant sources.
-func relevantWithout(all []pooledColumn, group []int, out *foldOut, width int) (helps [][]prediction) {
+// relevantWithout returns the base models of a column from the regressions on the rows of the most relevant sources.
+func relevantWithout(all []pooledColumn, group []int, out *foldOut, width int) (models [][]prediction) {
 	if at := columnOf(all, group); at >= 0 {
-		for _, help := range all[at].relevant {
-			helps = append(helps, all[at].without(help, group, out, width))
+		for _, model := range all[at].relevant {
+			models = append(models, all[at].without(model, group, out, width))
 		}
 	}
-	return helps
+	return models
 }
 
 // columnOf returns the index of the column with the outputs of group, or -1.
@@ -143,12 +143,12 @@ func columnOf(all []pooledColumn, group []int) int {
 	return slices.IndexFunc(all, func(of pooledColumn) bool { return slices.Contains(of.group, group[0]) })
 }
 
-// without restricts a help of the column to the outputs of group and to the samples outside of a fold. Its heads have 0 for all features,
-// followed by the leave-one-out prediction of each sample of the fold.
-func (c pooledColumn) without(help []prediction, group []int, out *foldOut, width int) []prediction {
+// without restricts a base model of the column to the outputs of group and to the samples outside of a fold. Its heads have 0 for all
+// features, followed by the leave-one-out prediction of each sample of the fold.
+func (c pooledColumn) without(model []prediction, group []int, out *foldOut, width int) []prediction {
 	some := make([]prediction, len(group))
 	for j, output := range group {
-		of := help[slices.Index(c.group, output)]
+		of := model[slices.Index(c.group, output)]
 		some[j] = prediction{head: make([]float32, width), left: elementsAt(of.left, out.kept), rest: of.rest}
 		if of.logits != nil {
 			some[j].logits = elementsAt(of.logits, out.kept)

@@ -77,15 +77,15 @@ func TestNestedClasses(t *testing.T) {
 			states := func() (*sampleFolds, map[string][][]float32) {
 				l := must.Get(newLearner(openDevice(t, 1, set), cfg, 0))(t)
 				defer l.Close()
-				said := map[string][][]float32{}
+				predicted := map[string][][]float32{}
 				must.Get(l.Solve(t.Context(), State{}, quiet, func(st State) error {
 					pred, _ := l.Measured()
 					last := st.Epochs[len(st.Epochs)-1]
 					must.Hold(t, last.Score.LeaveOneOut, "%s has test rows", last.Method)
-					said[last.Method] = slices.Clone(pred)
+					predicted[last.Method] = slices.Clone(pred)
 					return nil
 				}))(t)
-				return l.folds, said
+				return l.folds, predicted
 			}
 			folds, before := states()
 			group := func(i int) int32 { return groupOf(set.Pools[0], folds.of.Rows[i]) }

@@ -95,7 +95,7 @@ func TestNovelClasses(t *testing.T) {
 	must.Hold(t, active < 0.65*alone, "active errs %.1f %% in all, the target alone %.1f %%", active, alone)
 }
 
-// lessen lowers the log-odds or logits of absent classes by one level, so that no more samples are expected in these classes than may be.
+// lower lowers the log-odds or logits of absent classes by one level, so that no more samples are expected in these classes than may be.
 // It leaves the other classes as they are, and everything where the number is small enough.
 func TestAbsentClasses(t *testing.T) {
 	rng := testrand.New(t)
@@ -119,17 +119,17 @@ func TestAbsentClasses(t *testing.T) {
 			}
 		}
 		before := a.share(0, func(j, row int) float64 { return of[j].leftOut(row) }, turn%2 == 0, of[0].rest)
-		out := a.lessen(of, 1)
+		out := a.lower(of, 1)
 		sum := 0.0
 		for i := range n {
 			z := make([]float64, classes)
 			for j := range z {
 				z[j] = out[j].leftOut(i)
 			}
-			var said []float64
+			var predicted []float64
 			if turn%2 == 0 {
-				said = by.Odds(z)
-				for j, v := range said {
+				predicted = by.Odds(z)
+				for j, v := range predicted {
 					must.Hold(t, math.Abs(v-out[j].left[i]) <= 1e-9*(1+math.Abs(v)), "log-odds %g, expected %g", out[j].left[i], v)
 					if a.is[j] {
 						sum += regress.Sigmoid(v)

@@ -30,8 +30,8 @@ type ownFound struct {
 }
 
 // ownClasses returns the heads of the classes of a column by multinomial logistic regression on the target's rows alone, with the kernel
-// matrix weight XX'/t (see [targetRows]), and their leave-one-out log-odds, as a help of [Learner.mix]. It returns none for a single class
-// and where all rows are alike. rows caches the regression.
+// matrix weight XX'/t (see [targetRows]), and their leave-one-out log-odds, as a base model of [Learner.mix]. It returns none for a single
+// class and where all rows are alike. rows caches the regression.
 func (p *Problem) ownClasses(ctx context.Context, rows *targetRows, in Labelled, group []int, u units) ([][]prediction, error) {
 	if len(group) < 2 || rows.Trace == 0 {
 		return nil, nil
@@ -72,7 +72,7 @@ func (p *Problem) regressOwn(ctx context.Context, rows *regress.Rows, in Labelle
 	none, by := mat.NewDense(len(class), len(group), nil), regress.Recalibration{B: slices.Repeat([]float64{ownVariance}, len(group))}
 	m := regress.NewMultinomial(out.logits, none, class, rows.Groups, regress.NewThinRoot(&x), by)
 	found, _, err := m.Upwards(ctx, ownWeights, func(left *mat.Dense) float64 {
-		return p.unlikely(out.logits, left, class, rows.Groups)
+		return p.negLogLik(out.logits, left, class, rows.Groups)
 	})
 	if err != nil || found == nil {
 		return out, err

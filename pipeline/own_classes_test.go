@@ -43,8 +43,8 @@ func TestOwnClasses(t *testing.T) {
 	}
 	for _, e := range st.Epochs {
 		last := e.Epoch == u.problem.RoundsOf(e.Method)
-		helped := e.Help() == "one regression on the target's samples"
-		must.Hold(t, last == helped, "round %d of %s has the help of %q", e.Epoch, e.Method, e.Help())
+		helped := e.BaseModels() == "one regression on the target's samples"
+		must.Hold(t, last == helped, "round %d of %s has the help of %q", e.Epoch, e.Method, e.BaseModels())
 	}
 }
 
@@ -62,7 +62,7 @@ func TestOwnClassesAreLeast(t *testing.T) {
 		in := must.Get(l.inUnits(l.problem.LookUp(must.Get(l.problem.Propose(State{}))(t)), true))(t)
 		u := must.Get(l.model.units())(t)
 		of := must.Get(l.problem.ownClasses(t.Context(), l.targetRows(in.Target.Rows, u), in.Target, []int{0, 1, 2}, u))(t)
-		must.Equal(t, len(of), 1, "helps")
+		must.Equal(t, len(of), 1, "base models")
 		rows := l.targetRows(in.Target.Rows, u)
 		var weights, slopes []float64
 		residuals := mat.NewDense(samples, 3, nil)

@@ -6,7 +6,7 @@ import (
 )
 
 // ownNumbers returns the heads of [Target] for outputs that are numbers, fitted to the target's rows alone, with their leave-one-out
-// predictions, as a help of [Learner.mix]: where the sources say nothing, f has chosen among more fits than these.
+// predictions, as a base model of [Learner.mix]: where the sources say nothing, f has chosen among more fits than these.
 func (l *Learner) ownNumbers(in Labelled, u units) ([]prediction, error) {
 	outputs, heads := len(l.problem.Target.Tasks), l.ownHead()
 	found := make([]prediction, outputs)

@@ -54,7 +54,7 @@ func TestHandicapOfNumbers(t *testing.T) {
 			}
 			plain += math.Pow(v-sum/others, 2) / float64(n)
 		}
-		h, losses := helps{pooled: make([][]prediction, 2), own: make([][]prediction, 1)}, make([][]float64, 1+3*len(joinParts))
+		h, losses := baseModels{pooled: make([][]prediction, 2), own: make([][]prediction, 1)}, make([][]float64, 1+3*len(stackParts))
 		for k := range losses {
 			losses[k] = make([]float64, n)
 			for i := range y {

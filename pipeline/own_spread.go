@@ -70,7 +70,7 @@ func (l *Learner) ownSpread(ctx context.Context, in Round, group []int, u units)
 		if found.left == nil {
 			continue
 		}
-		loss := p.unlikely(found.logits, found.left, class, rows.Groups)
+		loss := p.negLogLik(found.logits, found.left, class, rows.Groups)
 		if !(loss < least) {
 			continue
 		}

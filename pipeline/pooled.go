@@ -58,10 +58,10 @@ func (l *Learner) learnPooled(ctx context.Context, rec Epoch, in Round) (Epoch, 
 	rec.Fit.Stop, rec.Nu = "no representation", make([]float64, len(rec.Counts))
 	err = l.measure(&rec, in, fit)
 	if l.logOdds && len(alone) > 0 {
-		said := frequencies(in.Target, len(columns), p.groupsOf(in.Target.Rows))
+		predicted := frequencies(in.Target, len(columns), p.groupsOf(in.Target.Rows))
 		fit.left = slices.Clone(fit.left)
 		for _, c := range alone {
-			fit.left[c] = said[c]
+			fit.left[c] = predicted[c]
 		}
 		rec.setLogLoss(fit, p, in.Target)
 	}
@@ -91,8 +91,8 @@ func (l *Learner) pooledPart(ctx context.Context, in Round, group []int, u units
 		return part, false, err
 	}
 	joint, level := classes.with[0], 0.0
-	if a := l.problem.absentOf(in.Target, group); a != nil && l.problem.tells(in.Target, group) {
-		joint = a.lessen(joint, l.problem.Config.K)
+	if a := l.problem.absentOf(in.Target, group); a != nil && l.problem.samplesChoose(in.Target, group) {
+		joint = a.lower(joint, l.problem.Config.K)
 	}
 	if len(group) > 1 {
 		heads := make([][]float64, len(group))
@@ -102,12 +102,12 @@ func (l *Learner) pooledPart(ctx context.Context, in Round, group []int, u units
 		level = regress.LevelOf(heads, in.Target.classes(group, len(left)))
 	}
 	for j, of := range joint {
-		head, said := slices.Clone(of.head), make([]float64, len(of.left))
+		head, predicted := slices.Clone(of.head), make([]float64, len(of.left))
 		head[l.problem.Config.K] += float32(level)
-		for i := range said {
-			said[i] = of.leftOut(i) + level
+		for i := range predicted {
+			predicted[i] = of.leftOut(i) + level
 		}
-		part.fits[j].classify(prediction{head: head, left: said})
+		part.fits[j].classify(prediction{head: head, left: predicted})
 	}
 	return part, true, nil
 }
@@ -168,13 +168,13 @@ func (l *Learner) inSamplePredictions(rows []int32, labels []float32) ([][]float
 	if err != nil {
 		return nil, 0, err
 	}
-	said, err := l.predictions(rows, u)
+	predicted, err := l.predictions(rows, u)
 	if err != nil {
 		return nil, 0, err
 	}
 	columns := l.problem.targetColumns()
-	all := squaredErrors(said, labels, func(c int) float64 { return u.labelOf(columns[c]) }, l.problem.groupsOf(rows))
-	return said, all.mean(), nil
+	all := squaredErrors(predicted, labels, func(c int) float64 { return u.labelOf(columns[c]) }, l.problem.groupsOf(rows))
+	return predicted, all.mean(), nil
 }
 
 // columnGroups returns the outputs of the target, grouped by column.

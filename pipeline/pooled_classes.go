@@ -104,8 +104,8 @@ func (l *Learner) regressPooled(ctx context.Context, in Round, group []int, u un
 	r.logits.Rest = rest
 	samples := p.samplesOf(in.Target.Rows, gram.centre, u.each)
 	lambda := start * gram.unit()
-	told := p.tells(in.Target, group)
-	if by.from == nil && !told {
+	choose := p.samplesChoose(in.Target, group)
+	if by.from == nil && !choose {
 		if lambda, _, err = l.penaltyOfRows(ctx, rows, y, group, u.each, r.logits.Rest, lambda, by.most); err != nil {
 			return nil, err
 		}
@@ -113,17 +113,17 @@ func (l *Learner) regressPooled(ctx context.Context, in Round, group []int, u un
 	}
 	// The slope is 1 where the samples cannot choose, and where the sources do not tell two of their classes apart.
 	slope := 0.0
-	if sampled, novel := p.countNovel(in, group); told && (c == 1 || sampled-novel > 1) {
+	if sampled, novel := p.countNovel(in, group); choose && (c == 1 || sampled-novel > 1) {
 		slope = slopeVariance
 	}
-	best, lambda, err := r.search(ctx, lambda, by.most, r.from(by.from), func(fit classesFit) (_ judgedFit, err error) {
-		of := judgedFit{classesFit: fit, pooledSaid: r.say(fit, gram, samples)}
+	best, lambda, err := r.search(ctx, lambda, by.most, r.from(by.from), func(fit classesFit) (_ scoredFit, err error) {
+		of := scoredFit{classesFit: fit, pooledPredictions: r.predict(fit, gram, samples)}
 		prior := regress.Recalibration{B: of.variances, Eta: slope}
 		of.by = regress.NewMultinomial(r.logits, of.z, class, groups, regress.NoRoot(len(class)), prior)
 		if of.left, err = of.by.Fit(ctx, of.by.Origin(), 1); err != nil {
 			return of, err
 		}
-		of.loss = p.unlikely(r.logits, of.left.Left, class, groups)
+		of.loss = p.negLogLik(r.logits, of.left.Left, class, groups)
 		return of, nil
 	})
 	if err != nil {
@@ -143,7 +143,7 @@ func (l *Learner) regressPooled(ctx context.Context, in Round, group []int, u un
 	if samples := gram.added(samples, r.curved(curvature, lambda)); samples != nil {
 		added := samples.classes(r.logits, best.z, class, groups, regress.Recalibration{B: best.variances, Eta: slope})
 		weighted, tried, err := added.Upwards(ctx, by.weights, func(left *mat.Dense) float64 {
-			return p.unlikely(r.logits, left, class, groups)
+			return p.negLogLik(r.logits, left, class, groups)
 		})
 		if err != nil {
 			return nil, err

@@ -124,7 +124,7 @@ func TestPooledRowsOfTasks(t *testing.T) {
 	}
 	must.Hold(t, slices.Equal(rows, want) && slices.Equal(y, labels), "rows %v with labels %v, expected %v with %v", rows, y, want, labels)
 	l.counts = labelCounts(p.Sources, in.Sources)
-	must.Hold(t, l.joins(in), "the log-odds have no help of all rows")
+	must.Hold(t, l.stacks(in), "the log-odds have no help of all rows")
 	set.Tasks[1].Output.Class = "another"
-	must.Hold(t, !l.joins(in), "the log-odds have the help of rows none of which is of the class")
+	must.Hold(t, !l.stacks(in), "the log-odds have the help of rows none of which is of the class")
 }

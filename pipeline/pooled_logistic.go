@@ -287,10 +287,10 @@ func (r *pooledLogistic) fit(ctx context.Context, lambda float64, from classesFi
 	return u.out(found), nil
 }
 
-// judgedFit is a fit with what it says of the target's samples, the regression that recalibrates this to them, its result, and its loss.
-type judgedFit struct {
+// scoredFit is a fit with what it says of the target's samples, the regression that recalibrates this to them, its result, and its loss.
+type scoredFit struct {
 	classesFit
-	pooledSaid
+	pooledPredictions
 	by   *regress.Multinomial
 	left *regress.LeftOut
 	loss float64
@@ -299,14 +299,14 @@ type judgedFit struct {
 // search returns the fit with the least loss and its lambda, by [downhill] from the given lambda. The first fit starts from another one,
 // from, and each other one from the best so far.
 func (r *pooledLogistic) search(ctx context.Context, lambda float64, most int, from classesFit,
-	judge func(classesFit) (judgedFit, error)) (best judgedFit, at float64, err error) {
+	score func(classesFit) (scoredFit, error)) (best scoredFit, at float64, err error) {
 	best.classesFit = from
 	at, _, err = downhill(lambda, most, func(next float64) (float64, error) {
 		fit, err := r.fit(ctx, next, best.classesFit)
 		if err != nil {
 			return 0, err
 		}
-		of, err := judge(fit)
+		of, err := score(fit)
 		if err == nil && (next == lambda || of.loss < best.loss) {
 			best = of
 		}
@@ -315,18 +315,18 @@ func (r *pooledLogistic) search(ctx context.Context, lambda float64, most int, f
 	return best, at, err
 }
 
-// pooledSaid holds the logits of samples by a fit, n by C, with the weights w of the features, the mean intercepts b of the sources, and
-// the variances of the sources' intercepts.
-type pooledSaid struct {
+// pooledPredictions holds the logits of samples by a fit, n by C, with the weights w of the features, the mean intercepts b of the sources,
+// and the variances of the sources' intercepts.
+type pooledPredictions struct {
 	z            *mat.Dense
 	w            [][]float64
 	b, variances []float64
 }
 
-func (r *pooledLogistic) say(fit classesFit, gram pooledGram, samples *mat.Dense) pooledSaid {
+func (r *pooledLogistic) predict(fit classesFit, gram pooledGram, samples *mat.Dense) pooledPredictions {
 	of, s := r.parts(fit)
 	n, c := samples.RawMatrix().Rows, r.on.Rows
-	out := pooledSaid{z: mat.NewDense(n, c, nil)}
+	out := pooledPredictions{z: mat.NewDense(n, c, nil)}
 	for j := range c {
 		w, b := gram.weights(of.RawRowView(j)), meanIntercept(s.RawRowView(j))
 		var f mat.VecDense

@@ -15,8 +15,8 @@ import (
 const penaltyFolds = 3
 
 // penaltyOfRows returns the penalty of a [pooledLogistic], of start times a power of ten, at which fits to the rows of other folds make the
-// labels y of rows most likely, by [downhill], and [Problem.unlikely] there. It takes the place of the one that the target's samples choose
-// where these cannot choose, as those of a single class.
+// labels y of rows most likely, by [downhill], and [Problem.negLogLik] there. It takes the place of the one that the target's samples
+// choose where these cannot choose, as those of a single class.
 func (l *Learner) penaltyOfRows(ctx context.Context, rows []poolRow, y []float64, group []int, each []float32, rest, start float64,
 	most int) (at, least float64, err error) {
 	tmp := backend.NewScope(l.queue)
@@ -61,7 +61,7 @@ func (l *Learner) penaltyOfRows(ctx context.Context, rows []poolRow, y []float64
 			if of.fit, err = of.r.fit(ctx, lambda, of.fit); err != nil {
 				return 0, err
 			}
-			sum += l.problem.unlikely(of.r.logits, of.r.say(of.fit, of.gram, of.left).z, of.class, of.groups)
+			sum += l.problem.negLogLik(of.r.logits, of.r.predict(of.fit, of.gram, of.left).z, of.class, of.groups)
 		}
 		return sum, nil
 	}

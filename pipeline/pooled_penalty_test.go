@@ -46,7 +46,7 @@ func TestPenaltyOfRows(t *testing.T) {
 		class := regress.ClassesOf(labels, len(group))
 		loss := func(lambda float64) float64 {
 			fit := must.Get(r.fit(t.Context(), lambda, r.empty()))(t)
-			return p.unlikely(r.logits, r.say(fit, gram, x).z, class, regress.Ungrouped(len(class)))
+			return p.negLogLik(r.logits, r.predict(fit, gram, x).z, class, regress.Ungrouped(len(class)))
 		}
 		var all []float64
 		for power := -4; power <= 4; power++ {

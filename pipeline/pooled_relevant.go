@@ -38,7 +38,7 @@ func (l *Learner) pooledRelevant(ctx context.Context, in Round, group []int, poo
 			labelled[m] = byte(min(1, sumInts(of.of)))
 		}
 	}
-	var helps [][]prediction
+	var models [][]prediction
 	var before [][]string
 	known := map[[2]string]*pooledFound{}
 	for _, part := range relevantParts {
@@ -71,10 +71,10 @@ func (l *Learner) pooledRelevant(ctx context.Context, in Round, group []int, poo
 			found = append(found, of)
 		}
 		if len(found) == len(chosen) {
-			helps = append(helps, leftOf(found[0].with[0], found[1:], fold))
+			models = append(models, leftOf(found[0].with[0], found[1:], fold))
 		}
 	}
-	return helps, nil
+	return models, nil
 }
 
 // relevanceWithout returns nu by all samples, followed by nu without each fold of them, and the fold of each sample.
@@ -167,9 +167,9 @@ func relevantSources(nu []float64, among []byte, part float64) []byte {
 	return marks
 }
 
-// leftOf returns help with the leave-one-out prediction of each sample taken from the regression of its fold.
-func leftOf(help []prediction, of []*pooledFound, fold []int) []prediction {
-	out := slices.Clone(help)
+// leftOf returns base with the leave-one-out prediction of each sample taken from the regression of its fold.
+func leftOf(model []prediction, of []*pooledFound, fold []int) []prediction {
+	out := slices.Clone(model)
 	for j := range out {
 		out[j].left, out[j].logits = slices.Clone(out[j].left), slices.Clone(out[j].logits)
 		for i, f := range fold {

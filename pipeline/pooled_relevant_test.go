@@ -216,11 +216,11 @@ func TestRelevantLeftOut(t *testing.T) {
 			}
 			for i := range y {
 				without := nu(func(j int) bool { return fold[j]%5 == fold[i]%5 })
-				said := want
+				predicted := want
 				if !sameSources(whole, without, part) {
-					said = fitted(without, part, want, 0)
+					predicted = fitted(without, part, want, 0)
 				}
-				isNear(t, of[0].left[i], said.with[0][0].left[i], 1e-9, "what is said of a sample")
+				isNear(t, of[0].left[i], predicted.with[0][0].left[i], 1e-9, "what is said of a sample")
 			}
 		}
 		must.Hold(t, len(got) == 0, "%d regressions too many", len(got))
@@ -260,45 +260,45 @@ func TestRelevantSourcesHoldClasses(t *testing.T) {
 	}
 }
 
-// With two helps on all rows, two on relevant sources and one on the samples alone, each candidate with a part of f or of the samples alone
-// has the handicap, and each on relevant sources the logarithm of the number of sources. For numbers the four candidates on the samples
-// alone count as one.
-func TestHelpsLess(t *testing.T) {
-	h := helps{pooled: make([][]prediction, 2), relevant: make([][]prediction, 2), own: make([][]prediction, 1)}
+// With two base models on all rows, two on relevant sources and one on the samples alone, each candidate with a part of f or of the samples
+// alone has the handicap, and each on relevant sources the logarithm of the number of sources. For numbers the four candidates on the
+// samples alone count as one.
+func TestHandicaps(t *testing.T) {
+	h := baseModels{pooled: make([][]prediction, 2), relevant: make([][]prediction, 2), own: make([][]prediction, 1)}
 	for _, numbers := range []bool{false, true} {
-		must.Equal(t, h.less(0, 3, 20, numbers), 3, "f")
+		must.Equal(t, h.handicap(0, 3, 20, numbers), 3, "f")
 		at := 1
-		for help := range 5 {
+		for model := range 5 {
 			for _, part := range []float64{0.25, 0.5, 0.75, 1} {
 				want := 0.0
-				if part < 1 || help == 4 {
+				if part < 1 || model == 4 {
 					want = 3
 				}
-				if help == 2 || help == 3 {
+				if model == 2 || model == 3 {
 					want += math.Log(20)
 				}
-				if help == 4 && numbers {
+				if model == 4 && numbers {
 					want += math.Log(4)
 				}
-				must.Equal(t, h.less(at, 3, 20, numbers), want, "help %d, a part of %g", help, part)
+				must.Equal(t, h.handicap(at, 3, 20, numbers), want, "help %d, a part of %g", model, part)
 				at++
 			}
 		}
 	}
 }
 
-// Nested cross-validation uses the helps of relevant sources: their leave-one-out predictions of the samples that are kept and, at the end
-// of a head, of those that are left out.
+// Nested cross-validation uses the base models of relevant sources: their leave-one-out predictions of the samples that are kept and, at
+// the end of a head, of those that are left out.
 func TestRelevantWithout(t *testing.T) {
 	rng := testrand.New(t)
 	const n, width = 12, 5
-	help := func() []prediction {
+	model := func() []prediction {
 		return []prediction{{left: normals(rng, n)}, {left: normals(rng, n), logits: normals(rng, n)}}
 	}
-	column := pooledColumn{group: []int{3, 7}, relevant: [][]prediction{help(), help()}}
+	column := pooledColumn{group: []int{3, 7}, relevant: [][]prediction{model(), model()}}
 	out := &foldOut{left: []int{2, 9}, kept: []int{0, 1, 3, 4, 5, 6, 7, 8, 10, 11}}
 	got := relevantWithout([]pooledColumn{{group: []int{0}}, column}, []int{7}, out, width)
-	must.Equal(t, len(got), 2, "helps")
+	must.Equal(t, len(got), 2, "base models")
 	for k, of := range got {
 		want := column.relevant[k][1]
 		must.EqualSlices(t, of[0].left, elementsAt(want.left, out.kept), "of the samples that are kept")

@@ -25,8 +25,8 @@ type pooledFound struct {
 	tried triedWeights
 }
 
-// helps returns the regressions for [Learner.join]: for a network only the one without the samples.
-func (f *pooledFound) helps(representation string) [][]prediction {
+// baseModels returns the regressions for [Learner.stack]: for a network only the one without the samples.
+func (f *pooledFound) baseModels(representation string) [][]prediction {
 	switch {
 	case f == nil:
 		return nil

@@ -134,8 +134,8 @@ func TestAddedSquared(t *testing.T) {
 	rng := testrand.New(t)
 	for range 20 {
 		n, d, level := 1+rng.IntN(12), 1+rng.IntN(8), math.Pow(10, 2*rng.Float64()-1)
-		x, h, said := someSamples(rng, n, d, 1)
-		z, y := mat.Col(nil, 0, said), normals(rng, n)
+		x, h, predicted := someSamples(rng, n, d, 1)
+		z, y := mat.Col(nil, 0, predicted), normals(rng, n)
 		var rows []int
 		for i := range y {
 			if rng.IntN(4) == 0 {
@@ -217,11 +217,11 @@ func TestAddedClasses(t *testing.T) {
 				if without(i) {
 					continue
 				}
-				said := slices.Clone(z.RawRowView(i))
-				for j := range said {
-					said[j] = mean[j] + eta*(said[j]-mean[j]) + linalg.Dot(v.RawRowView(j), apart.RawRowView(i)) + b[j]
+				predicted := slices.Clone(z.RawRowView(i))
+				for j := range predicted {
+					predicted[j] = mean[j] + eta*(predicted[j]-mean[j]) + linalg.Dot(v.RawRowView(j), apart.RawRowView(i)) + b[j]
 				}
-				value += of.Loss(said, class[i])
+				value += of.Loss(predicted, class[i])
 			}
 			return value
 		}

@@ -94,15 +94,15 @@ func (p *Predictor) addTrees(rows *dataset.Pool, y []float32) {
 	work.SetLimit(p.threads)
 	for first := 0; first < rows.Rows; first += treeRowsAtOnce {
 		work.Go(func() error {
-			x, said := make([]float32, p.D), make([]float64, p.C)
+			x, predicted := make([]float32, p.D), make([]float64, p.C)
 			for i := first; i < min(rows.Rows, first+treeRowsAtOnce); i++ {
 				readRow(rows, i, x)
 				for j, c := range p.centre {
 					x[j] -= c
 				}
-				p.beside.forest.Predict(x, said)
+				p.beside.forest.Predict(x, predicted)
 				missing := slices.ContainsFunc(x, func(v float32) bool { return v != v })
-				for c, v := range said {
+				for c, v := range predicted {
 					if missing {
 						v = math.NaN()
 					}
@@ -118,13 +118,13 @@ func (p *Predictor) addTrees(rows *dataset.Pool, y []float32) {
 
 // addKernel adds the part of a kernel to predictions y of the heads.
 func (p *Predictor) addKernel(rows *dataset.Pool, y []float32) error {
-	said, err := p.beside.kernel.predict(p.queue, p.threads, rows.Rows, func(i int, x []float32) {
+	predicted, err := p.beside.kernel.predict(p.queue, p.threads, rows.Rows, func(i int, x []float32) {
 		readRow(rows, i, x)
 		for j, c := range p.centre {
 			x[j] -= c
 		}
 	})
-	for i, v := range said {
+	for i, v := range predicted {
 		y[i] = withBeside(y[i], float32(v), p.beside.parts[i%p.C])
 	}
 	return err

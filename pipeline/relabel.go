@@ -37,11 +37,11 @@ func (r *relabelled) predictors(fit regress.KernelFit) predictors {
 	return p
 }
 
-// say returns the predictions of p for rows of pools, n by L, in the memory of to, up to a constant for each column. As phi is linear, they
-// are computed from the rows as stored:
+// predictLinear returns the predictions of p for rows of pools, n by L, in the memory of to, up to a constant for each column. As phi is
+// linear, they are computed from the rows as stored:
 //
 //	phi(x)'w + x'delta = x'(B w / s + delta) + constant.
-func (l *Learner) say(to *hostCopy, p predictors, of ...poolRows) (*mat.Dense, error) {
+func (l *Learner) predictLinear(to *hostCopy, p predictors, of ...poolRows) (*mat.Dense, error) {
 	phi := l.model.(*linearClass)
 	u, err := phi.units()
 	if err != nil {
@@ -83,12 +83,12 @@ func (l *Learner) say(to *hostCopy, p predictors, of ...poolRows) (*mat.Dense, e
 
 // eachSource calls do for each part of the sources (see [Learner.eachPart]) with three or more labelled rows, passing
 // the predictions of p for these rows, n by L, and their labels, n by C, both less their column means.
-func (l *Learner) eachSource(p predictors, in []Labelled, do func(part sourcePart, said, y *mat.Dense)) error {
+func (l *Learner) eachSource(p predictors, in []Labelled, do func(part sourcePart, predicted, y *mat.Dense)) error {
 	_, columns := p.w.Dims()
-	say := func(to *hostCopy, of ...poolRows) (*mat.Dense, error) { return l.say(to, p, of...) }
-	return l.eachPart(in, 3, columns, say, func(s sourcePart, said *mat.Dense) {
-		linalg.Centre(said)
-		do(s, said, s.centred(s.means()))
+	predictLinear := func(to *hostCopy, of ...poolRows) (*mat.Dense, error) { return l.predictLinear(to, p, of...) }
+	return l.eachPart(in, 3, columns, predictLinear, func(s sourcePart, predicted *mat.Dense) {
+		linalg.Centre(predicted)
+		do(s, predicted, s.centred(s.means()))
 	})
 }
 

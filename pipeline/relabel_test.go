@@ -51,7 +51,7 @@ func TestSayIsOfPhiAndOfRows(t *testing.T) {
 					}
 				}
 			}
-			got := must.Get(l.say(new(hostCopy), with, of))(t)
+			got := must.Get(l.predictLinear(new(hostCopy), with, of))(t)
 			linalg.Centre(got)
 			linalg.Centre(want)
 			var off mat.Dense

@@ -94,10 +94,10 @@ func (f *sampleFolds) rowsAt(p *Problem, out *foldOut, places []int) *targetRows
 	return t
 }
 
-// says returns the prediction of a head of [Learner.without] for the sample of index row, which is number at in its
+// predict returns the prediction of a head of [Learner.without] for the sample of index row, which is number at in its
 // fold. The head has k numbers of w, the intercept, the weights of x, and, where other candidates are averaged with it,
 // what these contribute to the prediction of each sample of the fold. phi is nil where w is 0.
-func (f *sampleFolds) says(head []float32, k int, phi *mat.Dense, row, at int) float64 {
+func (f *sampleFolds) predict(head []float32, k int, phi *mat.Dense, row, at int) float64 {
 	x, sum := f.x.RawRowView(row), float64(head[k])
 	if phi != nil {
 		for j, v := range phi.RawRowView(row)[:k] {

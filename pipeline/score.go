@@ -80,12 +80,12 @@ func (l *Learner) score(in Round, fit headFit) (Score, *Losses, error) {
 			return Score{}, nil, fmt.Errorf("no leave-one-out error of %s: expected more, or test rows",
 				text.Several(len(in.Target.Rows), "target sample"))
 		}
-		said := fit.left
+		predicted := fit.left
 		if fit.stated != nil {
-			said = fit.stated
+			predicted = fit.stated
 		}
-		l.measured = measured{said, fit.labels}
-		s, losses := scorePredictions(l.problem.metric(), l.logOdds, groups, said, fit.labels, l.problem.groupsOf(in.Target.Rows))
+		l.measured = measured{predicted, fit.labels}
+		s, losses := scorePredictions(l.problem.metric(), l.logOdds, groups, predicted, fit.labels, l.problem.groupsOf(in.Target.Rows))
 		s.LeaveOneOut = true
 		return s, losses, nil
 	}
@@ -275,8 +275,8 @@ func scorePredictions(metric string, logOdds bool, groups [][]int, pred [][]floa
 		if metric == MetricRelative {
 			weights = lossWeights(y, outputs)
 		}
-		for c, said := range pred {
-			for i, v := range said {
+		for c, predicted := range pred {
+			for i, v := range predicted {
 				if e := float64(v) - float64(y[i*outputs+c]); e == e && weights[c] > 0 {
 					sum += weights[c] * e * e
 					losses.add(i, weights[c]*e*e)

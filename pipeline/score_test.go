@@ -35,8 +35,8 @@ func TestScoreOfClasses(t *testing.T) {
 		t.Errorf("%+v, %+v, want 3 of 7 of 4 rows", got, losses)
 	}
 	// A row of the second class is not of the first, also where the label of the first is missing.
-	said, known := [][]float32{{.9, .9, .1}, {.2, .2, .8}}, []float32{nan32, 1, nan32, 0, 0, nan32}
-	got, losses = scorePredictions(MetricError, false, [][]int{{0, 1}}, said, known, regress.Ungrouped(3))
+	predicted, known := [][]float32{{.9, .9, .1}, {.2, .2, .8}}, []float32{nan32, 1, nan32, 0, 0, nan32}
+	got, losses = scorePredictions(MetricError, false, [][]int{{0, 1}}, predicted, known, regress.Ungrouped(3))
 	must.Hold(t, got.Value == 1 && losses.Rows == 1, "%+v of %d rows, expected one that is wrong", got, losses.Rows)
 	got, losses = scorePredictions(MetricMSE, false, nil, [][]float32{{1, 2}, {3, 4}}, []float32{0, nan32, 4, 4}, regress.Groups{})
 	if got != (Score{Metric: MetricMSE, Value: 5. / 3}) || losses.Rows != 3 || losses.Count() != 2 ||

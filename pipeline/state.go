@@ -102,34 +102,34 @@ type Epoch struct {
 	Losses *Losses `json:"losses,omitempty"`
 }
 
-// Help names what the predictions have weight on beside the representation's head, regressions and trees with at least
+// BaseModels names what the predictions have weight on beside the representation's head, regressions and trees with at least
 // 1/200 of it; it returns "" if there is nothing.
-func (e Epoch) Help() string {
-	var helps []string
-	for _, help := range []struct {
+func (e Epoch) BaseModels() string {
+	var models []string
+	for _, model := range []struct {
 		part float64
 		rows string
 	}{{e.HeadPooled, "all rows"}, {e.HeadRelevant, "the rows of the most relevant sources"}, {e.HeadAlone, "the target's samples"},
 		{e.HeadSpread, "the target's samples by how the sources' classes spread"}} {
 		switch {
-		case help.part < 0.005:
-		case len(helps) == 0:
-			helps = append(helps, "one regression on "+help.rows)
+		case model.part < 0.005:
+		case len(models) == 0:
+			models = append(models, "one regression on "+model.rows)
 		default:
-			helps = append(helps, "one on "+help.rows)
+			models = append(models, "one on "+model.rows)
 		}
 	}
 	if e.HeadTrees != nil {
-		helps = append(helps, "trees")
+		models = append(models, "trees")
 	}
 	if e.HeadKernel != nil {
-		helps = append(helps, "a Gaussian kernel")
+		models = append(models, "a Gaussian kernel")
 	}
-	last := len(helps) - 1
+	last := len(models) - 1
 	if last < 1 {
-		return strings.Join(helps, "")
+		return strings.Join(models, "")
 	}
-	return strings.Join(helps[:last], ", ") + ", and " + helps[last]
+	return strings.Join(models[:last], ", ") + ", and " + models[last]
 }
 
 // checkFinite returns an error if the last round left a number in st that is not finite, since a record, which is JSON,

@@ -28,8 +28,8 @@ func TestAddedSquaredOfGroups(t *testing.T) {
 	rng := testrand.New(t)
 	for range 20 {
 		n, d, level := 4+rng.IntN(12), 1+rng.IntN(8), math.Pow(10, 2*rng.Float64()-1)
-		x, h, said := someSamples(rng, n, d, 1)
-		z, y, of := mat.Col(nil, 0, said), normals(rng, n), someGroups(rng, n)
+		x, h, predicted := someSamples(rng, n, d, 1)
+		z, y, of := mat.Col(nil, 0, predicted), normals(rng, n), someGroups(rng, n)
 		y[rng.IntN(n)] = math.NaN()
 		added := pooledGram{}.added(x, h)
 		_, _, left := added.squared(added.covariance(), z, y, level, of)

@@ -29,8 +29,8 @@ func slowNu(t *transfer, labels [][]float64, heads *mat.Dense, times []float64) 
 				for i, label := range labels[c] {
 					labelled += float64(b2i(label == label))
 					if label == label && times[i] > 0 {
-						said := linalg.Dot(heads.RawRowView(o)[:t.phi.RawMatrix().Cols], t.phi.RawRowView(i))
-						f, y, weights = append(f, said), append(y, label), append(weights, times[i])
+						predicted := linalg.Dot(heads.RawRowView(o)[:t.phi.RawMatrix().Cols], t.phi.RawRowView(i))
+						f, y, weights = append(f, predicted), append(y, label), append(weights, times[i])
 					}
 				}
 				r := stat.Correlation(f, y, weights)

@@ -44,16 +44,16 @@ func (t *treeRows) fit(ctx context.Context, threads int, fold []int, left [][]fl
 	for k, i := range t.samples {
 		folds[fold[i]] = append(folds[fold[i]], t.first+k)
 	}
-	said := make([][][][]float64, len(folds)) // by fold, part and stage
+	predicted := make([][][][]float64, len(folds)) // by fold, part and stage
 	work, within := errgroup.WithContext(ctx)
 	work.SetLimit(threads)
 	for f, rows := range folds {
-		said[f] = make([][][]float64, len(parts))
+		predicted[f] = make([][][]float64, len(parts))
 		for at, part := range parts {
 			work.Go(func() (err error) {
 				kept := t.rows(alone, part, rows)
 				start, _ := t.start(kept)
-				said[f][at], err = boost.LeftOut(within, t.columns, t.y, start, len(t.group), t.kind, kept, rows, treeStages)
+				predicted[f][at], err = boost.LeftOut(within, t.columns, t.y, start, len(t.group), t.kind, kept, rows, treeStages)
 				return err
 			})
 		}
@@ -69,7 +69,7 @@ func (t *treeRows) fit(ctx context.Context, threads int, fold []int, left [][]fl
 				sum, n := 0.0, 0
 				for f, rows := range folds {
 					if f != without {
-						sum, n = sum+t.loss(rows, said[f][at][s]), n+len(rows)
+						sum, n = sum+t.loss(rows, predicted[f][at][s]), n+len(rows)
 					}
 				}
 				if t.kind == boost.Numbers && n > 0 {
@@ -85,8 +85,8 @@ func (t *treeRows) fit(ctx context.Context, threads int, fold []int, left [][]fl
 	for f, rows := range folds {
 		part, stage := best(f)
 		for at, row := range rows {
-			of := said[f][part][stage][at*len(t.group):][:len(t.group)]
-			for j, v := range t.says(of) {
+			of := predicted[f][part][stage][at*len(t.group):][:len(t.group)]
+			for j, v := range t.predictions(of) {
 				left[t.group[j]][t.samples[row-t.first]] = float32(v)
 			}
 		}
@@ -103,8 +103,8 @@ func (t *treeRows) fit(ctx context.Context, threads int, fold []int, left [][]fl
 	return f, err
 }
 
-// says returns predictions of the outputs as [boost.Forest.Predict] does, from what [boost.LeftOut] says of a row.
-func (t *treeRows) says(of []float64) []float64 {
+// predictions returns predictions of the outputs as [boost.Forest.Predict] does, from what [boost.LeftOut] predictions of a row.
+func (t *treeRows) predictions(of []float64) []float64 {
 	of = slices.Clone(of)
 	if t.kind == boost.Classes && len(of) > 1 {
 		boost.ToLogOdds(of)
@@ -116,8 +116,8 @@ func (t *treeRows) says(of []float64) []float64 {
 type aloneTrees struct {
 	// sources are those with rows enough for trees, and rest are the others.
 	sources, rest []int
-	// said holds for each of sources what its trees add to the level of each row of the target, output after output.
-	said [][]float64
+	// predicted holds for each of sources what its trees add to the level of each row of the target, output after output.
+	predicted [][]float64
 }
 
 func (t *treeRows) bySources(ctx context.Context, threads int) (*aloneTrees, error) {
@@ -133,7 +133,7 @@ func (t *treeRows) bySources(ctx context.Context, threads int) (*aloneTrees, err
 	for k := range t.samples {
 		target = append(target, t.first+k)
 	}
-	a.said = make([][]float64, len(a.sources))
+	a.predicted = make([][]float64, len(a.sources))
 	if len(a.sources) < 2 {
 		return a, nil // there is no choice
 	}
@@ -143,9 +143,9 @@ func (t *treeRows) bySources(ctx context.Context, threads int) (*aloneTrees, err
 		work.Go(func() error {
 			start, _ := t.start(t.sources[m])
 			clear(start[t.first*len(t.group):])
-			said, err := boost.LeftOut(ctx, t.columns, t.y, start, len(t.group), t.kind, t.sources[m], target, sourceStages)
+			predicted, err := boost.LeftOut(ctx, t.columns, t.y, start, len(t.group), t.kind, t.sources[m], target, sourceStages)
 			if err == nil {
-				a.said[i] = said[sourceStages-1]
+				a.predicted[i] = predicted[sourceStages-1]
 			}
 			return err
 		})
@@ -183,9 +183,9 @@ func (t *treeRows) nearest(alone *aloneTrees, part int, kept []int32) []int {
 	c := len(t.group)
 	_, level := t.start(kept)
 	sums, order := make([]float64, len(alone.sources)), upTo(len(alone.sources))
-	for i, said := range alone.said {
+	for i, predicted := range alone.predicted {
 		for _, row := range kept {
-			of := slices.Clone(said[(int(row)-t.first)*c:][:c])
+			of := slices.Clone(predicted[(int(row)-t.first)*c:][:c])
 			for k := range of {
 				of[k] += level[k]
 			}
@@ -202,10 +202,10 @@ func (t *treeRows) nearest(alone *aloneTrees, part int, kept []int32) []int {
 
 // loss returns the sum of the losses of what [boost.LeftOut] says of rows: squares of numbers, and -log of the probability
 // of classes.
-func (t *treeRows) loss(rows []int, said []float64) (sum float64) {
+func (t *treeRows) loss(rows []int, predicted []float64) (sum float64) {
 	c := len(t.group)
 	for at, row := range rows {
-		y, of := t.y[row*c:][:c], t.says(said[at*c:][:c])
+		y, of := t.y[row*c:][:c], t.predictions(predicted[at*c:][:c])
 		if t.kind == boost.Classes {
 			sum += regress.LogOfLabels(y, of, 0)
 			continue

@@ -61,8 +61,8 @@ func TestTreesLeaveFoldsOut(t *testing.T) {
 		for _, part := range treeParts[:3] {
 			kept := rows.rows(alone, part, left)
 			start, _ := rows.start(kept)
-			said := must.Get(boost.LeftOut(context.Background(), rows.columns, rows.y, start, 1, rows.kind, kept, left, 2))(t)
-			out = append(out, said[1]...)
+			predicted := must.Get(boost.LeftOut(context.Background(), rows.columns, rows.y, start, 1, rows.kind, kept, left, 2))(t)
+			out = append(out, predicted[1]...)
 		}
 		return out
 	}

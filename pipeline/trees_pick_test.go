@@ -86,8 +86,8 @@ func TestTreesChooseByLikelihood(t *testing.T) {
 				}
 				kept := rows.rows(alone, of, left)
 				start, _ := rows.start(kept)
-				for s, said := range must.Get(boost.LeftOut(t.Context(), rows.columns, rows.y, start, 1, rows.kind, kept, left, treeStages))(t) {
-					for k, v := range said {
+				for s, predicted := range must.Get(boost.LeftOut(t.Context(), rows.columns, rows.y, start, 1, rows.kind, kept, left, treeStages))(t) {
+					for k, v := range predicted {
 						squares[s] += math.Pow(v-rows.y[left[k]], 2)
 						logs[s] -= regress.LogOfLabel(v, rows.y[left[k]])
 					}

@@ -94,12 +94,12 @@ func TestTrees(t *testing.T) {
 				want.Start[j] = float32(ofTarget[j])
 			}
 			test := set.Tasks[2*target].Test
-			got, said := must.Get(u.predictions(test, units{}))(t), make([]float64, len(group))
+			got, predicted := must.Get(u.predictions(test, units{}))(t), make([]float64, len(group))
 			for i, row := range test {
-				want.Predict(set.Pools[target].F32[int(row)*5:][:5], said)
+				want.Predict(set.Pools[target].F32[int(row)*5:][:5], predicted)
 				for j, c := range group {
-					if v := float64(got[c][i]); math.Abs(v-said[j]) > 1e-4*(1+math.Abs(said[j])) {
-						t.Fatalf("classes %v: output %d of row %d is %g, expected %g", classes, c, row, v, said[j])
+					if v := float64(got[c][i]); math.Abs(v-predicted[j]) > 1e-4*(1+math.Abs(predicted[j])) {
+						t.Fatalf("classes %v: output %d of row %d is %g, expected %g", classes, c, row, v, predicted[j])
 					}
 				}
 			}

@@ -245,9 +245,9 @@ func (l *Learner) resampledParts(rows []int32, prior headPrior, fitted []fittedP
 			}
 			part := resampledPart{outputs: f.outputs, at: at, toMean: f.fits[0].ToMean, phi: phi, mean: prior.mean(prior.heads, f.outputs)}
 			if part.toMean > 0 {
-				said := linalg.Product(phi, part.mean)
-				said.Scale(part.toMean, said)
-				y.Sub(y, said)
+				predicted := linalg.Product(phi, part.mean)
+				predicted.Scale(part.toMean, predicted)
+				y.Sub(y, predicted)
 			}
 			for _, e := range f.fits[0].each {
 				if err := part.add(regress.NewSmoother(fitted, prior.heads, y, decomposed.Rows, groups, e, 1/(1+e.Kappa))); err != nil {

@@ -13,7 +13,7 @@ import (
 
 // addUnseen gives the target an output for each class of its columns that sources have and the target has not: its rows
 // with a label of the column are all of other classes. The predictions of these outputs come from one regression on the
-// rows of all sources (see [Learner.join]).
+// rows of all sources (see [Learner.stack]).
 func (p *Problem) addUnseen() {
 	if p.Config.Sources != SourcesPools || !p.Classifies() {
 		return

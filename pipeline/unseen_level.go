@@ -51,16 +51,16 @@ func (p *Problem) absentOf(in Labelled, group []int) *absent {
 	return a
 }
 
-// share returns the expected number of samples of absent classes when level is added to the heads of these. says
+// share returns the expected number of samples of absent classes when level is added to the heads of these. predict
 // returns the prediction for class j and a sample: log-odds of the class against all others, or logits, which compete
 // with those of rest other classes, all 0.
-func (a *absent) share(level float64, says func(j, row int) float64, logits bool, rest float64) (sum float64) {
+func (a *absent) share(level float64, predict func(j, row int) float64, logits bool, rest float64) (sum float64) {
 	at := make([]float64, len(a.is)+1)
 	for i, row := range a.rows {
 		at[len(a.is)] = math.Log(rest)
 		absent := math.Inf(-1)
 		for j, is := range a.is {
-			v := says(j, row)
+			v := predict(j, row)
 			if is {
 				v += level
 			}
@@ -79,17 +79,17 @@ func (a *absent) share(level float64, says func(j, row int) float64, logits bool
 }
 
 // level returns what to add to the heads of absent classes, 0 or less, so that no more samples are of them than may be.
-func (a *absent) level(says func(j, row int) float64, logits bool, rest float64) float64 {
-	if a.share(0, says, logits, rest) <= a.most {
+func (a *absent) level(predict func(j, row int) float64, logits bool, rest float64) float64 {
+	if a.share(0, predict, logits, rest) <= a.most {
 		return 0
 	}
 	const least, steps = -1 << 20, 60
 	low, high := -1.0, 0.0
-	for low > least && a.share(low, says, logits, rest) > a.most {
+	for low > least && a.share(low, predict, logits, rest) > a.most {
 		low, high = 2*low, low
 	}
 	for range steps {
-		if middle := (low + high) / 2; a.share(middle, says, logits, rest) > a.most {
+		if middle := (low + high) / 2; a.share(middle, predict, logits, rest) > a.most {
 			high = middle
 		} else {
 			low = middle
@@ -98,9 +98,9 @@ func (a *absent) level(says func(j, row int) float64, logits bool, rest float64)
 	return low
 }
 
-// lessen returns the predictions of a column with the heads of absent classes lowered by [absent.level]; k is the index
+// lower returns the predictions of a column with the heads of absent classes lowered by [absent.level]; k is the index
 // of the intercept in a head. It does not change the predictions passed to it.
-func (a *absent) lessen(of []prediction, k int) []prediction {
+func (a *absent) lower(of []prediction, k int) []prediction {
 	logits := of[0].logits != nil
 	level := a.level(func(j, row int) float64 { return of[j].leftOut(row) }, logits, of[0].rest)
 	if level == 0 {
@@ -135,18 +135,18 @@ func (a *absent) lessen(of []prediction, k int) []prediction {
 	return out
 }
 
-// lessenAbsent applies [absent.lessen] to all candidates of a column. The fit f predicts absent classes by their
+// lowerAbsent applies [absent.lower] to all candidates of a column. The fit f predicts absent classes by their
 // frequency, or by g (see [headFit.replaceScarce]), and stays as it is.
-func (l *Learner) lessenAbsent(in Labelled, group []int, found helps) helps {
+func (l *Learner) lowerAbsent(in Labelled, group []int, found baseModels) baseModels {
 	a, k := l.problem.absentOf(in, group), l.problem.Config.K
 	if a == nil {
 		return found
 	}
-	each := func(helps [][]prediction) (out [][]prediction) {
-		for _, help := range helps {
-			out = append(out, a.lessen(help, k))
+	each := func(models [][]prediction) (out [][]prediction) {
+		for _, model := range models {
+			out = append(out, a.lower(model, k))
 		}
 		return out
 	}
-	return helps{each(found.pooled), each(found.relevant), each(found.own)}
+	return baseModels{each(found.pooled), each(found.relevant), each(found.own)}
 }

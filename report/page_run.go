@@ -185,7 +185,7 @@ func (r *runPage) helped(m runs.MethodResult) string {
 	var was, is string
 	for _, e := range r.Epochs {
 		if e.Method == m.Method {
-			was, is = is, e.Help()
+			was, is = is, e.BaseModels()
 		}
 	}
 	if m.Epochs < 2 || was != "" {

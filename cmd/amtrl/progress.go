@@ -200,7 +200,7 @@ func (p *runProgress) step(s pipeline.Step) {
 	p.meter.setLeft(p.reached[s.Done]-p.reached[p.first], name, p.left(s))
 	if r := s.Record; r != nil {
 		helped := ""
-		if help := r.Help(); help != "" && s.Epochs > 1 { // earlier rounds have no such help
+		if help := r.BaseModels(); help != "" && s.Epochs > 1 { // earlier rounds have no such help
 			helped = ", with the help of " + help
 		}
 		p.meter.line("%s: %s %s, %s %s, %s%s", name, report.Count(float64(r.Samples)), text.Form(r.Samples, "sample", "samples"),

@@ -111,14 +111,14 @@ func slowTree(x []float32, d int, g, h []float64) []float64 {
 		leaves[best] = split(l.low)
 		leaves = append(leaves, split(l.high))
 	}
-	said := make([]float64, len(g))
+	predicted := make([]float64, len(g))
 	for _, l := range leaves {
 		value, _ := of(l.rows)
 		for _, i := range l.rows {
-			said[i] = value
+			predicted[i] = value
 		}
 	}
-	return said
+	return predicted
 }
 
 // A tree is the one that trying all splits finds.
@@ -173,12 +173,12 @@ func TestForestPredictsAsLeftOut(t *testing.T) {
 			for k := range f.Start {
 				f.Start[k] = 0.5
 			}
-			said := must.Get(LeftOut(ctx, all, slices.Concat(y, moreY), slices.Concat(start, start), outputs, kind, upTo(n), out, stages))(t)
+			predicted := must.Get(LeftOut(ctx, all, slices.Concat(y, moreY), slices.Concat(start, start), outputs, kind, upTo(n), out, stages))(t)
 			got := make([]float64, outputs)
 			for i := range left {
 				f.Predict(moreX[i*d:][:d], got)
 				for k, v := range got {
-					want := slices.Clone(said[stages-1][i*outputs:][:outputs])
+					want := slices.Clone(predicted[stages-1][i*outputs:][:outputs])
 					if kind == Classes && outputs > 1 {
 						ToLogOdds(want)
 					}
@@ -239,9 +239,9 @@ func TestTreesFindInteractions(t *testing.T) {
 	for i := range left {
 		left[i] = i
 	}
-	said := must.Get(LeftOut(ctx, NewColumns(x, d), y, make([]float64, n), 1, Numbers, upTo(n)[400:], left, stages))(t)
+	predicted := must.Get(LeftOut(ctx, NewColumns(x, d), y, make([]float64, n), 1, Numbers, upTo(n)[400:], left, stages))(t)
 	sum := 0.0
-	for i, v := range said[stages-1] {
+	for i, v := range predicted[stages-1] {
 		sum += (v - y[i]) * (v - y[i]) / float64(len(left))
 	}
 	must.Hold(t, sum < 0.5, "mean squared error %g of labels with variance 1", sum)
@@ -305,13 +305,13 @@ func TestFewRows(t *testing.T) {
 			x[i], y[i] = float32(i), float64(i)
 		}
 		f := must.Get(Fit(ctx, NewColumns(x, 1), y, make([]float64, n), 1, Numbers, upTo(n), stages))(t)
-		said, mean := []float64{0}, float64(max(n-1, 0))/2
-		f.Predict([]float32{1}, said)
-		must.Hold(t, said[0] >= 0.99*mean*float64(n)/float64(n+1) && said[0] <= mean, "%d rows of mean %g: %g", n, mean, said[0])
+		predicted, mean := []float64{0}, float64(max(n-1, 0))/2
+		f.Predict([]float32{1}, predicted)
+		must.Hold(t, predicted[0] >= 0.99*mean*float64(n)/float64(n+1) && predicted[0] <= mean, "%d rows of mean %g: %g", n, mean, predicted[0])
 		odds := must.Get(Fit(ctx, NewColumns(x, 1), make([]float64, 2*n), make([]float64, 2*n), 2, Classes, upTo(n), 1))(t)
-		said = []float64{0, 0}
-		odds.Predict([]float32{1}, said)
-		must.Hold(t, math.Abs(said[0]) < 1e-6 && math.Abs(said[1]) < 1e-6, "%d rows of no class: %v", n, said)
+		predicted = []float64{0, 0}
+		odds.Predict([]float32{1}, predicted)
+		must.Hold(t, math.Abs(predicted[0]) < 1e-6 && math.Abs(predicted[1]) < 1e-6, "%d rows of no class: %v", n, predicted)
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	cancel()

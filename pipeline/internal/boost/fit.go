@@ -52,40 +52,40 @@ func Fit(ctx context.Context, c *Columns, y, start []float64, outputs int, kind 
 // LeftOut is [Fit] to rows, of which none is in left. It returns the predictions of those in left after each stage: for
 // each row a prediction for each output, as start has them. Only labels of rows are used.
 func LeftOut(ctx context.Context, c *Columns, y, start []float64, outputs int, kind Kind, rows []int32, left []int, stages int) (
-	said [][]float64, err error) {
+	predicted [][]float64, err error) {
 	b := newBooster(c, y, start, outputs, kind, rows, left)
-	said = make([][]float64, stages)
-	for s := range said {
+	predicted = make([][]float64, stages)
+	for s := range predicted {
 		for range StageTrees {
 			if err := ctx.Err(); err != nil {
-				return said, err
+				return predicted, err
 			}
 			b.step()
 		}
 		for _, i := range left {
-			said[s] = append(said[s], b.said[i*outputs:][:outputs]...)
+			predicted[s] = append(predicted[s], b.predicted[i*outputs:][:outputs]...)
 		}
 	}
-	return said, nil
+	return predicted, nil
 }
 
 type booster struct {
 	grower
-	y       []float64
-	outputs int
-	kind    Kind
-	said    []float64 // predictions so far, multinomial logits for several classes, a number for each output of each row
-	rows    []int32   // that are fitted
-	left    []int     // that are predicted
-	order   []int32   // what a tree makes of them
-	some    []*some   // the columns that the trees of each output try
-	likely  []float64 // probabilities of classes
+	y         []float64
+	outputs   int
+	kind      Kind
+	predicted []float64 // predictions so far, multinomial logits for several classes, a number for each output of each row
+	rows      []int32   // that are fitted
+	left      []int     // that are predicted
+	order     []int32   // what a tree makes of them
+	some      []*some   // the columns that the trees of each output try
+	likely    []float64 // probabilities of classes
 }
 
 func newBooster(c *Columns, y, start []float64, outputs int, kind Kind, rows []int32, left []int) *booster {
 	b := &booster{grower: grower{columns: c, gradient: make([]float64, c.rows), curvature: make([]float64, c.rows),
 		ofSource: make([]sums, c.sources), step: make([]float64, c.sources)}, y: y,
-		outputs: outputs, kind: kind, said: slices.Clone(start), rows: rows, left: left}
+		outputs: outputs, kind: kind, predicted: slices.Clone(start), rows: rows, left: left}
 	for k := range outputs {
 		b.some = append(b.some, newSome(len(c.bins), len(rows), outputs, k))
 	}
@@ -98,7 +98,7 @@ func (b *booster) step() (trees []grown) {
 	for k := range b.outputs {
 		for _, i := range b.rows {
 			at := int(i)*b.outputs + k
-			b.gradient[i], b.curvature[i] = b.said[at]-b.y[at], 1
+			b.gradient[i], b.curvature[i] = b.predicted[at]-b.y[at], 1
 			if b.kind == Classes {
 				b.gradient[i], b.curvature[i] = p[at]-b.y[at], math.Max(p[at]*(1-p[at]), 1e-6)
 			}
@@ -111,11 +111,11 @@ func (b *booster) step() (trees []grown) {
 		for _, l := range t.leaves {
 			value := float64(t.Nodes[l.node].Value)
 			for _, i := range l.rows {
-				b.said[int(i)*b.outputs+k] += value
+				b.predicted[int(i)*b.outputs+k] += value
 			}
 		}
 		for _, i := range b.left {
-			b.said[i*b.outputs+k] += float64(t.at(b.columns, i))
+			b.predicted[i*b.outputs+k] += float64(t.at(b.columns, i))
 		}
 		trees = append(trees, t)
 	}
@@ -128,12 +128,12 @@ func (b *booster) probabilities() []float64 {
 		return nil
 	}
 	if b.likely == nil {
-		b.likely = make([]float64, len(b.said))
+		b.likely = make([]float64, len(b.predicted))
 	}
 	p := b.likely
 	for _, i := range b.rows {
 		of := p[int(i)*b.outputs:][:b.outputs]
-		copy(of, b.said[int(i)*b.outputs:])
+		copy(of, b.predicted[int(i)*b.outputs:])
 		if b.outputs == 1 {
 			of[0] = 1 / (1 + math.Exp(-of[0]))
 		} else {

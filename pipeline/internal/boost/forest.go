@@ -34,11 +34,11 @@ type Forest struct {
 	Gain []float64
 }
 
-// Predict writes the prediction of each output for a row of cells to said: a number or, for classes, the log-odds of the
+// Predict writes the prediction of each output for a row of cells to predicted: a number or, for classes, the log-odds of the
 // class against all others.
-func (f *Forest) Predict(row []float32, said []float64) {
+func (f *Forest) Predict(row []float32, predicted []float64) {
 	for c, v := range f.Start {
-		said[c] = float64(v)
+		predicted[c] = float64(v)
 	}
 	for i := range f.Trees {
 		t, k := &f.Trees[i], 0
@@ -49,22 +49,22 @@ func (f *Forest) Predict(row []float32, said []float64) {
 				k = n.High
 			}
 		}
-		said[t.Output] += float64(t.Nodes[k].Value)
+		predicted[t.Output] += float64(t.Nodes[k].Value)
 	}
 	if f.Classes {
-		OneOfClasses(f.Group, said)
+		OneOfClasses(f.Group, predicted)
 	}
 }
 
 // OneOfClasses replaces the multinomial logits of columns with several classes by log-odds. columns holds the column of each logit.
-func OneOfClasses(columns []int, said []float64) {
-	of := make([]float64, 0, len(said))
+func OneOfClasses(columns []int, predicted []float64) {
+	of := make([]float64, 0, len(predicted))
 	for first, column := range columns {
 		if slices.Index(columns, column) != first {
 			continue
 		}
 		of = of[:0]
-		for c, v := range said {
+		for c, v := range predicted {
 			if columns[c] == column {
 				of = append(of, v)
 			}
@@ -73,9 +73,9 @@ func OneOfClasses(columns []int, said []float64) {
 			continue
 		}
 		ToLogOdds(of)
-		for c := range said {
+		for c := range predicted {
 			if columns[c] == column {
-				said[c], of = of[0], of[1:]
+				predicted[c], of = of[0], of[1:]
 			}
 		}
 	}

@@ -55,7 +55,7 @@ func (s sums) plus(o sums) sums {
 	return sums{s.gradient + o.gradient, s.curvature + o.curvature, s.rows + o.rows}
 }
 
-func (s sums) less(o sums) sums {
+func (s sums) minus(o sums) sums {
 	return sums{s.gradient - o.gradient, s.curvature - o.curvature, s.rows - o.rows}
 }
 
@@ -191,7 +191,7 @@ func (l *leaf) choose(c *Columns, tried []int) {
 			if low.rows < LeastRows {
 				continue
 			}
-			high := l.all.less(low)
+			high := l.all.minus(low)
 			if high.rows < LeastRows {
 				break
 			}
@@ -227,7 +227,7 @@ func (g *grower) divide(l *leaf, last bool) (low, high *leaf) {
 		small.all.curvature += g.curvature[i]
 	}
 	small.all.rows = len(small.rows)
-	large.all, large.bins = l.all.less(small.all), l.bins
+	large.all, large.bins = l.all.minus(small.all), l.bins
 	if last || len(large.rows) < 2*LeastRows {
 		return low, high
 	}
@@ -238,7 +238,7 @@ func (g *grower) divide(l *leaf, last bool) (low, high *leaf) {
 		g.add(small.bins, small.rows, 1)
 		for j := range large.bins {
 			for b := range large.bins[j] {
-				large.bins[j][b] = large.bins[j][b].less(small.bins[j][b])
+				large.bins[j][b] = large.bins[j][b].minus(small.bins[j][b])
 			}
 		}
 		g.choose(small)

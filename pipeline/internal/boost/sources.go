@@ -46,7 +46,7 @@ func (g *grower) chooseSources(l *leaf) {
 	whole, low, best := l.all.gain(shrinkage), sums{}, 0
 	for k, m := range g.order {
 		low = low.plus(g.ofSource[m])
-		high := l.all.less(low)
+		high := l.all.minus(low)
 		if low.rows == 0 {
 			continue
 		}

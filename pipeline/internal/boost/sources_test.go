@@ -45,11 +45,11 @@ func TestSplitBySourceOfAllSubsets(t *testing.T) {
 					low = low.plus(s)
 				}
 			}
-			most = max(most, low.gain(sourceShrinkage)+all.less(low).gain(sourceShrinkage)-all.gain(shrinkage))
+			most = max(most, low.gain(sourceShrinkage)+all.minus(low).gain(sourceShrinkage)-all.gain(shrinkage))
 		}
 		must.Hold(t, root.column == bySource && root.gain > 0.97*most, "%d sources: a gain of %g, by column %d, expected %g", sources, root.gain,
 			root.column, most)
-		gain := got.gain(sourceShrinkage) + all.less(got).gain(sourceShrinkage) - all.gain(shrinkage)
+		gain := got.gain(sourceShrinkage) + all.minus(got).gain(sourceShrinkage) - all.gain(shrinkage)
 		must.Hold(t, math.Abs(root.gain-gain) < 1e-6*gain, "a gain of %g, that of its sources is %g", root.gain, gain)
 	}
 }
@@ -76,8 +76,8 @@ func TestTreesOfOppositeSources(t *testing.T) {
 		out[i] = i
 	}
 	err := func() (sum float64) {
-		said := must.Get(LeftOut(ctx, c, y, make([]float64, n), 1, Numbers, upTo(n)[left:], out, stages))(t)
-		for i, v := range said[stages-1] {
+		predicted := must.Get(LeftOut(ctx, c, y, make([]float64, n), 1, Numbers, upTo(n)[left:], out, stages))(t)
+		for i, v := range predicted[stages-1] {
 			sum += (v - y[i]) * (v - y[i]) / left
 		}
 		return sum

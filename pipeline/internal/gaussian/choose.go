@@ -35,8 +35,8 @@ func (r *Rows) Choose() (best Settings, err error) {
 				continue
 			}
 			var f *Fit
-			if f, err = some.Fit(s); err == nil && f.Unlikely < least {
-				best, least = s, f.Unlikely
+			if f, err = some.Fit(s); err == nil && f.NegLogLik < least {
+				best, least = s, f.NegLogLik
 			}
 		}
 	}

@@ -47,8 +47,8 @@ type Fit struct {
 	Bias   []float64
 	// Left holds what the fit says of each row of the target without it and the others of its group, by rows: n - Target by C.
 	Left *mat.Dense
-	// Unlikely is -log of the likelihood of the labels at the most likely common factor, up to a constant.
-	Unlikely float64
+	// NegLogLik is -log of the likelihood of the labels at the most likely common factor, up to a constant.
+	NegLogLik float64
 }
 
 var errKernel = errors.New("the covariances of the rows have no Cholesky factor: expected finite features")
@@ -66,9 +66,9 @@ func (r *Rows) Fit(s Settings) (*Fit, error) {
 	explained := 0.0
 	for i := range n {
 		explained += linalg.Dot(y.RawRowView(i), f.Weight.RawRowView(i))
-		f.Unlikely += float64(c) * math.Log(u.Data[i*u.Stride+i])
+		f.NegLogLik += float64(c) * math.Log(u.Data[i*u.Stride+i])
 	}
-	f.Unlikely += float64(n*c) / 2 * math.Log(math.Max(explained, math.SmallestNonzeroFloat64))
+	f.NegLogLik += float64(n*c) / 2 * math.Log(math.Max(explained, math.SmallestNonzeroFloat64))
 	f.leaveOut(r, u)
 	for i := range n {
 		w := f.Weight.RawRowView(i)

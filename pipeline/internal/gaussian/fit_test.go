@@ -87,7 +87,7 @@ func (p points) covariances(s Settings, places []int) *mat.SymDense {
 }
 
 // The fit predicts new rows of the target as the conditional mean of the process does, and each row of the target as the fit without its
-// group would, with the mean label of all; Unlikely is -log of the normal likelihood up to a constant.
+// group would, with the mean label of all; NegLogLik is -log of the normal likelihood up to a constant.
 func TestFit(t *testing.T) {
 	rng := testrand.New(t)
 	for turn := range 30 {
@@ -161,7 +161,7 @@ func TestFit(t *testing.T) {
 	}
 }
 
-// Between settings, Unlikely differs by what -log of the normal likelihood differs by, each at its most likely common factor.
+// Between settings, NegLogLik differs by what -log of the normal likelihood differs by, each at its most likely common factor.
 func TestUnlikely(t *testing.T) {
 	rng := testrand.New(t)
 	const n, c = 20, 2
@@ -178,7 +178,7 @@ func TestUnlikely(t *testing.T) {
 			y.Set(i, k, y.At(i, k)-mean)
 		}
 	}
-	unlikely := func(s Settings) (fit, direct float64) {
+	negLogLik := func(s Settings) (fit, direct float64) {
 		k := p.covariances(s, upTo(n))
 		var solved mat.Dense
 		must.Do(t, solved.Solve(k, y))
@@ -191,11 +191,11 @@ func TestUnlikely(t *testing.T) {
 		logDet, _ := mat.LogDet(k)
 		factor := square / (n * c) // the most likely one
 		direct = 0.5 * (n*c*math.Log(2*math.Pi*factor) + c*logDet + square/factor)
-		return must.Get(p.rows(upTo(n), y).Fit(s))(t).Unlikely, direct
+		return must.Get(p.rows(upTo(n), y).Fit(s))(t).NegLogLik, direct
 	}
-	first, want := unlikely(Settings{1, 0.5, 0.1, 0.3})
+	first, want := negLogLik(Settings{1, 0.5, 0.1, 0.3})
 	for range 10 {
-		fit, direct := unlikely(Settings{math.Exp(rng.NormFloat64()), rng.Float64(), rng.Float64(), 0.01 + rng.Float64()})
+		fit, direct := negLogLik(Settings{math.Exp(rng.NormFloat64()), rng.Float64(), rng.Float64(), 0.01 + rng.Float64()})
 		must.Hold(t, math.Abs(fit-first-direct+want) < 1e-8, "the difference is %g, expected %g", fit-first, direct-want)
 	}
 }

@@ -172,7 +172,7 @@ func (m *Multinomial) Fit(ctx context.Context, from MultinomialPoint, weight flo
 
 // Upwards fits at one weight after the other, as long as each makes the left-out samples less unlikely than the one before. found
 // holds the fits that did, and tried the left-out logits of all fits, the last one included if it did not.
-func (m *Multinomial) Upwards(ctx context.Context, weights []float64, unlikely func(left *mat.Dense) float64) (found []LeftOut,
+func (m *Multinomial) Upwards(ctx context.Context, weights []float64, negLogLik func(left *mat.Dense) float64) (found []LeftOut,
 	tried []*mat.Dense, err error) {
 	if m.Root.Dense == nil {
 		return nil, nil, nil
@@ -184,7 +184,7 @@ func (m *Multinomial) Upwards(ctx context.Context, weights []float64, unlikely f
 			return found, tried, err
 		}
 		tried = append(tried, next.Left)
-		loss := unlikely(next.Left)
+		loss := negLogLik(next.Left)
 		if !(loss < least) {
 			break
 		}

@@ -10,10 +10,10 @@ import (
 	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
-// joins reports whether [Learner.join] adds its helps to the target's predictor: in the last round of a method, where some source has a
-// class of the target, or its number, or where the target has several classes. A network sees more than a regression can: it is helped only
-// where sources are pools.
-func (l *Learner) joins(in Round) bool {
+// stacks reports whether [Learner.stack] adds its base models to the target's predictor: in the last round of a method, where some source
+// has a class of the target, or its number, or where the target has several classes. A network sees more than a regression can: it is
+// helped only where sources are pools.
+func (l *Learner) stacks(in Round) bool {
 	p := l.problem
 	if p.Config.Head.Prior != PriorResidual || p.Set.Binary && !p.Classifies() {
 		return false
@@ -25,20 +25,20 @@ func (l *Learner) joins(in Round) bool {
 		(p.sameOutputs(l.counts) != nil || p.Classifies() && len(p.columnGroups()) < len(p.Target.Tasks))
 }
 
-// joinParts holds the parts a of a help in the candidates of [Learner.mix].
-var joinParts = []float64{0.25, 0.5, 0.75, 1}
+// stackParts holds the parts a of a base model in the candidates of [Learner.mix].
+var stackParts = []float64{0.25, 0.5, 0.75, 1}
 
-// join mixes the predictions of fit with those of its helps: one regression on the rows of all sources as if they were one source, without
-// the target's samples and, for a linear phi, with them among its rows (see [Learner.pooledClasses] and [Learner.pooledSquared]); those on
-// the rows of the most relevant sources (see [Learner.pooledRelevant]); and, for several classes and for numbers, those on the target's
-// rows alone (see [Problem.ownClasses] and [Learner.ownNumbers]). Where sources are like the target, the first has all rows to fit one head
-// to. For classes, all helps have the loss of classes that exclude each other, where fit has a head for each class.
-func (l *Learner) join(ctx context.Context, fit *headFit, in Round) error {
+// stack mixes the predictions of fit with those of its base models: one regression on the rows of all sources as if they were one source,
+// without the target's samples and, for a linear phi, with them among its rows (see [Learner.pooledClasses] and [Learner.pooledSquared]);
+// those on the rows of the most relevant sources (see [Learner.pooledRelevant]); and, for several classes and for numbers, those on the
+// target's rows alone (see [Problem.ownClasses] and [Learner.ownNumbers]). Where sources are like the target, the first has all rows to fit
+// one head to. For classes, all base models have the loss of classes that exclude each other, where fit has a head for each class.
+func (l *Learner) stack(ctx context.Context, fit *headFit, in Round) error {
 	u, err := l.model.units()
 	if err != nil {
 		return err
 	}
-	var first helps // of the first column
+	var first baseModels // of the first column
 	alone := sync.OnceValues(func() ([]prediction, error) { return l.ownNumbers(in.Target, u) })
 	fit.by.novel = func(target Labelled, group []int) bool {
 		some := in
@@ -46,14 +46,14 @@ func (l *Learner) join(ctx context.Context, fit *headFit, in Round) error {
 		sampled, novel := l.problem.countNovel(some, group)
 		return l.problem.Config.Representation == ClassLinear && sampled > 1 && 2*novel >= sampled
 	}
-	all := l.helpsJoined(fit, in.Target, helpers{
+	all := l.baseModelsStacked(fit, in.Target, baseLearners{
 		pooled: func(group []int) ([][]prediction, error) {
 			of, err := l.pooledOf(ctx, in, group, u)
 			if err != nil {
 				return nil, err
 			}
 			fit.by.pooled = append(fit.by.pooled, pooledColumn{group: group, found: of})
-			return of.helps(l.problem.Config.Representation), nil
+			return of.baseModels(l.problem.Config.Representation), nil
 		},
 		novel: func(group []int) bool { return fit.by.novel(in.Target, group) },
 		relevant: func(group []int) (_ [][]prediction, err error) {
@@ -81,17 +81,17 @@ func (l *Learner) join(ctx context.Context, fit *headFit, in Round) error {
 			return [][]prediction{{of[group[0]]}}, nil
 		},
 	})
-	weights, err := l.mix(fit, in.Target, u, func(group []int, of []*headFit) (helps, error) {
-		help, err := all(group, of)
+	weights, err := l.mix(fit, in.Target, u, func(group []int, of []*headFit) (baseModels, error) {
+		model, err := all(group, of)
 		if slices.Contains(l.problem.columnGroups()[0], group[0]) {
-			first = help
+			first = model
 		}
-		return help, err
+		return model, err
 	})
 	if err != nil {
 		return err
 	}
-	fit.by.join = l.helpsJoined
+	fit.by.stack = l.baseModelsStacked
 	if pooled := len(first.pooled); pooled > 0 {
 		relevant := pooled + len(first.relevant)
 		fit.Pooled, fit.Relevant = floats.Sum(weights[:pooled]), floats.Sum(weights[pooled:relevant])
@@ -102,8 +102,8 @@ func (l *Learner) join(ctx context.Context, fit *headFit, in Round) error {
 		fit.Spread = weights[1]
 		fit.Alone -= fit.Spread
 	}
-	for c, said := range fit.stated {
-		if said == nil { // a column whose weights no sample chose
+	for c, predicted := range fit.stated {
+		if predicted == nil { // a column whose weights no sample chose
 			fit.stated[c] = fit.left[c]
 		}
 	}
@@ -122,41 +122,41 @@ type pooledColumn struct {
 	spread   []prediction
 }
 
-// helpers holds functions that find the helps of a column: from one regression on the rows of all sources, from those on the rows of the
-// most relevant sources, and from those on the samples alone.
-type helpers struct {
+// baseLearners holds functions that find the base models of a column: from one regression on the rows of all sources, from those on the
+// rows of the most relevant sources, and from those on the samples alone.
+type baseLearners struct {
 	pooled, relevant, own func(group []int) ([][]prediction, error)
 	// novel reports whether at least half of the classes of the samples have no row in any source. A nil novel stands for false.
 	novel func(group []int) bool
 }
 
-// helpsOf returns the helps of the outputs of a column. of holds the fit of each output of the target.
-type helpsOf func(group []int, of []*headFit) (helps, error)
+// baseModelsOf returns the base models of the outputs of a column. of holds the fit of each output of the target.
+type baseModelsOf func(group []int, of []*headFit) (baseModels, error)
 
-// helpsJoined returns the helpsOf that [Learner.join] uses for fit, which was fitted to the samples in.
-func (l *Learner) helpsJoined(fit *headFit, in Labelled, by helpers) helpsOf {
-	return func(group []int, of []*headFit) (found helps, err error) {
-		told := l.problem.tells(in, group)
-		if !told && l.problem.Classifies() && l.problem.Config.Sources != SourcesPools {
+// baseModelsStacked returns the baseModelsOf that [Learner.stack] uses for fit, which was fitted to the samples in.
+func (l *Learner) baseModelsStacked(fit *headFit, in Labelled, by baseLearners) baseModelsOf {
+	return func(group []int, of []*headFit) (found baseModels, err error) {
+		choose := l.problem.samplesChoose(in, group)
+		if !choose && l.problem.Classifies() && l.problem.Config.Sources != SourcesPools {
 			return found, nil
 		}
 		if found.pooled, err = by.pooled(group); err != nil {
 			return found, err
 		}
-		if !told && by.novel != nil && by.novel(group) {
+		if !choose && by.novel != nil && by.novel(group) {
 			found.pooled = nil
 			found.own, err = by.own(group)
 			return found, err
 		}
-		if !told && found.pooled != nil && l.contradicts(fit, in, group, found.pooled[withSamples(found.pooled)]) {
-			return helps{}, nil
+		if !choose && found.pooled != nil && l.contradicts(fit, in, group, found.pooled[withSamples(found.pooled)]) {
+			return baseModels{}, nil
 		}
-		if told && found.pooled != nil {
+		if choose && found.pooled != nil {
 			if found.relevant, err = by.relevant(group); err != nil {
 				return found, err
 			}
 		}
-		alone := l.problem.Config.Representation == ClassLinear && told
+		alone := l.problem.Config.Representation == ClassLinear && choose
 		switch {
 		case !l.problem.Classifies():
 			alone = alone && found.pooled != nil
@@ -172,25 +172,25 @@ func (l *Learner) helpsJoined(fit *headFit, in Labelled, by helpers) helpsOf {
 	}
 }
 
-// helps holds the predictors g that can be mixed with f, each with a prediction for every output of a column.
-type helps struct {
+// baseModels holds the predictors g that can be mixed with f, each with a prediction for every output of a column.
+type baseModels struct {
 	pooled [][]prediction // on the rows of all sources: without the samples and, for a linear phi, with them
 	// relevant holds those on the rows of the most relevant sources, and own those on the samples alone.
 	relevant, own [][]prediction
 }
 
-func (h helps) all() [][]prediction { return slices.Concat(h.pooled, h.relevant, h.own) }
+func (h baseModels) all() [][]prediction { return slices.Concat(h.pooled, h.relevant, h.own) }
 
 // mix replaces the predictions of the outputs of each column by a weighted mean of the candidates
 //
 //	(1 - a) f + a g
 //
-// over a = 0 and a in joinParts and over each help g, of which there may be none; f are the predictions of fit. The weight of a candidate
-// follows from the likelihood that it gives the labels of the samples, which are left out of f and g (see [Learner.joinWeights]); where the
-// samples cannot choose, the weights are those of [Learner.untold]. mix also adds the level. It overwrites the final heads and the
-// leave-one-out predictions of fit, and returns the weights of the helps of the first column. For numbers it sets stated of fit, in which
-// each sample is predicted with the weights of [Learner.joinWeightsByOthers].
-func (l *Learner) mix(fit *headFit, target Labelled, u units, from helpsOf) (first []float64, err error) {
+// over a = 0 and a in stackParts and over each base model g, of which there may be none; f are the predictions of fit. The weight of a
+// candidate follows from the likelihood that it gives the labels of the samples, which are left out of f and g (see
+// [Learner.stackWeights]); where the samples cannot choose, the weights are those of [Learner.undecidedWeights]. mix also adds the level.
+// It overwrites the final heads and the leave-one-out predictions of fit, and returns the weights of the base models of the first column.
+// For numbers it sets stated of fit, in which each sample is predicted with the weights of [Learner.stackWeightsByOthers].
+func (l *Learner) mix(fit *headFit, target Labelled, u units, from baseModelsOf) (first []float64, err error) {
 	columns := l.problem.targetColumns()
 	of := make([]*headFit, len(columns))
 	for _, part := range fit.parts {
@@ -208,12 +208,12 @@ func (l *Learner) mix(fit *headFit, target Labelled, u units, from helpsOf) (fir
 		if err != nil {
 			return nil, err
 		}
-		told := l.problem.tells(target, group)
-		if told && l.problem.Classifies() {
-			found = l.lessenAbsent(target, group, found)
+		choose := l.problem.samplesChoose(target, group)
+		if choose && l.problem.Classifies() {
+			found = l.lowerAbsent(target, group, found)
 		}
-		helps := found.all()
-		if len(helps) == 0 {
+		models := found.all()
+		if len(models) == 0 {
 			continue
 		}
 		label := 1.0
@@ -221,9 +221,9 @@ func (l *Learner) mix(fit *headFit, target Labelled, u units, from helpsOf) (fir
 			label = u.labelOf(columns[group[0]])
 		}
 		left := func(c, row int) float64 { return float64(fit.left[c][row]) / label }
-		weights := l.untold(groups.Some(target.labelled(group[0], len(columns))).Count(), found)
-		if told {
-			weights = l.joinWeights(target, group, left, found)
+		weights := l.undecidedWeights(groups.Some(target.labelled(group[0], len(columns))).Count(), found)
+		if choose {
+			weights = l.stackWeights(target, group, left, found)
 		}
 		if i == 0 {
 			first = weights
@@ -233,8 +233,8 @@ func (l *Learner) mix(fit *headFit, target Labelled, u units, from helpsOf) (fir
 			sum := func(f float64, weights []float64, part func(prediction) float64) float64 {
 				out := f
 				for k, w := range weights {
-					if w > 0 { // a help without weight may be NaN or infinite
-						out += w * (part(helps[k][j]) - f)
+					if w > 0 { // a base model without weight may be NaN or infinite
+						out += w * (part(models[k][j]) - f)
 					}
 				}
 				return out
@@ -246,11 +246,11 @@ func (l *Learner) mix(fit *headFit, target Labelled, u units, from helpsOf) (fir
 			for row := range heads[j] {
 				heads[j][row] = leftOut(row, weights)
 			}
-			if told && !l.problem.Classifies() {
+			if choose && !l.problem.Classifies() {
 				if fit.stated == nil {
 					fit.stated = make([][]float32, len(columns))
 				}
-				for row, weights := range l.joinWeightsByOthers(target, c, left, found, weights) {
+				for row, weights := range l.stackWeightsByOthers(target, c, left, found, weights) {
 					fit.stated[c] = append(fit.stated[c], float32(label*leftOut(row, weights)))
 				}
 			}
@@ -272,13 +272,13 @@ func (l *Learner) mix(fit *headFit, target Labelled, u units, from helpsOf) (fir
 	return first, nil
 }
 
-// untold returns the weights of the helps where the samples of a column cannot choose between f and the helps. labelled is the number of
-// independent samples with a label. For numbers, f and the g that has the samples as one row each count half: the squared error of a mean
-// is no more than the mean of the squared errors. For a single number f is just that number, and with pools whose samples are all of one
-// class, or all but one, f says just that the other classes do not occur: g counts alone, unless the samples contradict it. (With tasks f
-// is better even then: it has the mean of the heads of their class.) Where at least half of the classes of the samples
-// have no row in any source, g takes their samples to be of other classes, and the regression on the samples alone counts.
-func (l *Learner) untold(labelled int, found helps) []float64 {
+// undecidedWeights returns the weights of the base models where the samples of a column cannot choose between f and the base models.
+// labelled is the number of independent samples with a label. For numbers, f and the g that has the samples as one row each count half: the
+// squared error of a mean is no more than the mean of the squared errors. For a single number f is just that number, and with pools whose
+// samples are all of one class, or all but one, f says just that the other classes do not occur: g counts alone, unless the samples
+// contradict it. (With tasks f is better even then: it has the mean of the heads of their class.) Where at least half of the classes of the
+// samples have no row in any source, g takes their samples to be of other classes, and the regression on the samples alone counts.
+func (l *Learner) undecidedWeights(labelled int, found baseModels) []float64 {
 	weights := make([]float64, len(found.all()))
 	if len(found.pooled) == 0 {
 		weights[len(weights)-1] = 1
@@ -292,8 +292,8 @@ func (l *Learner) untold(labelled int, found helps) []float64 {
 	return weights
 }
 
-// withSamples returns the index in helps of the g that has the samples as one row each; for a network, of the g without them.
-func withSamples(helps [][]prediction) int { return min(1, len(helps)-1) }
+// withSamples returns the index in base models of the g that has the samples as one row each; for a network, of the g without them.
+func withSamples(models [][]prediction) int { return min(1, len(models)-1) }
 
 // contradicts reports whether f makes the classes of a column, for left-out samples, more than e^4 times as likely as g does, as where a
 // class that sources often have is rare in the target. f is then kept as it is.

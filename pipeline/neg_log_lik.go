@@ -13,10 +13,10 @@ import (
 // the rows of all other classes are one class.)
 func (p *Problem) doubtsLabels() bool { return p.Config.Sources == SourcesPools && p.Classifies() }
 
-// unlikely returns the negative log-likelihood of the classes of samples under logits z, times [regress.Groups.Evidence];
+// negLogLik returns the negative log-likelihood of the classes of samples under logits z, times [regress.Groups.Evidence];
 // samples without a label do not count. Where labels may be wrong, it is the one at the likeliest rate of wrong labels (see
 // [regress.NoiseRate]).
-func (p *Problem) unlikely(of regress.Logits, z *mat.Dense, class []int, groups regress.Groups) float64 {
+func (p *Problem) negLogLik(of regress.Logits, z *mat.Dense, class []int, groups regress.Groups) float64 {
 	var losses []float64
 	var labelled []int
 	for i, at := range class {

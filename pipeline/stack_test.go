@@ -14,12 +14,12 @@ import (
 	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
-// meanOver returns the weights of helps in the mean over the candidates (1 - a) f + a help, each weighted by the likelihood that it gives
-// the labels y, by the definition. f, y and each help are indexed by output and sample. The first pooled helps are on the rows of all
-// sources, and the others on the samples alone. For classes each sample has one of them, and labels may be wrong.
-func meanOver(rng *rand.Rand, f [][]float64, helps [][][]float64, pooled int, y [][]float64, classes bool) []float64 {
-	n, factors, parts, candidates := len(y[0]), make([]float64, len(helps)), []float64{}, [][][]float64{}
-	for k := range helps {
+// meanOver returns the weights of base models in the mean over the candidates (1 - a) f + a base model, each weighted by the likelihood
+// that it gives the labels y, by the definition. f, y and each base model are indexed by output and sample. The first pooled base models
+// are on the rows of all sources, and the others on the samples alone. For classes each sample has one of them, and labels may be wrong.
+func meanOver(rng *rand.Rand, f [][]float64, models [][][]float64, pooled int, y [][]float64, classes bool) []float64 {
+	n, factors, parts, candidates := len(y[0]), make([]float64, len(models)), []float64{}, [][][]float64{}
+	for k := range models {
 		for _, a := range []float64{0, 0.25, 0.5, 0.75, 1} {
 			if a == 0 && k > 0 { // f once
 				continue
@@ -27,7 +27,7 @@ func meanOver(rng *rand.Rand, f [][]float64, helps [][][]float64, pooled int, y 
 			says := make([][]float64, len(y))
 			for c := range y {
 				for i := range n {
-					says[c] = append(says[c], (1-a)*f[c][i]+a*helps[k][c][i])
+					says[c] = append(says[c], (1-a)*f[c][i]+a*models[k][c][i])
 				}
 			}
 			parts, candidates = append(parts, a), append(candidates, says)
@@ -59,12 +59,12 @@ func meanOver(rng *rand.Rand, f [][]float64, helps [][][]float64, pooled int, y 
 		for _, v := range y[0] {
 			plain += math.Pow(v-(sum-v)/float64(n-1), 2)
 		}
-		for _, g := range helps[:pooled] {
+		for _, g := range models[:pooled] {
 			best = math.Min(best, math.Pow(floats.Distance(g[0], y[0], 2), 2))
 		}
 		less = max(0, min(4, float64(n)/2*math.Log(plain/best)))
 	}
-	for range joinReplicates {
+	for range stackReplicates {
 		drawn, sum := make([]float64, n), 0.0
 		for i := range drawn {
 			drawn[i] = rng.ExpFloat64()
@@ -99,13 +99,13 @@ func meanOver(rng *rand.Rand, f [][]float64, helps [][][]float64, pooled int, y 
 			total += math.Exp(log - best)
 		}
 		for i, log := range logs {
-			factors[max(0, i-1)/4] += parts[i] * math.Exp(log-best) / total / joinReplicates
+			factors[max(0, i-1)/4] += parts[i] * math.Exp(log-best) / total / stackReplicates
 		}
 	}
 	return factors
 }
 
-// join returns the mean of the heads f, of the regressions on the rows of all sources without and with the samples among them, and of the
+// stack returns the mean of the heads f, of the regressions on the rows of all sources without and with the samples among them, and of the
 // regression on the samples alone, each weighted by the likelihood that it gives the known labels.
 func TestJoin(t *testing.T) {
 	rng := testrand.New(t)
@@ -154,19 +154,19 @@ func TestJoin(t *testing.T) {
 		for i, y := range in.Target.Y {
 			fit.labels = append(fit.labels, float32(unit(i%3)*float64(y)))
 		}
-		help, pooled := make([][][]prediction, len(groups)), make([]int, len(groups)) // how many use the rows of all sources
+		model, pooled := make([][][]prediction, len(groups)), make([]int, len(groups)) // how many use the rows of all sources
 		for which, group := range groups {
 			found := must.Get(find(context.Background(), in, group, u))(t)
-			help[which] = append([][]prediction{found.sources}, found.with...)
-			pooled[which] = len(help[which])
+			model[which] = append([][]prediction{found.sources}, found.with...)
+			pooled[which] = len(model[which])
 			own := [][]prediction{nil}
 			if classes {
 				own = must.Get(l.problem.ownClasses(t.Context(), l.targetRows(in.Target.Rows, u), in.Target, group, u))(t)
 			} else {
 				own[0] = must.Get(l.ownNumbers(in.Target, u))(t)[which : which+1]
 			}
-			help[which] = append(help[which], own...)
-			must.Equal(t, len(help[which]), pooled[which]+1, "helps, with one of the samples alone")
+			model[which] = append(model[which], own...)
+			must.Equal(t, len(model[which]), pooled[which]+1, "base models, with one of the samples alone")
 		}
 		label := func(c, i int) float64 {
 			y := float64(in.Target.Y[3*i+c])
@@ -177,7 +177,7 @@ func TestJoin(t *testing.T) {
 		}
 		f := make([]prediction, 3)
 		for c := range 3 {
-			f[c].head = narrow(normals(rng, len(help[0][0][0].head)))
+			f[c].head = narrow(normals(rng, len(model[0][0][0].head)))
 			sure, noise := float64(1+turn%2), []float64{0.3, 3, 10}[turn/2%3]
 			for i := range n {
 				f[c].left = append(f[c].left, sure*label(c, i)+noise*rng.NormFloat64())
@@ -191,15 +191,15 @@ func TestJoin(t *testing.T) {
 			}
 			fit.left = append(fit.left, left)
 		}
-		must.Do(t, l.join(context.Background(), &fit, in))
+		must.Do(t, l.stack(context.Background(), &fit, in))
 		squares := make([]float64, 3)
 		for which, group := range groups {
 			var before, y [][]float64
-			helps := make([][][]float64, len(help[which]))
+			models := make([][][]float64, len(model[which]))
 			for j, c := range group {
 				before = append(before, at(c, f[c].left))
-				for k, of := range help[which] {
-					helps[k] = append(helps[k], at(c, of[j].left))
+				for k, of := range model[which] {
+					models[k] = append(models[k], at(c, of[j].left))
 				}
 				var labels []float64
 				for _, i := range labelled[c] {
@@ -207,7 +207,7 @@ func TestJoin(t *testing.T) {
 				}
 				y = append(y, labels)
 			}
-			w := meanOver(stream(cfg.Seed, "join", l.problem.TargetName()), before, helps, pooled[which], y, classes)
+			w := meanOver(stream(cfg.Seed, "join", l.problem.TargetName()), before, models, pooled[which], y, classes)
 			if which == 0 {
 				isNear(t, fit.Pooled, floats.Sum(w[:pooled[0]]), 1e-5, "the part of the regression on all rows")
 				isNear(t, fit.Adapted, floats.Sum(w[1:pooled[0]]), 1e-5, "the part with the samples")
@@ -220,7 +220,7 @@ func TestJoin(t *testing.T) {
 				mix := func(f float64, of func(p prediction) float64) float64 {
 					out := (1 - floats.Sum(w)) * f
 					for k, v := range w {
-						out += v * of(help[which][k][j])
+						out += v * of(model[which][k][j])
 					}
 					return out
 				}
@@ -255,7 +255,7 @@ func TestJoin(t *testing.T) {
 	must.Hold(t, most[0] > 0.2 && most[1] > 0.3 && least[0] < 0.1, "parts between %v and %v", least, most)
 }
 
-// join changes nothing in a column of the target without labels.
+// stack changes nothing in a column of the target without labels.
 func TestJoinWithoutLabels(t *testing.T) {
 	set, _ := alike(testrand.New(t))
 	cfg := defaultConfig(t)
@@ -264,7 +264,7 @@ func TestJoinWithoutLabels(t *testing.T) {
 	defer l.Close()
 	in := must.Get(l.inUnits(l.problem.LookUp(must.Get(l.problem.Propose(State{}))(t)), true))(t)
 	fit := headFit{left: [][]float32{make([]float32, len(in.Target.Rows))}}
-	must.Do(t, l.join(context.Background(), &fit, in))
+	must.Do(t, l.stack(context.Background(), &fit, in))
 	must.Equal(t, fit.Pooled, 0, "the part of an output without a head")
 }
 

@@ -21,16 +21,16 @@ func TestJoinWeightsByOthers(t *testing.T) {
 	}
 	set := &dataset.Set{Pools: []*dataset.Pool{{Rows: n}}, Tasks: []dataset.Task{{}}}
 	l := &Learner{problem: &Problem{Set: set, Target: Source{Name: "t", Tasks: []int{0}}}}
-	left, found := func(_, row int) float64 { return f[row] }, helps{pooled: [][]prediction{{{left: g}}}}
-	all := l.joinWeights(in, []int{0}, left, found)
-	before := l.joinWeightsByOthers(in, 0, left, found, all)
+	left, found := func(_, row int) float64 { return f[row] }, baseModels{pooled: [][]prediction{{{left: g}}}}
+	all := l.stackWeights(in, []int{0}, left, found)
+	before := l.stackWeightsByOthers(in, 0, left, found, all)
 	in.Y = slices.Clone(in.Y)
 	in.Y[7] = 100 // folds are dealt in turn
-	for i, weights := range l.joinWeightsByOthers(in, 0, left, found, nil) {
+	for i, weights := range l.stackWeightsByOthers(in, 0, left, found, nil) {
 		must.Hold(t, slices.Equal(weights, before[i]) == (i%10 == 7), "sample %d: weights %g, were %g", i, weights, before[i])
 	}
 	// Without a label a sample has no fold, and the weights are those of all.
 	in.Y[7] = float32(math.NaN())
-	of := l.joinWeightsByOthers(in, 0, left, found, all)
+	of := l.stackWeightsByOthers(in, 0, left, found, all)
 	must.Hold(t, slices.Equal(of[7], all), "without a label: weights %g, expected %g", of[7], all)
 }

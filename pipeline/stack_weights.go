@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// handicapOfF is the handicap of f, in nats, against what the left-out samples show: one for each of kappa, r, whether the head is drawn
-	// towards the mean of the sources' heads and how far, none of which g has (after Akaike 1974).
+	// handicapOfF is the handicap of f, in nats, against what the left-out samples show: one for each of kappa, r, whether the head is
+	// drawn towards the mean of the sources' heads and how far, none of which g has (after Akaike 1974).
 	handicapOfF = 4
 	// fewSamples is the number of samples of several classes that show this about as well as the rule of handicapOfF does, see
 	// [Learner.handicapOfClasses].
@@ -25,7 +25,7 @@ const (
 // several fits, so that the handicap falls to 0 at fewSamples. It does not where a class is [scarce]: no sample shows how little f and the
 // samples know about that class. It is 0 for one class against the rest, without a regression on the rows of all sources, and where samples
 // are of a class that no source has, of which g alone knows nothing.
-func (l *Learner) handicapOfClasses(in Labelled, group []int, found helps, n float64) float64 {
+func (l *Learner) handicapOfClasses(in Labelled, group []int, found baseModels, n float64) float64 {
 	switch {
 	case len(group) < 2 || len(found.pooled) == 0 || len(found.own) > 1: // g alone knows nothing of a class that no source has
 		return 0
@@ -38,10 +38,10 @@ func (l *Learner) handicapOfClasses(in Labelled, group []int, found helps, n flo
 // handicapOfNumbers returns the handicap for numbers y: handicapOfF, but no more than the nats by which the best g on the rows of all
 // sources makes y, left out, likelier than the mean of the other samples does. A g that knows nothing about y is not preferred for having
 // no freedom. losses holds the squared residuals of the candidates.
-func (h helps) handicapOfNumbers(y []float64, groups regress.Groups, losses [][]float64) float64 {
+func (h baseModels) handicapOfNumbers(y []float64, groups regress.Groups, losses [][]float64) float64 {
 	best := math.Inf(1)
-	for help := range h.pooled {
-		best = math.Min(best, stat.Mean(losses[(help+1)*len(joinParts)], nil)) // at a = 1
+	for model := range h.pooled {
+		best = math.Min(best, stat.Mean(losses[(model+1)*len(stackParts)], nil)) // at a = 1
 	}
 	y = slices.Clone(y)
 	floats.AddConst(-stat.Mean(y, nil), y)
@@ -53,34 +53,35 @@ func (h helps) handicapOfNumbers(y []float64, groups regress.Groups, losses [][]
 	return math.Min(handicapOfF, groups.Effective()/2*math.Log(plain/best))
 }
 
-// less returns the nats that are taken from the log-likelihood of a candidate of [Learner.joinWeights]: the handicap if it has a part of f
-// or of what the samples say alone; the logarithm of sources if it has a part of a regression on relevant sources, which is chosen among
-// these; and the logarithm of the number of joinParts if it has a part of what samples of numbers say alone, which is f without the
+// handicap returns the nats that are taken from the log-likelihood of a candidate of [Learner.stackWeights]: the handicap if it has a part
+// of f or of what the samples say alone; the logarithm of sources if it has a part of a regression on relevant sources, which is chosen
+// among these; and the logarithm of the number of stackParts if it has a part of what samples of numbers say alone, which is f without the
 // sources, so that all its parts count as one candidate.
-func (h helps) less(candidate int, handicap float64, sources int, numbers bool) (less float64) {
+func (h baseModels) handicap(candidate int, handicap float64, sources int, numbers bool) (nats float64) {
 	if candidate == 0 {
 		return handicap
 	}
-	help, part := (candidate-1)/len(joinParts), joinParts[(candidate-1)%len(joinParts)]
+	model, part := (candidate-1)/len(stackParts), stackParts[(candidate-1)%len(stackParts)]
 	relevant, own := len(h.pooled), len(h.pooled)+len(h.relevant)
-	if part < 1 || help >= own {
-		less = handicap
+	if part < 1 || model >= own {
+		nats = handicap
 	}
 	switch {
-	case help >= own && numbers:
-		less += math.Log(float64(len(joinParts)))
-	case help >= relevant && help < own:
-		less += math.Log(float64(sources))
+	case model >= own && numbers:
+		nats += math.Log(float64(len(stackParts)))
+	case model >= relevant && model < own:
+		nats += math.Log(float64(sources))
 	}
-	return less
+	return nats
 }
 
-// joinReplicates is the number of bootstrap replicates in [candidates.weights].
-const joinReplicates = 100
+// stackReplicates is the number of bootstrap replicates in [candidates.weights].
+const stackReplicates = 100
 
-// joinWeights returns the weights of the helps in the mean over the candidates: f, and (1 - a) f + a g for each help g and each a of
-// joinParts. left returns the leave-one-out predictions of f. With pools, labels of classes may be wrong (see [regress.NoiseRate]).
-func (l *Learner) joinWeights(in Labelled, group []int, left func(c, row int) float64, found helps) []float64 {
+// stackWeights returns the weights of the base models in the mean over the candidates: f, and (1 - a) f + a g for each base model g and
+// each a of stackParts. left returns the leave-one-out predictions of f. With pools, labels of classes may be wrong (see
+// [regress.NoiseRate]).
+func (l *Learner) stackWeights(in Labelled, group []int, left func(c, row int) float64, found baseModels) []float64 {
 	y := in.of(group, len(l.problem.Target.Tasks))
 	var labelled []int // rows with a label of some output
 	for row := range in.Rows {
@@ -88,29 +89,29 @@ func (l *Learner) joinWeights(in Labelled, group []int, left func(c, row int) fl
 			labelled = append(labelled, row)
 		}
 	}
-	return l.joinWeightsBy(labelled, in, group, left, found)
+	return l.stackWeightsBy(labelled, in, group, left, found)
 }
 
-// joinWeightsBy returns the weights that the given samples choose, which have a label.
-func (l *Learner) joinWeightsBy(labelled []int, in Labelled, group []int, left func(c, row int) float64, found helps) []float64 {
-	helps := found.all()
+// stackWeightsBy returns the weights that the given samples choose, which have a label.
+func (l *Learner) stackWeightsBy(labelled []int, in Labelled, group []int, left func(c, row int) float64, found baseModels) []float64 {
+	models := found.all()
 	y := in.of(group, len(l.problem.Target.Tasks))
 	labels := func(row int) []float64 { return y[row*len(group) : (row+1)*len(group)] }
 	of := candidates{groups: l.problem.groupsOf(in.Rows).Some(labelled), numbers: !l.problem.Classifies()}
-	losses := func(help []prediction, a, rate float64) []float64 {
+	losses := func(model []prediction, a, rate float64) []float64 {
 		return l.problem.mixedLosses(y, labelled, len(group), rate, func(j, row int) float64 {
 			f := left(group[j], row)
-			if a > 0 { // a help may be infinite, and f stays what it is
-				f = (1-a)*f + a*help[j].left[row]
+			if a > 0 { // a base model may be infinite, and f stays what it is
+				f = (1-a)*f + a*model[j].left[row]
 			}
 			return f
 		})
 	}
 	all := func(rate float64) [][]float64 {
-		out := [][]float64{losses(helps[0], 0, rate)}
-		for _, help := range helps {
-			for _, a := range joinParts {
-				out = append(out, losses(help, a, rate))
+		out := [][]float64{losses(models[0], 0, rate)}
+		for _, model := range models {
+			for _, a := range stackParts {
+				out = append(out, losses(model, a, rate))
 			}
 		}
 		return out
@@ -130,15 +131,15 @@ func (l *Learner) joinWeightsBy(labelled []int, in Labelled, group []int, left f
 		handicap = l.handicapOfClasses(in, group, found, of.groups.Effective())
 	}
 	for i := range of.losses {
-		of.less = append(of.less, found.less(i, handicap, len(l.problem.Sources), of.numbers))
+		of.handicap = append(of.handicap, found.handicap(i, handicap, len(l.problem.Sources), of.numbers))
 	}
 	return of.weights(stream(l.problem.Config.Seed, "join", l.problem.TargetName()))
 }
 
-// joinWeightsByOthers returns weights for each sample of output c, a number: those that the samples of all other folds choose, the folds
+// stackWeightsByOthers returns weights for each sample of output c, a number: those that the samples of all other folds choose, the folds
 // being those of [regress.Regression.Nested]. Weights that a sample has a part in choosing would make its loss too small. For more
 // samples than are nested, and for a sample without a label, they are the weights that all samples choose.
-func (l *Learner) joinWeightsByOthers(in Labelled, c int, left func(c, row int) float64, found helps, all []float64) [][]float64 {
+func (l *Learner) stackWeightsByOthers(in Labelled, c int, left func(c, row int) float64, found baseModels, all []float64) [][]float64 {
 	out, labelled := slices.Repeat([][]float64{all}, len(in.Rows)), in.labelled(c, len(l.problem.Target.Tasks))
 	groups := l.problem.groupsOf(in.Rows).Some(labelled)
 	if len(labelled) > regress.NestedMost || groups.Count() < 3 {
@@ -146,7 +147,7 @@ func (l *Learner) joinWeightsByOthers(in Labelled, c int, left func(c, row int) 
 	}
 	fold := regress.Stratified(make([]int, len(labelled)), groups)
 	for f := range slices.Max(fold) + 1 {
-		weights := l.joinWeightsBy(elementsAt(labelled, regress.SamplesWithout(fold, f)), in, []int{c}, left, found)
+		weights := l.stackWeightsBy(elementsAt(labelled, regress.SamplesWithout(fold, f)), in, []int{c}, left, found)
 		for i, of := range fold {
 			if of == f {
 				out[labelled[i]] = weights
@@ -156,38 +157,38 @@ func (l *Learner) joinWeightsByOthers(in Labelled, c int, left func(c, row int) 
 	return out
 }
 
-// mixedLosses returns the losses of rows by what says of each of the outputs of a column and row: the squared residuals of numbers, or -log
+// mixedLosses returns the losses of rows by predict, for each of the outputs of a column and row: the squared residuals of numbers, or -log
 // of the probability of classes if a fraction rate of labels is noise. y holds the labels of the outputs, row after row.
-func (p *Problem) mixedLosses(y []float64, rows []int, outputs int, rate float64, says func(output, row int) float64) []float64 {
-	out, said := make([]float64, len(rows)), make([]float64, outputs)
+func (p *Problem) mixedLosses(y []float64, rows []int, outputs int, rate float64, predict func(output, row int) float64) []float64 {
+	out, predicted := make([]float64, len(rows)), make([]float64, outputs)
 	for i, row := range rows {
-		for j := range said {
-			said[j] = says(j, row)
+		for j := range predicted {
+			predicted[j] = predict(j, row)
 		}
 		labels := y[row*outputs:][:outputs]
 		if p.Classifies() {
-			out[i] = regress.LogOfLabels(labels, said, rate)
+			out[i] = regress.LogOfLabels(labels, predicted, rate)
 			continue
 		}
-		e := labels[0] - said[0]
+		e := labels[0] - predicted[0]
 		out[i] = e * e
 	}
 	return out
 }
 
-// candidates holds f, followed by the candidates of each help, one for each of joinParts.
+// candidates holds f, followed by the candidates of each base model, one for each of stackParts.
 type candidates struct {
-	losses  [][]float64 // of each candidate, by sample: squared residuals of numbers, and -log of the probability of classes
-	less    []float64   // nats taken from the log-likelihood of each
-	groups  regress.Groups
-	numbers bool
+	losses   [][]float64 // of each candidate, by sample: squared residuals of numbers, and -log of the probability of classes
+	handicap []float64   // nats taken from the log-likelihood of each
+	groups   regress.Groups
+	numbers  bool
 }
 
-// weights returns the weights of the helps.
+// weights returns the weights of the base models.
 func (c *candidates) weights(rng *rand.Rand) []float64 {
-	weights := make([]float64, (len(c.losses)-1)/len(joinParts))
+	weights := make([]float64, (len(c.losses)-1)/len(stackParts))
 	for i, v := range c.each(rng)[1:] {
-		weights[i/len(joinParts)] += joinParts[i%len(joinParts)] * v
+		weights[i/len(stackParts)] += stackParts[i%len(stackParts)] * v
 	}
 	return weights
 }
@@ -199,25 +200,25 @@ func (c *candidates) weights(rng *rand.Rand) []float64 {
 func (c *candidates) each(rng *rand.Rand) []float64 {
 	n := c.groups.Effective()
 	weights, drawn := make([]float64, len(c.losses)), make([]float64, len(c.losses[0]))
-	likely := make([]float64, len(c.losses))
-	for range joinReplicates {
+	logLik := make([]float64, len(c.losses))
+	for range stackReplicates {
 		c.groups.DrawWeights(rng, drawn)
 		for i, of := range c.losses {
 			loss := floats.Dot(drawn, of)
 			switch {
 			case !(loss < math.Inf(1)): // NaN or infinite
-				likely[i] = math.Inf(-1)
+				logLik[i] = math.Inf(-1)
 			case c.numbers:
-				likely[i] = -n / 2 * math.Log(math.Max(loss, regress.LeastCurvature))
+				logLik[i] = -n / 2 * math.Log(math.Max(loss, regress.LeastCurvature))
 			default:
-				likely[i] = -n * loss
+				logLik[i] = -n * loss
 			}
-			likely[i] -= c.less[i]
+			logLik[i] -= c.handicap[i]
 		}
-		sum := floats.LogSumExp(likely)
-		for i, v := range likely {
+		sum := floats.LogSumExp(logLik)
+		for i, v := range logLik {
 			if v > math.Inf(-1) {
-				weights[i] += math.Exp(v-sum) / joinReplicates
+				weights[i] += math.Exp(v-sum) / stackReplicates
 			}
 		}
 	}
