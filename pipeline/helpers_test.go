@@ -77,5 +77,5 @@ func samplesOf(q backend.Queue, dev *Resident, tasks []int, rows [][]int32, coun
 // rowsApart returns the rows of x, whose features share one scale and whose samples are each on their own.
 func rowsApart(x *mat.Dense) *regress.Rows {
 	n, _ := x.Dims()
-	return regress.NewRows(x, nil, false, regress.Ungrouped(n))
+	return regress.NewRows(x, regress.Ungrouped(n))
 }

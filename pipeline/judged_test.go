@@ -96,7 +96,8 @@ func TestSlopesOfJudgedColumns(t *testing.T) {
 	for i := range target.Rows { // one sample has nearly all of the sum of squares of column 2
 		x.Set(i, 2, x.At(i, 2)+20*float64(b2i(i == 11)))
 	}
-	columns := regress.NewRows(mat.DenseCopyOf(x), nil, true, regress.Ungrouped(40))
+	columns := regress.Measure(mat.DenseCopyOf(x), nil, true, regress.Ungrouped(40))
+	columns.Decompose()
 	must.Hold(t, columns.Weight[2] > 0 && columns.Weight[2] < 1, "the weights are %v", columns.Weight)
 	regress.Weigh(x, columns.Weight)
 	plain, y := rowsApart(x), dense(rng, 40, 1)

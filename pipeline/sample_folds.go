@@ -89,7 +89,7 @@ func (f *sampleFolds) rowsAt(p *Problem, out *foldOut, places []int) *targetRows
 			x.SetRow(i, x.RawRowView(0))
 		}
 	}
-	t := &targetRows{Rows: regress.NewRows(x, nil, false, p.groupsOf(rows)), rows: rows}
+	t := &targetRows{Rows: regress.NewRows(x, p.groupsOf(rows)), rows: rows}
 	out.rows = append(out.rows, t)
 	return t
 }

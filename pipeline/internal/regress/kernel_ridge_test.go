@@ -189,5 +189,5 @@ func submatrix(m *mat.Dense, rows, cols []int) *mat.Dense {
 // rowsApart returns the rows of x, whose features share one scale and whose samples are each on their own.
 func rowsApart(x *mat.Dense) *Rows {
 	n, _ := x.Dims()
-	return NewRows(x, nil, false, Ungrouped(n))
+	return NewRows(x, Ungrouped(n))
 }

@@ -90,7 +90,7 @@ func (r *Regression) of(samples []int, rows *Rows) Regression {
 func (t *Rows) withoutEach(fold []int) []*Rows {
 	for f := len(t.without); f <= slices.Max(fold); f++ {
 		samples := SamplesWithout(fold, f)
-		some := NewRows(linalg.SomeRows(t.X, samples), nil, false, t.Groups.Some(samples))
+		some := NewRows(linalg.SomeRows(t.X, samples), t.Groups.Some(samples))
 		some.X = nil // only the kernel made of it is used
 		t.without = append(t.without, some)
 	}

@@ -28,9 +28,9 @@ type Rows struct {
 	without []*Rows
 }
 
-// NewRows returns the rows of x with their kernel; see [Measure].
-func NewRows(x *mat.Dense, each []float32, columns bool, groups Groups) *Rows {
-	t := Measure(x, each, columns, groups)
+// NewRows returns the rows of x, whose features are of one unit, with their kernel; see [Measure].
+func NewRows(x *mat.Dense, groups Groups) *Rows {
+	t := Measure(x, nil, false, groups)
 	t.Decompose()
 	return t
 }
