@@ -39,11 +39,20 @@ func (s *Set) stuck(there [][]float64) (out []Oddity) {
 	}
 	most := max(1, int(stuckOften*float64(sources)))
 	for i, p := range s.Pools {
-		var names []string
+		var names, blank []string
 		for _, j := range of[i] {
-			if often[j] <= most {
-				names = append(names, text.OneLine(s.Columns.Features[j], 80))
+			switch name := text.OneLine(s.Columns.Features[j], 80); {
+			case often[j] > most:
+			case s.blank(p, j):
+				blank = append(blank, name)
+			default:
+				names = append(names, name)
 			}
+		}
+		if len(blank) > 0 {
+			out = append(out, Oddity{p.Name, fmt.Sprintf("%s %s missing in all its rows, though not in other sources: %s",
+				text.Several(len(blank), "feature"), text.Form(len(blank), "is", "are"), text.List(blank, mostNames)),
+				"see whether the source has it under another name; if it was not measured there, there is nothing to do"})
 		}
 		if len(names) > 0 {
 			out = append(out, Oddity{p.Name, fmt.Sprintf("%s %s the same in all its rows, though not in other sources: %s",
@@ -52,6 +61,20 @@ func (s *Set) stuck(there [][]float64) (out []Oddity) {
 		}
 	}
 	return out
+}
+
+// blank reports whether feature j, which is the same in all rows of p, has the mean there that takes the place of missing cells.
+func (s *Set) blank(p *Pool, j int) bool {
+	c := s.Columns
+	if j >= len(c.Filled) || c.Filled[j] < int64(p.Rows) {
+		return false
+	}
+	value, spread := float64(p.feature(j)), 1.0
+	if len(c.Centre) > 0 {
+		spread = c.Spread[j]
+		value = value*spread + c.Centre[j]
+	}
+	return math.Abs(value-c.Means[j]) <= 1e-6*math.Max(spread, math.Abs(value))
 }
 
 // constant reports whether feature j is the same in all rows.

@@ -67,4 +67,13 @@ func TestStuck(t *testing.T) {
 	set.Pools[7].F32[0] = 1
 	got := stuck()
 	must.Hold(t, slices.Contains(got, "s5: 2 features are the same in all its rows, though not in other sources: heat, flow"), "%q", got)
+
+	mean := rng.NormFloat64() * 1e5 // of flow, which source 5 lacks and which others lack in some rows
+	for r := range rows {
+		set.Pools[5].F32[r*cols+1] = float32(mean)
+	}
+	set.Columns.Filled, set.Columns.Means = []int64{0, rows + int64(rng.IntN(9)), 0, 0}, []float64{0, mean, 0, 0}
+	must.Hold(t, slices.Contains(stuck(), "s5: 1 feature is missing in all its rows, though not in other sources: flow"), "%q", stuck())
+	set.Columns.Filled[1] = rows - 1
+	must.Hold(t, slices.Contains(stuck(), got[0]), "fewer cells were filled: %q", stuck())
 }
