@@ -64,8 +64,8 @@ func (w *Warnings) Oddities(files bool) []Oddity {
 // that are also the target's or of its groups, cells of a table that are far from the others of their column, which has one scale for all
 // rows, sources whose vectors are of another size, labels that are far from the others or in another unit, columns of labels of which a few
 // rows decide the squared error, quantities that are taken for classes, sources with classes of their own or shares of classes unlike all
-// others, and classes that differ only in how they are written. The set must be one that [Set.Validate] accepts. Data that take long to
-// read are not looked at.
+// others, sources whose labels run against those of the others, and classes that differ only in how they are written. The set must be one
+// that [Set.Validate] accepts. Data that take long to read are not looked at.
 func (s *Set) Warnings() *Warnings {
 	w := &Warnings{}
 	w.odd = s.warnings(w.place)
@@ -107,7 +107,7 @@ func (s *Set) warnings(place placeOf) (out []Oddity) {
 		out = append(out, s.oddNumbers(place)...)
 	}
 	if labels <= warningLabels {
-		out = append(append(out, s.numberClasses(place)...), s.oddClasses()...)
+		out = append(append(append(out, s.numberClasses(place)...), s.oddClasses()...), s.reversed()...)
 	}
 	return append(out, s.alikeClasses()...)
 }
