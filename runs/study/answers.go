@@ -266,8 +266,11 @@ func (s *Study) readLabel(o columnar.Output, word string) (float32, error) {
 				"this")
 		}
 		if o.Type == manifest.Classes && s.Settings.Data.Classes != nil {
-			hints = append(hints, fmt.Sprintf("add it to classes in %s and tell again, or give the row up by status %s",
-				cmp.Or(s.DataAt, s.Settings.Data.Path), statusSkip))
+			unsure := "give the row up by status " + statusSkip
+			if len(s.Settings.Data.Classes) > 1 { // the other columns may still have a label
+				unsure = "leave the cell empty where nobody is sure"
+			}
+			hints = append(hints, fmt.Sprintf("add it to classes in %s and tell again, or %s", cmp.Or(s.DataAt, s.Settings.Data.Path), unsure))
 		}
 		if o.Type == manifest.Binary {
 			hints = append(hints, "if there are more than these two, make a study anew of a manifest that says type: classes and lists all under "+

@@ -76,10 +76,13 @@ func TestReadLabelNamesTheNearest(t *testing.T) {
 			want += `write "` + near + `" if it is that, else `
 		}
 		_, err := s.readLabel(o, word)
-		must.Fail(t, word, err, want+"add it to classes in d.yaml and tell again")
+		must.Fail(t, word, err, want+"add it to classes in d.yaml and tell again, or give the row up by status skip")
 	}
+	several := &Study{Settings: Settings{Data: Data{Path: "d.yaml", Classes: [][]string{o.Classes, {"no", "yes"}}}}}
+	_, err := several.readLabel(o, "unsure")
+	must.Fail(t, "unsure, one of two columns", err, "tell again, or leave the cell empty where nobody is sure")
 	o.Type = manifest.Binary
-	_, err := s.readLabel(o, "gold")
+	_, err = s.readLabel(o, "gold")
 	must.Fail(t, "gold", err, `found "gold": write "good" if it is that, else if there are more than these two, make a study anew of a `+
 		"manifest that says type: classes")
 }
