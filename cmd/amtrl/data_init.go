@@ -176,7 +176,8 @@ func labelText(g *manifest.Guess) string {
 		parts = append(parts, l.Column+" ("+l.Type+order+")")
 	}
 	if len(g.Maybe) > 0 {
-		parts = append(parts, "or is it "+text.OneLine(strings.Join(g.Maybe, " or "), 200)+"? --label NAME says which")
+		parts = append(parts, "or is it "+text.OneLine(strings.Join(g.Maybe, " or "), 200)+
+			"? --label NAME says which, --label NAME,NAME takes several")
 	}
 	return strings.Join(parts, ", ")
 }
