@@ -157,7 +157,7 @@ func TestLeastPartOfTrees(t *testing.T) {
 }
 
 // Where effects are lines, trees take no part that costs anything, and where they jump, they help.
-func TestTreesStackByWhatHelps(t *testing.T) {
+func TestTreesJoinByWhatHelps(t *testing.T) {
 	rng := testrand.New(t)
 	for _, jump := range []bool{false, true} {
 		plain, stacked := 0.0, 0.0

@@ -18,13 +18,12 @@ func (p *Problem) doubtsLabels() bool { return p.Config.Sources == SourcesPools 
 // [regress.NoiseRate]).
 func (p *Problem) negLogLik(of regress.Logits, z *mat.Dense, class []int, groups regress.Groups) float64 {
 	var losses []float64
-	var labelled []int
 	for i, at := range class {
 		if at != regress.NoLabel {
-			labelled, losses = append(labelled, i), append(losses, of.Loss(slices.Clone(z.RawRowView(i)), at))
+			losses = append(losses, of.Loss(slices.Clone(z.RawRowView(i)), at))
 		}
 	}
-	evidence := groups.Some(labelled).Evidence()
+	evidence := labelledGroups(class, groups).Evidence()
 	if !p.doubtsLabels() {
 		return evidence * floats.Sum(losses)
 	}
@@ -37,4 +36,15 @@ func (p *Problem) negLogLik(of regress.Logits, z *mat.Dense, class []int, groups
 		return [][]float64{at}
 	}, evidence)
 	return sum
+}
+
+// labelledGroups returns the groups of the samples that have a class.
+func labelledGroups(class []int, groups regress.Groups) regress.Groups {
+	var labelled []int
+	for i, at := range class {
+		if at != regress.NoLabel {
+			labelled = append(labelled, i)
+		}
+	}
+	return groups.Some(labelled)
 }

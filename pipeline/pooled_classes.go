@@ -11,11 +11,11 @@ import (
 )
 
 // pooledClasses returns the heads of the outputs of a column by multinomial logistic regression on the rows of all sources, as heads of
-// logits, and their left-out log-odds of the target's samples. It returns nil for fewer than two rows. The samples choose the penalty, or
-// the rows where the samples cannot (see [Learner.penaltyOfRows]). The samples also recalibrate the logits: the target's intercepts are
-// taken to be as far from the sources' mean as the sources' own intercepts are, and the slope has the prior variance [slopeVariance]. A
-// tenth of the samples at a time is left out of this, and of what samples add themselves. The rows of uniform are those of Pooled too,
-// which finds here the regression that was fitted for uniform.
+// logits, and their left-out log-odds of the target's samples. It returns nil for fewer than two rows. The samples and the rows choose the
+// penalty (see [Problem.sayOfRows]), or the rows alone where the samples cannot (see [Learner.penaltyOfRows]). The samples also recalibrate
+// the logits: the target's intercepts are taken to be as far from the sources' mean as the sources' own intercepts are, and the slope has
+// the prior variance [slopeVariance]. A tenth of the samples at a time is left out of this, and of what samples add themselves. The rows of
+// uniform are those of Pooled too, which finds here the regression that was fitted for uniform.
 func (l *Learner) pooledClasses(ctx context.Context, in Round, group []int, u units) (*pooledFound, error) {
 	return l.remember(false, in, group, u, func() (*pooledFound, error) {
 		return l.regressPooled(ctx, in, group, u, pooledSearch{most: pooledStarts, weights: addedWeights})
@@ -116,15 +116,24 @@ func (l *Learner) regressPooled(ctx context.Context, in Round, group []int, u un
 	if sampled, novel := p.countNovel(in, group); choose && (c == 1 || sampled-novel > 1) {
 		slope = slopeVariance
 	}
-	best, lambda, err := r.search(ctx, lambda, by.most, r.from(by.from), func(fit classesFit) (_ scoredFit, err error) {
+	byRows, perRow := func(context.Context, float64) (float64, error) { return 0, nil }, 0.0
+	if say := p.sayOfRows(class, groups, c); say > 0 && choose && by.most > 0 { // more than one penalty is compared
+		some, ofSome := p.pooledRows(in.Sources, group, min(most, sayRows))
+		perRow = say / p.groupsOfRows(some).Effective()
+		if byRows, err = l.lossOfRows(tmp, some, ofSome, group, u.each, r.logits.Rest); err != nil {
+			return nil, err
+		}
+	}
+	best, lambda, err := r.search(ctx, lambda, by.most, r.from(by.from), func(fit classesFit, lambda float64) (_ scoredFit, err error) {
 		of := scoredFit{classesFit: fit, pooledPredictions: r.predict(fit, gram, samples)}
 		prior := regress.Recalibration{B: of.variances, Eta: slope}
 		of.by = regress.NewMultinomial(r.logits, of.z, class, groups, regress.NoRoot(len(class)), prior)
 		if of.left, err = of.by.Fit(ctx, of.by.Origin(), 1); err != nil {
 			return of, err
 		}
-		of.loss = p.negLogLik(r.logits, of.left.Left, class, groups)
-		return of, nil
+		rows, err := byRows(ctx, lambda)
+		of.loss = p.negLogLik(r.logits, of.left.Left, class, groups) + perRow*rows
+		return of, err
 	})
 	if err != nil {
 		return nil, err

@@ -299,14 +299,14 @@ type scoredFit struct {
 // search returns the fit with the least loss and its lambda, by [downhill] from the given lambda. The first fit starts from another one,
 // from, and each other one from the best so far.
 func (r *pooledLogistic) search(ctx context.Context, lambda float64, most int, from classesFit,
-	score func(classesFit) (scoredFit, error)) (best scoredFit, at float64, err error) {
+	score func(fit classesFit, lambda float64) (scoredFit, error)) (best scoredFit, at float64, err error) {
 	best.classesFit = from
 	at, _, err = downhill(lambda, most, func(next float64) (float64, error) {
 		fit, err := r.fit(ctx, next, best.classesFit)
 		if err != nil {
 			return 0, err
 		}
-		of, err := score(fit)
+		of, err := score(fit, next)
 		if err == nil && (next == lambda || of.loss < best.loss) {
 			best = of
 		}

@@ -11,16 +11,59 @@ import (
 	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
-// penaltyFolds is the number of folds of [Learner.penaltyOfRows].
-const penaltyFolds = 3
+const (
+	// penaltyFolds is the number of folds of [Learner.lossOfRows].
+	penaltyFolds = 3
+	// mostSay is the largest number of independent rows that have a say in a penalty, sayRows the largest number of rows that say it, and
+	// enoughToChoose the number of independent samples of each class from which on they choose alone; see [Problem.sayOfRows].
+	mostSay        = 150
+	sayRows        = 1024
+	enoughToChoose = 20
+)
 
-// penaltyOfRows returns the penalty of a [pooledLogistic], of start times a power of ten, at which fits to the rows of other folds make the
-// labels y of rows most likely, by [downhill], and [Problem.negLogLik] there. It takes the place of the one that the target's samples
-// choose where these cannot choose, as those of a single class.
+// sayOfRows returns how many independent rows have a say in the penalty of a regression of two classes, beside the samples:
+//
+//	min over lambda:  loss of the samples + say (mean loss of independent rows, by lossOfRows),
+//	say = mostSay (1 - k/enoughToChoose), at least 0,
+//
+// for k samples of the class that has fewer. A few samples of a rare class, all of them right at any penalty, would choose one so small
+// that other rows are far too sure. With three classes or more, those of the others tell the penalty. Where sources are tasks, rows of
+// other classes take part by their positives alone, so that their mix is not the target's: then they have no say.
+func (p *Problem) sayOfRows(class []int, groups regress.Groups, outputs int) float64 {
+	if p.Config.Sources != SourcesPools || outputs > 2 {
+		return 0
+	}
+	of := map[int][]int{}
+	for i, c := range class {
+		if c != regress.NoLabel {
+			of[c] = append(of[c], i)
+		}
+	}
+	fewer := math.Inf(1)
+	for _, samples := range of {
+		fewer = math.Min(fewer, groups.Some(samples).Effective())
+	}
+	return mostSay * math.Max(0, 1-fewer/enoughToChoose)
+}
+
+// penaltyOfRows returns the penalty of a [pooledLogistic], of start times a power of ten, with the least [Learner.lossOfRows], by
+// [downhill], and that loss. It takes the place of the one that the target's samples choose where these cannot choose, as those of a single
+// class.
 func (l *Learner) penaltyOfRows(ctx context.Context, rows []poolRow, y []float64, group []int, each []float32, rest, start float64,
 	most int) (at, least float64, err error) {
 	tmp := backend.NewScope(l.queue)
 	defer tmp.Close()
+	loss, err := l.lossOfRows(tmp, rows, y, group, each, rest)
+	if err != nil {
+		return 0, 0, err
+	}
+	return downhill(start, most, func(lambda float64) (float64, error) { return loss(ctx, lambda) })
+}
+
+// lossOfRows returns a function of the penalty of a [pooledLogistic]: the negative log-likelihood of the labels y of rows, each third left
+// out of the fit that predicts it ([Problem.negLogLik]). What the fits need is allocated in tmp.
+func (l *Learner) lossOfRows(tmp *backend.Scope, rows []poolRow, y []float64, group []int, each []float32,
+	rest float64) (func(ctx context.Context, lambda float64) (float64, error), error) {
 	c := len(group)
 	groups := l.problem.groupsOfRows(rows)
 	fold := l.problem.dealRows(rows, groups)
@@ -49,13 +92,13 @@ func (l *Learner) penaltyOfRows(ctx context.Context, rows []poolRow, y []float64
 		}
 		r, gram, err := l.poolRows(tmp, kept, keptY, c, each)
 		if err != nil {
-			return 0, 0, err
+			return nil, err
 		}
 		r.logits.Rest = rest
 		x := mat.NewDense(len(left), len(gram.centre), l.problem.centred(left, gram.centre, each))
 		parts = append(parts, part{r, gram, x, regress.ClassesOf(leftY, c), groups.Some(at), r.empty()})
 	}
-	loss := func(lambda float64) (sum float64, err error) {
+	return func(ctx context.Context, lambda float64) (sum float64, err error) {
 		for k := range parts {
 			of := &parts[k]
 			if of.fit, err = of.r.fit(ctx, lambda, of.fit); err != nil {
@@ -64,8 +107,7 @@ func (l *Learner) penaltyOfRows(ctx context.Context, rows []poolRow, y []float64
 			sum += l.problem.negLogLik(of.r.logits, of.r.predict(of.fit, of.gram, of.left).z, of.class, of.groups)
 		}
 		return sum, nil
-	}
-	return downhill(start, most, loss)
+	}, nil
 }
 
 // groupsOfRows returns the groups of rows of several pools.

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"testing"
@@ -8,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
 	"github.com/amtrl/amtrl/pipeline/internal/regress"
@@ -58,6 +60,56 @@ func TestPenaltyOfRows(t *testing.T) {
 		tmp.Close()
 		l.Close()
 	}
+}
+
+// Where sources are like the target, the few samples of a rare class do not choose a penalty so small that other rows of the target are
+// much less likely than at the best one: the rows of the sources have a say.
+func TestPenaltyOfRareClass(t *testing.T) {
+	rng := testrand.New(t)
+	const problems, sources, d, rows, samples, fresh = 40, 6, 120, 80, 30, 500
+	found, best := 0.0, 0.0 // the losses of fresh rows
+	for range problems {
+		set := &dataset.Set{Name: "rare"}
+		for m := range sources + 1 {
+			pool := &dataset.Pool{Name: fmt.Sprint("pool", m), Rows: rows, Cols: d, Scale: 1}
+			if pool.Target = m == sources; pool.Target {
+				pool.Rows = samples + fresh
+			}
+			labels, test := make([]string, pool.Rows), []int32{}
+			for i := range labels {
+				x := normals(rng, d)
+				labels[i] = []string{"no", "yes"}[b2i(rng.Float64() < regress.Sigmoid(4*x[0]-3*x[1]-7))]
+				if pool.F32 = append(pool.F32, narrow(x)...); pool.Target && i >= samples {
+					test = append(test, int32(i))
+				}
+			}
+			must.Do(t, set.AddClasses(pool, "column", labels, test))
+		}
+		l := learnerOf(t, set, Uniform)
+		p, group := l.problem, l.problem.columnGroups()[0]
+		in := p.LookUp(must.Get(p.Propose(State{}))(t))
+		of := must.Get(l.pooledClasses(t.Context(), in, group, units{scale: 1}))(t)
+		tmp := backend.NewScope(l.queue)
+		at, y := p.pooledRows(in.Sources, group, math.MaxInt)
+		r, gram, err := l.poolRows(tmp, at, y, len(group), nil)
+		must.Do(t, err)
+		x, class := p.samplesOf(in.Test.Rows, gram.centre, nil), in.Test.classes(group, len(p.Target.Tasks))
+		loss := func(lambda float64) float64 {
+			z, sum := r.predict(must.Get(r.fit(t.Context(), lambda, r.empty()))(t), gram, x).z, 0.0
+			for i, c := range class {
+				sum += r.logits.Loss(z.RawRowView(i), c)
+			}
+			return sum
+		}
+		least := math.Inf(1)
+		for power := -3; power <= 1; power++ {
+			least = math.Min(least, loss(pooledStart*gram.unit()*math.Pow(10, float64(power))))
+		}
+		found, best = found+loss(of.point.lambda*gram.unit()), best+least
+		tmp.Close()
+	}
+	t.Logf("%.1f nats at the penalties found, %.1f at the best", found/problems, best/problems)
+	must.Hold(t, found < 1.09*best, "%g nats at the penalties found, %g at the best", found, best)
 }
 
 // Rows of a group are in one fold, and the folds of a pool have equally many groups and rows on their own.
