@@ -207,8 +207,9 @@ func (p *matchPass) shiftFar(counts []int) bool {
 // 0 for fewer than three.
 func (p *matchPass) correlations(v []float32, c float64, counts []int) ([]float64, error) {
 	b, yv, offset := p.b, make([]float32, p.t), make([]float32, p.t)
+	moved := make([]bool, p.t) // whether offset is not c
 	for t, shift := range p.shift {
-		offset[t] = float32(c + float64(shift))
+		offset[t], moved[t] = float32(c+float64(shift)), shift != 0
 	}
 	if err := backend.Put(b, p.direction.Buf, p.direction.Off, v); err != nil {
 		return nil, err
@@ -218,31 +219,42 @@ func (p *matchPass) correlations(v []float32, c float64, counts []int) ([]float6
 			return nil, err
 		}
 	}
-	if err := cmp.Or(
-		b.Gemv(false, -1, p.zero, p.direction, 0, p.product),
-		backend.Put(b, p.offset.Buf, p.offset.Off, offset),
-		b.TaskGradient(p.s, p.rows, p.offset, p.q, p.total, p.loss),
-		backend.Get(b, yv, p.product.Buf, p.product.Off),
-		backend.Get(b, p.totalHost, p.total.Buf, 0),
-		backend.Get(b, p.lossHost, p.loss.Buf, 0)); err != nil {
+	if err := cmp.Or(b.Gemv(false, -1, p.zero, p.direction, 0, p.product), backend.Get(b, yv, p.product.Buf, p.product.Off)); err != nil {
 		return nil, err
 	}
 	out := make([]float64, p.t)
-	for t := range out {
-		// total is sum (f - y), loss sum (f - y)^2.
-		n, y, yy := float64(counts[t]), p.sumY[t], p.sumYY[t]
-		at := c
-		if shift := float64(p.shift[t]); shift != 0 {
-			at = float64(offset[t]) - shift
+	for range 2 { // a second time where predictions are far from 0, as labels may be
+		if err := cmp.Or(
+			backend.Put(b, p.offset.Buf, p.offset.Off, offset),
+			b.TaskGradient(p.s, p.rows, p.offset, p.q, p.total, p.loss),
+			backend.Get(b, p.totalHost, p.total.Buf, 0),
+			backend.Get(b, p.lossHost, p.loss.Buf, 0)); err != nil {
+			return nil, err
 		}
-		f, fy := p.totalHost[t]+y, float64(yv[t])+at*y
-		ff := p.lossHost[t] + 2*fy - yy
-		covariance, ofF, ofY := fy-f*y/n, ff-f*f/n, yy-y*y/n
-		if n > 2 && ofF > 0 && ofY > 0 {
-			out[t] = covariance * covariance / (ofF * ofY)
-		}
-		if !(out[t] <= 1+1e-9) { // rounding alone can have any correlation
+		far := false
+		for t := range out {
+			// total is sum (f - y), loss sum (f - y)^2, for predictions f that differ from x'v + c by the same for all rows of t.
+			n, y, yy := float64(counts[t]), p.sumY[t], p.sumYY[t]
+			at := c
+			if moved[t] {
+				at = float64(offset[t]) - float64(p.shift[t])
+			}
+			f, fy := p.totalHost[t]+y, float64(yv[t])+at*y
+			ff := p.lossHost[t] + 2*fy - yy
+			covariance, ofF, ofY := fy-f*y/n, ff-f*f/n, yy-y*y/n
+			if n > 2 && f*f > farLabels*farLabels*n*ofF {
+				offset[t], moved[t], far = float32(float64(offset[t])-f/n), true, true
+			}
 			out[t] = 0
+			if n > 2 && ofF > 0 && ofY > 0 {
+				out[t] = covariance * covariance / (ofF * ofY)
+			}
+			if !(out[t] <= 1+1e-9) { // rounding alone can have any correlation
+				out[t] = 0
+			}
+		}
+		if !far {
+			break
 		}
 	}
 	return out, nil

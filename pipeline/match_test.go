@@ -154,9 +154,13 @@ func matchesRows(t *testing.T, rng *rand.Rand, set *dataset.Set, far float32) {
 			}
 			return math.Pow(stat.Correlation(f, wide(source.Y), nil), 2)
 		}
-		isNear(t, got[m], square(f), 1e-3, fmt.Sprintf("the squared correlation of %d rows", n))
+		near := 1e-3
+		if n == 3 { // which may be nearly alike: labels far from 0 have few digits for what they differ by
+			near = 0.02
+		}
+		isNear(t, got[m], square(f), near, fmt.Sprintf("the squared correlation of %d rows", n))
 		match := math.Pow(math.Max(0, square(wide(pred[0][first:][:n]))-1/float64(n)), 2)
-		isNear(t, sum.of[m], match, 1e-3, fmt.Sprintf("the match of %d rows", n))
+		isNear(t, sum.of[m], match, near, fmt.Sprintf("the match of %d rows", n))
 		first += n
 	}
 }
