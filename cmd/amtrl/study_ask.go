@@ -246,6 +246,10 @@ func (o *studyTellOptions) run(ctx context.Context) error {
 	for _, line := range oddLines(told.OddLabels) {
 		o.note("%s", line)
 	}
+	if n := len(told.NoColumn); n > 0 && told.Labels+told.Replaced > 0 {
+		o.note("the answers have no %s %s: their rows get no such label, and are not asked for again", text.Form(n, "column", "columns"),
+			text.List(told.NoColumn, 5))
+	}
 	withdrawn, checked, unlabelled := "", "", ""
 	if told.Withdrawn > 0 {
 		withdrawn = fmt.Sprintf(" (%s with a label)", text.Count(told.Withdrawn))

@@ -132,7 +132,7 @@ class Study:
         return json.loads(self._study("plan", "--json", *_flags(dict(budget=budget))))
 
     def relevance(self) -> Any:
-        """Return nu and the share of each source, with 90 % intervals, after each round."""
+        """Return nu and the share of each source, with 90 % intervals, after each round: those of the last round are the last rows."""
         rows = []
         for found in json.loads(self._study("relevance", "--json")) or []:
             rows += [{"round": found["round"], **source} for source in found["result"]["sources"]]

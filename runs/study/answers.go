@@ -31,22 +31,29 @@ type answer struct {
 const statusSkip = "skip"
 
 // readAnswers reads the labels of some outputs from a file of answers. It leaves out rows that neither answer nor skip, and returns the
-// number of those of them that have an id. An error names the first row that is wrong, and a few others.
-func (s *Study) readAnswers(path string, outputs []columnar.Output) (out []answer, unlabelled int, err error) {
+// number of those of them that have an id, and the columns of labels that the file lacks. An error names the first row that is wrong, and a
+// few others.
+func (s *Study) readAnswers(path string, outputs []columnar.Output) (out []answer, unlabelled int, lacks []string, err error) {
 	t, err := table.Open(path, table.FormatOf(path))
 	if strings.HasSuffix(strings.ToLower(path), ".json") && (err != nil || isLabelStudio(t.Columns())) {
 		if err == nil {
 			t.Close()
 		}
-		return s.readLabelStudio(path, outputs)
+		out, unlabelled, err = s.readLabelStudio(path, outputs)
+		return out, unlabelled, nil, err
 	}
 	if err != nil {
-		return nil, 0, err
+		return nil, 0, nil, err
 	}
 	defer t.Close()
 	q, at, err := s.answerColumns(path, t.Columns())
 	if err != nil {
-		return nil, 0, err
+		return nil, 0, nil, err
+	}
+	for i, place := range at.labels {
+		if place < 0 && at.also < 0 {
+			lacks = append(lacks, s.data.Outputs[i].Name)
+		}
 	}
 	var bad error                  // the error of the first row that is wrong
 	var also []string              // places of the other rows that are wrong
@@ -78,7 +85,7 @@ func (s *Study) readAnswers(path string, outputs []columnar.Output) (out []answe
 	if err == nil && bad != nil {
 		err = &AnswerError{-1, fmt.Errorf("%w%s", bad, unknownWords(words))}
 	}
-	return out, unlabelled, err
+	return out, unlabelled, lacks, err
 }
 
 // answerPlaces holds the indices of columns among the scalars of a query, -1 for columns that the file lacks. also is a column called

@@ -34,7 +34,9 @@ type Told struct {
 	Checked int `json:"checked,omitempty"`
 	// Unlabelled counts the answers that neither have a label nor give their row up. They change nothing.
 	Unlabelled int `json:"unlabelled,omitempty"`
-	Pending    int `json:"pending"`
+	// NoColumn lists the columns of labels that the file does not have, which its rows get no label of.
+	NoColumn []string `json:"no_column,omitempty"`
+	Pending  int      `json:"pending"`
 	// OddLabels are those among these labels, with the sources of these labels.
 	OddLabels
 }
@@ -94,7 +96,15 @@ func (s *Study) TellAnswers(ctx context.Context, answers []Answer, how TellOptio
 
 // Tell takes the answers of a file, all of them or none. Its errors are those of TellAnswers, and those of reading the file.
 func (s *Study) Tell(ctx context.Context, path string, how TellOptions) (Told, error) {
-	return s.tell(ctx, how, func(outputs []columnar.Output) ([]answer, int, error) { return s.readAnswers(path, outputs) })
+	var lacks []string
+	told, err := s.tell(ctx, how, func(outputs []columnar.Output) (out []answer, unlabelled int, err error) {
+		out, unlabelled, lacks, err = s.readAnswers(path, outputs)
+		return out, unlabelled, err
+	})
+	if err == nil {
+		told.NoColumn = lacks
+	}
+	return told, err
 }
 
 // tell takes the answers that from returns, with the number of others that say nothing.

@@ -92,3 +92,20 @@ func TestUnasked(t *testing.T) {
 		must.Equal(t, told.Unasked, c.unasked, "%s: rows that nobody asked for", c.line)
 	}
 }
+
+// A file that lacks one of several columns of labels is taken, and the column is named.
+func TestNoColumn(t *testing.T) {
+	f := newColumns(t)
+	for _, c := range []struct {
+		header, row string
+		lacks       []string
+	}{
+		{"id,label,second", "a20,no,no", nil},
+		{"id,second,my label", "a21,no,no", []string{"label"}},
+		{"id,LABEL", "a22,no", []string{"second"}},
+	} {
+		told := must.Get(f.Tell(t.Context(), f.answers(t, "some.csv", c.header, c.row), TellOptions{}))(t)
+		must.Equal(t, told.Labels, 1, "%s", c.header)
+		must.EqualSlices(t, told.NoColumn, c.lacks, "%s", c.header)
+	}
+}
