@@ -34,13 +34,13 @@ func Evaluation(e *runs.Evaluation, f Format) string {
 	return strings.Join(parts, "\n")
 }
 
-// ByColumn returns a line with the error of the method's predictions for each column of labels, or the mean squared
-// error of numbers. It returns "" for fewer than two columns.
+// ByColumn returns a line with the error of the method's predictions for each column of labels, or the mean squared error of numbers, and
+// one with the log-loss of each column, where there are probabilities. It returns "" for fewer than two columns.
 func ByColumn(method string, columns []*runs.Evaluation) string {
 	if len(columns) < 2 {
 		return ""
 	}
-	var each []string
+	var each, losses []string
 	for _, e := range columns {
 		var value string
 		if e.Numbers != nil {
@@ -48,9 +48,17 @@ func ByColumn(method string, columns []*runs.Evaluation) string {
 		} else {
 			value = Score(pipeline.MetricError, *e.Error)
 		}
-		each = append(each, text.OneLine(e.Column, 80)+" "+value)
+		name := text.OneLine(e.Column, 80)
+		each = append(each, name+" "+value)
+		if p := e.Probabilities; p != nil {
+			losses = append(losses, fmt.Sprintf("%s %.3f (%.3f)", name, p.LogLoss, p.ConstantLogLoss))
+		}
 	}
-	return fmt.Sprintf("%s by column: %s\n", method, strings.Join(each, ", "))
+	out := fmt.Sprintf("%s by column: %s\n", method, strings.Join(each, ", "))
+	if len(losses) == len(columns) {
+		out += fmt.Sprintf("log-loss (in brackets if all rows had the shares of the classes): %s\n", strings.Join(losses, ", "))
+	}
+	return out
 }
 
 // comparison renders the rows of e with labels, at least one.

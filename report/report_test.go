@@ -286,4 +286,9 @@ func TestByColumn(t *testing.T) {
 	size := &runs.Evaluation{Column: "size", Rows: 40, Numbers: &runs.NumberEvaluation{MSE: 2.5}}
 	must.Equal(t, ByColumn("active", []*runs.Evaluation{kind, size}), "active by column: kind 30.00 %, size 2.5\n", "two columns")
 	must.Equal(t, ByColumn("active", []*runs.Evaluation{kind}), "", "one column")
+	kind.Probabilities = &runs.Probabilities{LogLoss: 0.25, ConstantLogLoss: 0.5}
+	shape := &runs.Evaluation{Column: "shape", Rows: 40, Error: new(0.05)}
+	shape.Probabilities = &runs.Probabilities{LogLoss: 0.1, ConstantLogLoss: 0.2}
+	must.Equal(t, ByColumn("active", []*runs.Evaluation{kind, shape}), "active by column: kind 30.00 %, shape 5.00 %\n"+
+		"log-loss (in brackets if all rows had the shares of the classes): kind 0.250 (0.500), shape 0.100 (0.200)\n", "two columns of classes")
 }
