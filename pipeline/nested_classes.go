@@ -28,7 +28,7 @@ type nestedFit struct {
 	phi   *mat.Dense // of all samples, followed by a constant; nil where heads do not use it
 	// pooled holds the regressions on the rows of all sources, fitted with all samples.
 	pooled []pooledColumn
-	// novel reports whether classes of a column of some of the samples are new, see helpers. It is nil where nothing is mixed.
+	// novel reports whether classes of a column of some of the samples are new, see baseLearners. It is nil where nothing is mixed.
 	novel func(in Labelled, group []int) bool
 	// stack returns the base models of [Learner.mix] for a fit to some of the samples. It is nil where nothing is mixed.
 	stack func(fit *headFit, in Labelled, by baseLearners) baseModelsOf
