@@ -106,6 +106,14 @@ type Cut struct {
 // Of returns the number in the range that is nearest to x.
 func (c Cut) Of(x float64) float64 { return math.Min(math.Max(x, c.Low), c.High) }
 
+// unscaled returns the value of feature j, x as it is stored, in the unit of the column, and how large 1 is in it.
+func (c *Columns) unscaled(j int, x float64) (value, spread float64) {
+	if len(c.Centre) == 0 {
+		return x, 1
+	}
+	return x*c.Spread[j] + c.Centre[j], c.Spread[j]
+}
+
 // LabelColumn describes a column of labels.
 type LabelColumn struct {
 	Name string

@@ -92,6 +92,9 @@ func (s *Set) reversed() (out []Oddity) {
 	}
 	var found []against
 	for _, o := range outputs {
+		if len(of[o]) <= reversedOthers {
+			continue
+		}
 		var all []*labelSlopes
 		for _, t := range of[o] {
 			if l := s.slopesOf(t, most); l != nil {

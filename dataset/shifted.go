@@ -59,8 +59,8 @@ func (s *Set) shifted() (out []Oddity) {
 					if len(s.Columns.Centre) == 0 {
 						return x
 					}
-					spread := s.Columns.Spread[j]
-					return readable(x*spread+s.Columns.Centre[j], (high-low)*spread)
+					value, spread := s.Columns.unscaled(j, x)
+					return readable(value, (high-low)*spread)
 				}
 				outside = append(outside, fmt.Sprintf("%s (half are from %.6g to %.6g, of the sources' 98 of 100 from %.6g to %.6g)", name,
 					unit(quantile(of, 0.25)), unit(quantile(of, 0.75)), unit(low), unit(high)))

@@ -40,10 +40,7 @@ func (s *Set) columnUnits(read int) (out []Oddity) {
 	var odd []found
 	for j := range read {
 		at := func(i int, share float64) float64 {
-			v := quantile(values[i][j], share)
-			if len(s.Columns.Centre) > 0 {
-				v = v*s.Columns.Spread[j] + s.Columns.Centre[j]
-			}
+			v, _ := s.Columns.unscaled(j, quantile(values[i][j], share))
 			return v
 		}
 		over := func(share, of float64) float64 {

@@ -69,11 +69,7 @@ func (s *Set) blank(p *Pool, j int) bool {
 	if j >= len(c.Filled) || c.Filled[j] < int64(p.Rows) {
 		return false
 	}
-	value, spread := float64(p.feature(j)), 1.0
-	if len(c.Centre) > 0 {
-		spread = c.Spread[j]
-		value = value*spread + c.Centre[j]
-	}
+	value, spread := c.unscaled(j, float64(p.feature(j)))
 	return math.Abs(value-c.Means[j]) <= 1e-6*math.Max(spread, math.Abs(value))
 }
 
