@@ -131,8 +131,8 @@ func (l *Learner) regressPooled(ctx context.Context, in Round, group []int, u un
 		if of.left, err = of.by.Fit(ctx, of.by.Origin(), 1); err != nil {
 			return of, err
 		}
-		rows, err := byRows(ctx, lambda)
-		of.loss = p.negLogLik(r.logits, of.left.Left, class, groups) + perRow*rows
+		ofRows, err := byRows(ctx, lambda)
+		of.loss = p.negLogLik(r.logits, of.left.Left, class, groups) + perRow*ofRows
 		return of, err
 	})
 	if err != nil {

@@ -200,8 +200,8 @@ func (p *runProgress) step(s pipeline.Step) {
 	p.meter.setLeft(p.reached[s.Done]-p.reached[p.first], name, p.left(s))
 	if r := s.Record; r != nil {
 		helped := ""
-		if help := r.BaseModels(); help != "" && s.Epochs > 1 { // earlier rounds have no such help
-			helped = ", with the help of " + help
+		if models := r.BaseModels(); models != "" && s.Epochs > 1 { // earlier rounds have none
+			helped = ", with the help of " + models
 		}
 		p.meter.line("%s: %s %s, %s %s, %s%s", name, report.Count(float64(r.Samples)), text.Form(r.Samples, "sample", "samples"),
 			pipeline.MetricTitle(r.Score.Metric), report.Score(r.Score.Metric, r.Score.Value), text.Several(r.Fit.Iterations, "iteration"), helped)
