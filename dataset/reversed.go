@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/mathext"
 	"gonum.org/v1/gonum/stat"
@@ -198,21 +199,12 @@ func (s *Set) slopesOf(t *Task, most int) *labelSlopes {
 	n, d := len(rows), s.base(p)
 	l.z = mat.NewDense(n, d, nil)
 	for i, r := range rows {
-		for j := range d {
-			l.z.Set(i, j, float64(p.feature(int(r)*p.Cols+j)))
+		to, from := l.z.RawRowView(i), int(r)*p.Cols
+		for j := range to {
+			to[j] = float64(p.feature(from + j))
 		}
 	}
-	column := make([]float64, n)
-	for j := range d {
-		mat.Col(column, j, l.z)
-		m, v := stat.PopMeanVariance(column, nil)
-		for i, x := range column {
-			if column[i] = 0; v > 0 {
-				column[i] = (x - m) / math.Sqrt(v)
-			}
-		}
-		l.z.SetCol(j, column)
-	}
+	standardize(l.z)
 	y, c := mat.NewVecDense(n, l.y), mat.NewVecDense(d, nil)
 	c.MulVec(l.z.T(), y)
 	c.ScaleVec(1/float64(n), c)
@@ -233,6 +225,31 @@ func (s *Set) slopesOf(t *Task, most int) *labelSlopes {
 		return nil
 	}
 	return l
+}
+
+// standardize gives each column of x mean 0 and variance 1, and a column of one value zeros. It goes by rows, as x lies in memory.
+func standardize(x *mat.Dense) {
+	n, d := x.Dims()
+	mean, scale := make([]float64, d), make([]float64, d)
+	for i := range n {
+		floats.Add(mean, x.RawRowView(i))
+	}
+	floats.Scale(1/float64(n), mean)
+	for i := range n {
+		row := x.RawRowView(i)
+		floats.Sub(row, mean)
+		for j, v := range row {
+			scale[j] += v * v
+		}
+	}
+	for j, v := range scale {
+		if scale[j] = 0; v > 1e-24*float64(n)*mean[j]*mean[j] { // more than the rounding of the mean
+			scale[j] = math.Sqrt(float64(n) / v)
+		}
+	}
+	for i := range n {
+		floats.Mul(x.RawRowView(i), scale)
+	}
 }
 
 // independent returns how many independent rows the rows count as, if those of a group all say the same.
