@@ -207,7 +207,7 @@ func (u labelUnit) oddity(s *Set) Oddity {
 	p := s.Pools[u.pool]
 	advice := "squared errors are of the larger ones: bring them to the unit of the other sources"
 	if !p.Target {
-		advice = "bring them to the unit of the other sources, or exclude this one; a run learns them "
+		advice = "bring them to the unit of the other sources, or exclude this one; preset default learns them "
 		if u.own {
 			advice += "in a unit of their own"
 		} else {
