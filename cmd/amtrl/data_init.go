@@ -99,7 +99,7 @@ func (o *initOptions) run(ctx context.Context) error {
 		if err := atomicfile.MkdirAll(filepath.Dir(o.out.V)); err != nil {
 			return err
 		}
-		if err := atomicfile.Write(o.out.V, []byte(g.Text())); err != nil {
+		if err := atomicfile.WriteThrough(o.out.V, []byte(g.Text())); err != nil {
 			return err
 		}
 	}

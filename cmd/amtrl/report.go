@@ -73,7 +73,7 @@ func (o *reportOptions) run(context.Context) error {
 	if out == stdout {
 		return o.emit(string(content))
 	}
-	if err := atomicfile.Write(out, content); err != nil {
+	if err := atomicfile.WriteThrough(out, content); err != nil {
 		return err
 	}
 	o.note("wrote %s", out)

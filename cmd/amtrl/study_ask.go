@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"time"
@@ -196,7 +197,7 @@ func (o *studyAskOptions) write(asked *study.Asked) error {
 		}
 		raw = to.Bytes()
 	}
-	found, err := os.ReadFile(o.out.V)
+	found, err := atomicfile.ReadFile(o.out.V, math.MaxInt64-1)
 	switch {
 	case err == nil && bytes.Equal(found, raw):
 		return nil
@@ -205,7 +206,7 @@ func (o *studyAskOptions) write(asked *study.Asked) error {
 	case !errors.Is(err, fs.ErrNotExist):
 		return err
 	}
-	return atomicfile.Write(o.out.V, raw)
+	return atomicfile.WriteThrough(o.out.V, raw)
 }
 
 type studyTellOptions struct {

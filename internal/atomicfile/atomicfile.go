@@ -22,11 +22,29 @@ import (
 // Write replaces the file with the parts of content in order: it writes a temporary file of a random name in the same
 // folder, syncs it, renames it over the old one and syncs the folder. Several processes may write one file at the same
 // time: the last to rename wins, whole. After an error the old file is as it was, except where the sync of the folder
-// failed: then it may be the new one.
+// failed: then it may be the new one. A symbolic link is replaced, not followed; a pipe, a device or a folder is an error.
 //
 // A process that is killed leaves a temporary file behind. The first Write into a folder by a later process removes it.
 func Write(path string, content ...[]byte) error {
-	return put(path, os.Rename, func(f *os.File) error { return write(f, content...) })
+	return put(path, replace, func(f *os.File) error { return write(f, content...) })
+}
+
+// WriteThrough is [Write] to the file that a symbolic link at path leads to, or to path where there is no link.
+func WriteThrough(path string, content ...[]byte) error {
+	info, err := os.Stat(path)
+	switch {
+	case err == nil && !info.Mode().IsRegular():
+		return notRegular(path, info)
+	case err == nil:
+		if path, err = filepath.EvalSymlinks(path); err != nil {
+			return err
+		}
+	case errors.Is(err, fs.ErrNotExist):
+		if link, err := os.Lstat(path); err == nil {
+			return notRegular(path, link)
+		}
+	}
+	return Write(path, content...)
 }
 
 // Create is [Write] for a file that must not exist yet. The error is [fs.ErrExist] if there is a file at path, also if
@@ -49,7 +67,7 @@ func CreateBy(path string, fill func(io.Writer) error) error {
 // WriteThen is [Write] with a step between: then is called once the content is on disk, and before the file appears. If
 // it returns an error, the file stays as it was. A process that is killed after then leaves no new file.
 func WriteThen(path string, content []byte, then func() error) error {
-	return put(path, os.Rename, func(f *os.File) error {
+	return put(path, replace, func(f *os.File) error {
 		if err := write(f, content); err != nil {
 			return err
 		}
@@ -81,6 +99,14 @@ func put(path string, move func(from, to string) error, fill func(*os.File) erro
 		return named(err, f.Name(), path)
 	}
 	return syncFolder(dir)
+}
+
+// replace renames a file, over another one if there is one.
+func replace(from, to string) error {
+	if info, err := os.Lstat(to); err == nil && !info.Mode().IsRegular() && info.Mode()&fs.ModeSymlink == 0 {
+		return notRegular(to, info)
+	}
+	return os.Rename(from, to)
 }
 
 // link renames a file, but replaces none: it makes a hard link and removes the old name.

@@ -109,3 +109,33 @@ func TestCheckFolder(t *testing.T) {
 	must.Is(t, CheckFolder(filepath.Join(dir, "new", "one")), fs.ErrPermission, "a folder without leave to write")
 	must.Do(t, os.Chmod(dir, 0o700))
 }
+
+// Write replaces links, and WriteThrough the files that they lead to. Neither replaces a pipe, a device or a folder.
+func TestWriteReplacesFilesAlone(t *testing.T) {
+	dir := t.TempDir()
+	path := func(name string) string { return filepath.Join(dir, name) }
+	for _, err := range []error{syscall.Mkfifo(path("pipe"), 0o644), os.Symlink("pipe", path("topipe")), os.Symlink("new", path("tonew")),
+		os.Mkdir(path("folder"), 0o755), os.Symlink("folder", path("tofolder"))} {
+		must.Do(t, err)
+	}
+	kind := func(name string) fs.FileMode { return must.Get(os.Lstat(path(name)))(t).Mode().Type() }
+	for name, want := range map[string]string{"pipe": "a pipe", "folder": "a folder", "topipe": "a pipe", "tofolder": "a folder",
+		"tonew": "a symbolic link"} {
+		was := kind(name)
+		must.Fail(t, name, WriteThrough(path(name), []byte("x")), path(name)+": expected a regular file, found "+want)
+		if was&fs.ModeSymlink == 0 {
+			must.Fail(t, name, Write(path(name), []byte("x")), path(name)+": expected a regular file, found "+want)
+		}
+		must.Hold(t, kind(name) == was, "%s became %v", name, kind(name))
+	}
+	must.Do(t, os.Mkdir(path("other"), 0o755))
+	must.Do(t, os.WriteFile(path("other/file"), []byte("old"), 0o644))
+	must.Do(t, os.Symlink("other/file", path("link")))
+	must.Do(t, WriteThrough(path("link"), []byte("new")))
+	must.Hold(t, kind("link") == fs.ModeSymlink && string(must.Get(os.ReadFile(path("other/file")))(t)) == "new", "the link is gone")
+	must.Do(t, Write(path("link"), []byte("own")))
+	must.Hold(t, kind("link") == 0 && string(must.Get(os.ReadFile(path("other/file")))(t)) == "new", "the link was followed")
+	must.Do(t, WriteThrough(path("plain"), []byte("1")))
+	must.Do(t, WriteThrough(path("plain"), []byte("2")))
+	must.EqualSlices(t, must.Get(os.ReadFile(path("plain")))(t), []byte("2"), "the plain file")
+}
