@@ -9,7 +9,7 @@ import (
 	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
-// Head holds the settings of the target's head (eq. 2).
+// Head holds the settings of the target's head (eq. 3).
 type Head struct {
 	// Ridge is the penalty rho of 1/n ||Z w - y||^2 + rho w'S^-1 w, in units of the mean eigenvalue of L'Z'Z L/n with
 	// S = L L', or under Prior "residual" of the mean diagonal element of the kernel of the samples. 0 is the paper's least
@@ -24,7 +24,7 @@ type Head struct {
 	// empty stands for. The relevance is estimated with heads by squared loss in any case.
 	Loss string `json:"loss,omitempty"`
 	// Rcond is the cut-off of the least squares relative to the largest singular
-	// value; negative selects max(n, K) 2^-52.
+	// value; negative selects max(n, K) 2^-23, the rounding of Z, which is in float32.
 	Rcond float64 `json:"rcond"`
 }
 
@@ -99,7 +99,7 @@ var ridgeGrid = func() []float64 {
 	return g
 }()
 
-// fit solves the ridge regression of the n target samples on their features Z = X B (eq. 2) and writes the head to w;
+// fit solves the ridge regression of the n target samples on their features Z = X B (eq. 3) and writes the head to w;
 // heads is W' (M by K). With S = L L' and the SVD Z L = U D V' in float64, it is w = L V diag(d/(d^2 + n rho)) U'y.
 //
 // Where w has K+1 elements, the last is an unpenalised intercept: features and labels are then fitted less their means
@@ -232,7 +232,7 @@ func (h Head) shrink(u, d, y []float64, groups regress.Groups, cols int, interce
 	n, r := len(y), len(d)
 	rcond := h.Rcond
 	if rcond < 0 {
-		rcond = float64(max(n, cols)) * 0x1p-52
+		rcond = float64(max(n, cols)) * 0x1p-23
 	}
 	fit := headFit{Ridge: h.Ridge}
 	trace := 0.0

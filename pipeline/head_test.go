@@ -124,6 +124,23 @@ func TestHeadLeastSquares(t *testing.T) {
 	}
 }
 
+// Rounding of Z to float32 adds no directions: a representation that is wider than the rows are has the rank of the rows.
+func TestHeadOfRoundedFeatures(t *testing.T) {
+	rng := testrand.New(t)
+	b := openCPU(t, 1)
+	for range 20 {
+		n, k := 2+rng.IntN(200), 2+rng.IntN(60)
+		rank := 1 + rng.IntN(min(n, k))
+		z, y := headProblem(rng, n, k, rank)
+		for i := range z {
+			z[i] *= 1e4
+		}
+		if _, fit := fitHead(t, b, Head{Rcond: -1}, z, k, y); fit.Rank > rank {
+			t.Errorf("n=%d K=%d: rank %d, want %d", n, k, fit.Rank, rank)
+		}
+	}
+}
+
 // The cut-off drops the directions below it and leaves the others alone.
 func TestHeadCutOff(t *testing.T) {
 	b := openCPU(t, 1)
