@@ -32,7 +32,7 @@ func (m *LinearModel) ExcessRisk(task int, p []float64) float64 {
 	return sum
 }
 
-// Nu returns the true relevance nu* (paper, eq. for nu*): the nu of least norm with sum_m nu_m w_m = w_target, m over the given sources.
+// Nu returns the true relevance nu* (eq. 1): the nu of least norm with sum_m nu_m w_m = w_target, m over the given sources.
 // Element i belongs to sources[i]. Singular values at or below max(K, M) 2^-52 times the largest count as zero. It is an error if the
 // sources do not span the target.
 func (m *LinearModel) Nu(target int, sources []int) ([]float64, error) {

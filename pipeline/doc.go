@@ -32,14 +32,14 @@
 // Representation:
 //
 //	representation.go  the interface of the classes of representations
-//	linear.go          phi(x) = B'x; erm.go fits it with the sources' heads (eq. 1), by package lbfgs, from moments.go or along a path
+//	linear.go          phi(x) = B'x; erm.go fits it with the sources' heads (eq. 2), by package lbfgs, from moments.go or along a path
 //	conv.go            the settings of networks; conv_net.go and conv_forward.go compute them, conv_fit.go trains them, conv_units.go
 //	                   stores their units
 //	model.go           the tensors of a fitted model; predict.go, predict_linear.go, predictor.go and conv_network.go predict with it
 //
 // The target's head, by the regressions of [regress]:
 //
-//	head.go            its settings, and the least-squares head (eq. 2); target_head.go fits a head for each output
+//	head.go            its settings, and the least-squares head (eq. 3); target_head.go fits a head for each output
 //	residual.go        the head with an own part, drawn towards the mean head of same_outputs.go; lone.go leaves out columns in which
 //	                   only one sample differs
 //	classifier.go      the log-odds of classes; wrong_labels.go has the log-loss by which methods are compared
@@ -69,7 +69,7 @@
 //
 // Relevance:
 //
-//	relevance.go    nu (eq. 3), by minimum norm, ridge or lasso
+//	relevance.go    nu (eq. 6), by minimum norm, ridge or lasso
 //	transfer.go     how well each source's heads predict the target's labels, less what noise adds: transfer_nu.go, head_error.go
 //	match.go        how well the target's predictor predicts each source's labels; match_chance.go estimates how well it does by chance,
 //	                with the distribution of chance.go and the refits of relabel.go

@@ -11,7 +11,7 @@ import (
 	"github.com/amtrl/amtrl/pipeline/internal/lbfgs"
 )
 
-// ERM holds the settings of the empirical risk minimisation (eq. 1).
+// ERM holds the settings of the empirical risk minimisation (eq. 2).
 type ERM struct {
 	// Lambda weighs ||B||_F^2 + ||W||_F^2 against the mean squared residual; 0 is the paper's unregularised problem.
 	// LambdaAuto derives it from the noise.
@@ -151,7 +151,7 @@ func (e ERM) start(l *linear, s backend.Samples, counts []int, rng *rand.Rand) e
 	return nil
 }
 
-// FitLinear runs the empirical risk minimisation of the linear class alone: it minimises eq. 1 over the samples s on b,
+// FitLinear runs the empirical risk minimisation of the linear class alone: it minimises eq. 2 over the samples s on b,
 // from theta, which holds first B' (K by d) and then W' (T by K), and overwrites theta with the solution. Each source
 // must have one output. observe, where not nil, sees the objective after each iteration and ends the fit by returning
 // true.

@@ -90,7 +90,7 @@ func (l *Learner) Close() {
 }
 
 // Learn carries out the round after st on labelled rows. It minimises the empirical risk over the representation and the sources' heads
-// (eq. 1), fits the target's head on top (eq. 2), estimates the relevance of each source (eq. 3) and scores the target's predictor: on the
+// (eq. 2), fits the target's head on top (eq. 3), estimates the relevance of each source (eq. 6) and scores the target's predictor: on the
 // held-out rows, by leave-one-out where there are none, or exactly where the data set comes from a model. It returns the state after the
 // round and leaves st as it is. The same state and round give the same result.
 //
@@ -207,7 +207,7 @@ func (l *Learner) sourceSamples(in Round) (placed, error) {
 	return l.data.samples(l.queue, l.problem.centres, l.problem.Sources, fromOrigins)
 }
 
-// fitSources fits the representation and the sources' heads (eq. 1) and records the fit. With a warm start it continues from the parameters
+// fitSources fits the representation and the sources' heads (eq. 2) and records the fit. With a warm start it continues from the parameters
 // of st, the state after the round before, whose record is last (nil in the first round).
 func (l *Learner) fitSources(ctx context.Context, rec *Epoch, in Round, samples backend.Samples, last *Epoch, st State) (err error) {
 	p := l.problem
@@ -234,7 +234,7 @@ func (l *Learner) fitSources(ctx context.Context, rec *Epoch, in Round, samples 
 	return err
 }
 
-// findRelevance records the relevance of each source (eq. 3), the match of each source where MixAuto explores by it, and the intervals of
+// findRelevance records the relevance of each source (eq. 6), the match of each source where MixAuto explores by it, and the intervals of
 // nu and of the shares.
 func (l *Learner) findRelevance(ctx context.Context, rec *Epoch, in Round, samples backend.Samples, fit headFit) (err error) {
 	p := l.problem

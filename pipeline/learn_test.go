@@ -23,8 +23,8 @@ func runUnit(t testing.TB, dev *Resident, cfg Config, target int) (*Learner, Sta
 }
 
 // What an epoch records agrees with what its parameters give on its samples,
-// recomputed from the rows: the objective (eq. 1), the loss of the head (eq. 2),
-// nu (eq. 3) and the score.
+// recomputed from the rows: the objective (eq. 2), the loss of the head (eq. 3),
+// nu (eq. 6) and the score.
 func TestEpochRecords(t *testing.T) {
 	for _, c := range []struct {
 		binary, include bool

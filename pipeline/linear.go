@@ -78,7 +78,7 @@ func (l *linear) randomise(rng *rand.Rand) error {
 	return backend.Put(l.b, l.theta.Buf, l.theta.Off, v)
 }
 
-// ermObjective is the empirical risk of eq. 1 over N labels, as a mean, with a Frobenius penalty:
+// ermObjective is the empirical risk of eq. 2 over N labels, as a mean, with a Frobenius penalty:
 //
 //	f(B, W, b) = 1/N sum_t sum_i (z_i'B w_t + b_t - y_it)^2 + lambda (||B||_F^2 + ||W||_F^2)
 //

@@ -111,7 +111,7 @@ func (m *Model) checkHeads() error {
 	return nil
 }
 
-// Relevance estimates nu from the model's heads on a backend, by eq. 3 or the variant that r selects. It returns nu in the order of
+// Relevance estimates nu from the model's heads on a backend, by eq. 6 or the variant that r selects. It returns nu in the order of
 // m.Sources and the rank at which it was found. Transfer is refused, since a model does not have the target's samples, and so are
 // RelevanceAuto and heads of other sizes than K, Sources and Outputs give.
 func (m *Model) Relevance(b backend.Queue, r Relevance) (nu []float64, rank int, err error) {

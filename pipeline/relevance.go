@@ -27,7 +27,8 @@ const (
 type Relevance struct {
 	// Kind is one of
 	//
-	//	minnorm  nu = argmin ||nu||_2 s.t. W nu = w, that is W^+ w (eq. 3)
+	//	minnorm  nu = argmin ||nu||_2 s.t. W nu = w, that is W^+ w (eq. 6): where W nu = w has no solution, as
+	//	         where K > M, of those that minimise ||W nu - w|| the one of least norm
 	//	ridge    nu = argmin ||W nu - w||^2 + tau mean ||nu||^2, mean = tr(W W')/K
 	//	l1       nu = argmin 1/2 ||W nu - w||^2 + lambda max ||nu||_1, max = ||W'w||_inf
 	//	transfer nu_m = how well the heads of source m predict the target's labels: the mean over

@@ -38,7 +38,7 @@ func relevanceOf(t *testing.T, b backend.Queue, r Relevance, a []float64, w []fl
 func float32s(v []float64) []float64 { return wide(narrow(v)) }
 
 // minNormReference returns W'(W W' + shift I)^-1 w, which for shift 0 is the
-// solution of eq. 3 where W has full row rank.
+// solution of eq. 6 where W has full row rank.
 func minNormReference(a, w []float64, shift float64) []float64 {
 	k := len(w)
 	gram := multiply(true, false, a, len(a)/k, a, len(a)/k)
@@ -154,7 +154,7 @@ func TestRidgeRelevance(t *testing.T) {
 			}
 			closeVectors(t, "nu", nu, minNormReference(a, w, tau*mean), 1e-8, 0)
 		}
-		// tau -> 0 is eq. 3.
+		// tau -> 0 is eq. 6.
 		if m >= k {
 			small, _ := must.Get2(relevanceOf(t, b, Relevance{Kind: Ridge, Tau: 1e-10}, a, w))(t)
 			exact, _ := must.Get2(relevanceOf(t, b, Relevance{Kind: MinNorm, Rcond: -1}, a, w))(t)

@@ -28,7 +28,7 @@ type representation interface {
 	// start sets the parameters to the starting point; counts holds the number of labels of each output.
 	start(s backend.Samples, counts []int, rng *rand.Rand) error
 	// fit minimises the empirical risk of the samples from the current
-	// parameters (eq. 1).
+	// parameters (eq. 2).
 	fit(ctx context.Context, s backend.Samples, run fitRun) (Fit, error)
 	// features writes phi of all samples, in order, to the N by K matrix z.
 	features(s backend.Samples, z backend.Matrix) error

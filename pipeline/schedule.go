@@ -63,7 +63,7 @@ type Theory struct {
 //
 // with G epochs and N the number of samples that the schedule itself comes to,
 // N = beta sum_i (M/eps_i + ||nu||^2/eps_i^2) at ||nu|| = 1, solved by fixed
-// point. Its logarithms are those of the proof (appendix C): the theorem's own
+// point. Its logarithms are those of the proof (appendix E): the theorem's own
 // log(M log(1/N)/(delta/10)) is undefined for N > 1, and its log(N/(eps M))
 // differs by the accuracy aimed at.
 func (t Theory) beta(k, m, d, epochs int) float64 {

@@ -40,12 +40,12 @@ type Epoch struct {
 	Counts []int `json:"counts"`
 	// Centring is CentringSource where rows are less the centres of their pools, else empty.
 	Centring string `json:"centring,omitempty"`
-	// Fit reports the empirical risk minimisation (eq. 1). With intercepts, its losses and TargetLoss are in units of
+	// Fit reports the empirical risk minimisation (eq. 2). With intercepts, its losses and TargetLoss are in units of
 	// the spread of the labels; Score is in the units of the data.
 	Fit Fit `json:"erm"`
 	// TargetLoss is the mean squared residual on the labels of the target samples, averaged over outputs: for classes, of
 	// the heads by squared loss, and for numbers, of the predictions. HeadRidge, HeadKappa and HeadRank say how the first
-	// output's head was fitted (eq. 2); they are 0 for pooled.
+	// output's head was fitted (eq. 3); they are 0 for pooled.
 	TargetLoss float64 `json:"target_loss"`
 	HeadRidge  float64 `json:"head_ridge"`
 	HeadRank   int     `json:"head_rank"`
@@ -85,7 +85,7 @@ type Epoch struct {
 	Match []float64 `json:"match,omitempty"`
 	// MatchByChance is the fraction of Match, from 0 to 1, that chance can give: MixAuto explores evenly by that part.
 	MatchByChance float64 `json:"match_by_chance,omitempty"`
-	// Nu is the relevance of each source at the end of the round (eq. 3), with several outputs the Frobenius norm of
+	// Nu is the relevance of each source at the end of the round (eq. 6), with several outputs the Frobenius norm of
 	// the source's block, and NuRank the rank at which it was found, or for relevance [L1] and [Transfer] the number of
 	// sources with one other than 0. The next round is allocated by Nu, so that a program may put a relevance of its own
 	// there, of magnitude [MaxNu] at most.

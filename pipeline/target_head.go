@@ -28,7 +28,7 @@ func (p *Problem) squaredHeadLen() int {
 	return 0
 }
 
-// fitHead fits the target's head (eq. 2) and uploads it.
+// fitHead fits the target's head (eq. 3) and uploads it.
 func (l *Learner) fitHead(target Labelled) (headFit, error) {
 	if l.problem.Config.Head.Prior == PriorResidual {
 		u, err := l.model.units()

@@ -180,7 +180,7 @@ func (b *bench) gemm(t backend.DType, transA, transB bool, m, n, k int) {
 	b.flops(2 * m * n * k)
 }
 
-// pinv times the pseudo-inverse of the heads of 159 sources, which their relevance takes (equation 3).
+// pinv times the pseudo-inverse of the heads of 159 sources, which their relevance takes (eq. 6 of the paper).
 func (b *bench) pinv() {
 	a, dst := b.random(backend.Float64, benchTasks, benchWidth), b.s.Matrix(backend.Float64, benchWidth, benchTasks)
 	b.loop(func() error {
