@@ -19,8 +19,8 @@ type ERM struct {
 	// Iterations bounds the L-BFGS iterations. Without regularisation this is
 	// the stopping rule, and it matters: the problem is under-determined.
 	Iterations int `json:"iterations"`
-	// Tolerance stops once ten iterations together lower the objective by less
-	// than this fraction; 0 runs all iterations.
+	// Tolerance stops once ten iterations together lower the objective by less than this fraction, or by less than 2^-30,
+	// which rounding hides.
 	Tolerance float64 `json:"tolerance"`
 	// History is the number of L-BFGS pairs, 1 to 64.
 	History int `json:"history"`

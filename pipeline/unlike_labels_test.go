@@ -131,7 +131,7 @@ func TestWarningsSayWhichLabelsAreUnlike(t *testing.T) {
 		for _, w := range set.Warnings().Oddities(false) {
 			if w.Pool == set.Pools[odd].Name && strings.Contains(w.Found, "typical source") {
 				seen[learned]++
-				says := map[bool]string{true: "preset default learns them in a unit of their own", false: "preset default learns them as they are"}[learned]
+				says := "preset default learns them " + map[bool]string{true: "in a unit of their own", false: "as they are"}[learned]
 				must.Hold(t, strings.HasSuffix(w.Advice, says), "expected %q, found %q", says, w.Advice)
 			}
 		}

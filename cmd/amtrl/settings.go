@@ -100,7 +100,7 @@ var (
 		{"lambda", "ERM penalty on ||B||^2 + ||W||^2; auto follows the noise of the labels",
 			func(c *config) any { return (*auto)(&c.ERM.Lambda) }, isLinear},
 		{"iterations", "ERM: most L-BFGS iterations per epoch", func(c *config) any { return &c.ERM.Iterations }, isLinear},
-		{"tolerance", "ERM: stop once ten iterations lower the objective by less than this fraction, 0 for never",
+		{"tolerance", "ERM: stop once ten iterations lower the objective by less than this fraction, 0 for that of rounding",
 			func(c *config) any { return &c.ERM.Tolerance }, isLinear},
 		{"history", "ERM: L-BFGS pairs", func(c *config) any { return &c.ERM.History }, isLinear},
 		{"init", "ERM: starting point: random, moments, or path for a path of falling penalties",

@@ -21,7 +21,7 @@ type Objective interface {
 }
 
 // Stop says when to stop: after the given number of Iterations, once the last ten iterations together lowered the objective
-// by less than Tolerance times its value, or when Observe, if not nil, returns true.
+// by less than Tolerance times its value, 2^-30 at least, or when Observe, if not nil, returns true.
 type Stop struct {
 	Iterations int
 	Tolerance  float64
@@ -29,6 +29,9 @@ type Stop struct {
 }
 
 const window = 10
+
+// rounding is the tolerance below which ten iterations only move among points that rounding to float32 cannot tell apart.
+const rounding = 0x1p-30
 
 // Result is the end of a search: the Value of the objective there, the Reason for stopping, and the number of Iterations and
 // of Evaluations of the objective that it took.
@@ -244,7 +247,7 @@ func (l *search) minimise(ctx context.Context, stop Stop) (Result, error) {
 		if stop.Observe != nil && stop.Observe(len(past)-1, fx) {
 			return l.end(past, "stopped by the observer")
 		}
-		if k := len(past) - 1 - window; k >= 0 && past[k]-fx < stop.Tolerance*fx {
+		if k := len(past) - 1 - window; k >= 0 && past[k]-fx < max(stop.Tolerance, rounding)*fx {
 			return l.end(past, "converged")
 		}
 	}

@@ -373,6 +373,42 @@ func TestMinimiseStops(t *testing.T) {
 	}
 }
 
+// Where rounding hides whether a step lowers the objective, a search that has no tolerance of its own ends too. The residuals
+// of these least squares are in float32, as those of a pass are.
+func TestMinimiseEndsAtRounding(t *testing.T) {
+	const n, d = 500, 30
+	rng := testrand.New(t)
+	b := pipelinetest.OpenCPU(t, 1)
+	a, y := make([]float32, n*d), make([]float32, n)
+	for i := range a {
+		a[i] = float32(rng.NormFloat64())
+	}
+	for i := range y {
+		y[i] = float32(rng.NormFloat64())
+	}
+	f := func(x, g []float64) (sum float64) {
+		clear(g)
+		for i, row := 0, a; i < n; i, row = i+1, row[d:] {
+			r := -y[i]
+			for j := range d {
+				r += row[j] * float32(x[j])
+			}
+			for j := range d {
+				g[j] += 2 * float64(r*row[j]) / n
+			}
+			sum += float64(r*r) / n
+		}
+		return sum
+	}
+	got, err := minimise(t, &hostObjective{b: b, f: f}, pipelinetest.Normals(rng, d), 10, Stop{Iterations: 2000})
+	gradient := make([]float64, d)
+	f(got.x, gradient)
+	if err != nil || got.calls > 1000 || pipelinetest.Norm(gradient) > 1e-4 {
+		t.Errorf("%d evaluations in %d iterations (%s), a gradient of %g, %v", got.calls, got.Iterations, got.Reason,
+			pipelinetest.Norm(gradient), err)
+	}
+}
+
 // A gradient that points uphill leaves nothing to do, and must end the search.
 func TestMinimiseGivesUpOnAWrongGradient(t *testing.T) {
 	b := pipelinetest.OpenCPU(t, 1)
