@@ -97,11 +97,11 @@ func unfinished(t *testing.T, dir string) bool {
 // An interrupted run says how to go on and frees the folder; while it runs, no other process gets the folder.
 func TestInterruptedAndLocked(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"run", "sweep"} {
+	for name, budget := range map[string]string{"run": "--budget", "sweep": "--budgets"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			args := tiny(name, "--out", "a", "--lambda", "0", "--tolerance", "0", "--iterations", "1000000")
+			args := tiny(name, "--out", "a", "--lambda", "0", "--tolerance", "0", "--iterations", "1000000", "--epochs", "30", budget, "3000")
 			cmd := command(dir, args...)
 			var stderr bytes.Buffer
 			cmd.Stderr = &stderr

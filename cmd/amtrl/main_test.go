@@ -61,8 +61,12 @@ func ownFolder(t *testing.T) string {
 
 // tiny returns the arguments of a run or sweep whose units take a fraction of a second each.
 func tiny(command string, more ...string) []string {
+	budget := "--budgets"
+	if command == "run" {
+		budget = "--budget"
+	}
 	return append([]string{command, "--digits", "200", "--target-samples", "60", "--k", "6", "--iterations", "15",
-		"--epochs", "3", "--floor", "3"}, more...)
+		"--epochs", "3", "--floor", "3", budget, "900"}, more...)
 }
 
 // outcome is the result of a command.
