@@ -90,6 +90,8 @@ func (s *Set) Oddities() []Oddity {
 		}
 	}
 	out = append(append(append(out, s.zeroOddity(zeros, (*Pool).place)...), w.oddity()...), append(w.elsewhere(), s.alike()...)...)
+	near := s.projected()
+	out = append(append(out, near.ofTarget((*Pool).place)...), near.ofSources()...)
 	out = append(append(out, s.oddClasses()...), s.reversed()...)
 	if !s.Binary {
 		out = append(out, s.oddNumbers((*Pool).place)...)

@@ -99,6 +99,7 @@ func (s *Set) warnings(place placeOf) (out []Oddity) {
 		zeros := s.zeroVectors()
 		out = append(append(out, s.zeroOddity(zeros, place)...), s.targetCopies(zeros, place)...)
 		out = append(out, s.farCells(place)...)
+		out = append(out, s.projected().ofTarget(place)...)
 		if !s.tabular() {
 			out = append(out, s.oddSizes(s.sizes())...)
 		}
