@@ -70,7 +70,7 @@ func TestBrowser(t *testing.T) {
 		set := smallData(t, naughty)
 		pages := map[string]*Page{
 			"run":   pageOf(t, finishedRun(t, set, 3, nil)),
-			"sweep": sweepPage(t, finishedSweep(t, set, []int{1, 11, 21, 31, 4, 14}, []float64{400, 900}, nil)),
+			"sweep": sweepPage(t, largeSweep(t, naughty)),
 		}
 		if naughty {
 			pages["study"] = StudyPage(must.Get(study.ReadLearned(finishedStudy(t)))(t), "amtrl study verify S")

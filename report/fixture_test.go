@@ -114,6 +114,29 @@ func finishedSweep(t testing.TB, set *dataset.Set, targets []int, budgets []floa
 	return dir
 }
 
+// largeSweeps holds the folders of largeSweep, by whether names are hostile, in a folder that TestMain removes.
+var largeSweeps = map[bool]string{}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	for _, dir := range largeSweeps {
+		os.RemoveAll(dir)
+	}
+	os.Exit(code)
+}
+
+// largeSweep returns the folder, which tests only read, of a sweep of seven targets at two budgets over smallData.
+func largeSweep(t testing.TB, naughty bool) string {
+	t.Helper()
+	if largeSweeps[naughty] == "" {
+		dir := finishedSweep(t, smallData(t, naughty), []int{1, 11, 21, 31, 4, 14, 24}, []float64{400, 900}, nil)
+		kept := must.Get(os.MkdirTemp("", "amtrl-report"))(t)
+		must.Do(t, os.CopyFS(kept, os.DirFS(dir)))
+		largeSweeps[naughty] = kept
+	}
+	return largeSweeps[naughty]
+}
+
 func sweepPage(t testing.TB, dir string) *Page {
 	t.Helper()
 	id, s, err := runs.ReadSweep(dir)

@@ -92,7 +92,7 @@ func plainMean(v []float64) float64 {
 func TestSweepPage(t *testing.T) {
 	for _, naughty := range []bool{false, true} {
 		t.Run(fmt.Sprint("hostile names ", naughty), func(t *testing.T) {
-			dir := finishedSweep(t, smallData(t, naughty), []int{1, 11, 21, 31, 4, 14, 24}, []float64{400, 900}, nil)
+			dir := largeSweep(t, naughty)
 			page := must.Get(sweepPage(t, dir).HTML())(t)
 			known := numbersIn(t, dir)
 			derivedOfSweep(t, dir, known)
