@@ -117,22 +117,6 @@ func listed(n int, rows []int32) []bool {
 // fifth returns a fifth of a number of rows, rounded up.
 func fifth(rows int) int { return (rows + 4) / 5 }
 
-// UnseenClasses lists the classes that sources have and none of the target's samples is of, where target is an index
-// into SourcesIn. There are none where sources are tasks. samples is the number of the target's samples, and tested says
-// whether the error is measured on other rows of the target, which may be of such a class.
-func (c *Config) UnseenClasses(set *dataset.Set, target int) (unseen []dataset.Unseen, samples int, tested bool) {
-	if c.Sources != SourcesPools {
-		return nil, 0, false
-	}
-	all := c.SourcesIn(set)
-	if target < 0 || target >= len(all) {
-		return nil, 0, false
-	}
-	of := all[target]
-	d := newDraws(set, of, c.SourcesFor(set, target), c.TargetSamples, c.Seed)
-	return set.UnseenClasses(of.Pool, d.target), len(d.target), len(d.test) > 0
-}
-
 // Available returns the number of rows that can be drawn from each source: training rows of any of its outputs that are
 // test rows of none. The target's samples are not counted for the target as a source, nor the rows that its error is
 // measured on for sources on its pool, where it has no test rows of its own.

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -8,8 +9,55 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/amtrl/amtrl/dataset"
+	"github.com/amtrl/amtrl/internal/text"
 	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
+
+// UnseenClasses says which classes sources have and none of the target's samples is of. There are none where sources are tasks.
+func (p *Problem) UnseenClasses() []dataset.Oddity {
+	return p.unseen(p.Set.UnseenClasses(p.Target.Pool, p.draws.target), len(p.draws.target), len(p.draws.test) > 0)
+}
+
+// UnseenIn is [Problem.UnseenClasses] among the labels of a round.
+func (p *Problem) UnseenIn(in Round) []dataset.Oddity {
+	set := &dataset.Set{Binary: p.Set.Binary, Columns: p.Set.Columns}
+	add := func(s Source, l Labelled) {
+		set.Pools = append(set.Pools, &dataset.Pool{Rows: len(l.Rows), Target: s.Pool == p.Target.Pool})
+		for j, task := range s.Tasks {
+			t := dataset.Task{Pool: len(set.Pools) - 1, Output: p.Set.Tasks[task].Output, Labels: make([]float32, len(l.Rows))}
+			for i := range l.Rows {
+				if y := l.Y[i*len(s.Tasks)+j]; y == y {
+					t.Labels[i], t.Train = y, append(t.Train, int32(i))
+				}
+			}
+			set.Tasks = append(set.Tasks, t)
+		}
+	}
+	for m, s := range p.Sources {
+		add(s, in.Sources[m])
+	}
+	add(p.Target, in.Target)
+	return p.unseen(set.UnseenClasses(len(p.Sources), nil), len(in.Target.Rows), len(in.Test.Rows) > 0)
+}
+
+// unseen says which classes are unseen. tested says whether the error is measured on other rows of the target than its samples.
+func (p *Problem) unseen(list []dataset.Unseen, samples int, tested bool) (out []dataset.Oddity) {
+	if p.Config.Sources != SourcesPools {
+		return nil
+	}
+	then := "a class without a sample is never predicted"
+	if p.Classifies() {
+		then = "what the model knows of that is from the sources alone"
+	}
+	if !tested {
+		then += ", and the stated error counts no such row"
+	}
+	for _, u := range list {
+		out = append(out, dataset.Oddity{Pool: p.TargetName(), Advice: then,
+			Found: fmt.Sprintf("it has %s, none %s", text.Several(samples, "sample"), u)})
+	}
+	return out
+}
 
 // addUnseen gives the target an output for each class of its columns that sources have and the target has not: its rows
 // with a label of the column are all of other classes. The predictions of these outputs come from one regression on the

@@ -12,6 +12,7 @@ import (
 	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
+	"github.com/amtrl/amtrl/internal/text"
 	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
@@ -94,6 +95,31 @@ func TestUnseenOrder(t *testing.T) {
 	cfg.Head.Loss = LossSquared
 	p = must.Get(NewProblem(set, cfg, 0))(t)
 	must.Hold(t, len(p.Target.Tasks) == 2 && p.Set == set, "found %d outputs", len(p.Target.Tasks))
+}
+
+// The classes without a sample are those of the set, of a run and of a round that has all its labels.
+func TestUnseenClasses(t *testing.T) {
+	rng := testrand.New(t)
+	for range 20 {
+		set := shops(rng, 4, 60, 3, 2+rng.IntN(3), true)
+		hide(set, len(set.Tasks)/len(set.Pools), 0)
+		cfg := defaultConfig(t)
+		cfg.TargetSamples = 1 + rng.IntN(5)
+		p := must.Get(NewProblem(set, cfg, 0))(t)
+		in := Round{Target: p.Target.label(p.Set, p.draws.target), Test: p.Target.label(p.Set, p.draws.test)}
+		for _, s := range p.Sources {
+			in.Sources = append(in.Sources, s.label(p.Set, s.trainRows(p.Set)))
+		}
+		found := p.UnseenClasses()
+		must.Equal(t, len(found), 1, "warnings of the run")
+		must.EqualSlices(t, p.UnseenIn(in), found, "warnings of the round")
+		want := fmt.Sprintf("it has %s, none %s", text.Several(cfg.TargetSamples, "sample"), set.UnseenClasses(0, p.draws.target)[0])
+		must.Equal(t, found[0].Found, want, "what is found")
+		for m := range in.Sources {
+			in.Sources[m] = Labelled{}
+		}
+		must.Equal(t, len(p.UnseenIn(in)), 0, "warnings without labels of sources")
+	}
 }
 
 // A class of one sample is predicted by what the sources know of it too: its sample alone says nothing about other rows, however well it is

@@ -44,8 +44,9 @@ type Result struct {
 	Earlier *EarlierRound `json:"earlier,omitempty"`
 	// ConvAdvised reports that a network would probably err less. See [pipeline.Problem.AdvisesConv].
 	ConvAdvised bool `json:"conv_advised,omitempty"`
-	// Warnings say what in the data makes results wrong, or errors look too small (see [dataset.Set.Warnings]). A run
-	// has them, a unit of a sweep does not, and a round of a study has those of [dataset.Set.SharedGroups].
+	// Warnings say what in the data makes results wrong, or errors look too small (see [dataset.Set.Warnings]), after those of
+	// [pipeline.Problem.UnseenClasses]. A run has them, a unit of a sweep does not, and a round of a study has those of
+	// [pipeline.Problem.UnseenIn] and [dataset.Set.SharedGroups].
 	Warnings []dataset.Oddity `json:"warnings,omitempty"`
 	// Groups is the number of groups of rows that belong together among the target's samples, 0 where each is on its
 	// own. CountAs is the number of samples on their own that they count as in the choice of Recommended. See

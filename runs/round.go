@@ -119,7 +119,8 @@ func LearnRound(ctx context.Context, data *pipeline.Resident, p *pipeline.Proble
 	if score.Result.Contradicted == nil {
 		score.Result.Contradicted = contradicted(score.Result.Recommended, held)
 	}
-	score.Result.Warnings = p.Set.SharedGroups(p.Target.Pool, func(pool int) []int32 {
+	in.Sources, in.Test = sources, test
+	score.Result.Warnings = append(p.UnseenIn(in), p.Set.SharedGroups(p.Target.Pool, func(pool int) []int32 {
 		if pool == p.Target.Pool {
 			return in.Target.Rows
 		}
@@ -129,7 +130,7 @@ func LearnRound(ctx context.Context, data *pipeline.Resident, p *pipeline.Proble
 			}
 		}
 		return nil
-	})
+	})...)
 	scores, err := jsonfile.Encode(score)
 	if err != nil {
 		return nil, err

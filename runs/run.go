@@ -203,7 +203,7 @@ func (f folder) finish(st pipeline.State) (*Result, error) {
 	if warnings == nil {
 		warnings = f.problem.Set.Warnings()
 	}
-	res.Warnings = warnings.Oddities(false)
+	res.Warnings = append(f.problem.UnseenClasses(), warnings.Oddities(false)...)
 	if err := f.writeEpochs(st); err != nil {
 		return nil, err
 	}

@@ -86,13 +86,13 @@ func TestRunFitsTheData(t *testing.T) {
 	}
 }
 
-// run and data check name the classes of which the target has no sample.
+// run, its report and data check name the classes of which the target has no sample.
 func TestRunNotesUnseenClasses(t *testing.T) {
 	dir := writeShops(t)
 	dry := []string{"run", "--data", "shops.yaml", "--dry-run"}
 	o := succeed(t, dir, dry...)
 	must.Hold(t, !strings.Contains(o.Stderr, "note:"), "all classes are there:\n%s", o.Stderr)
-	amtrl(t, dir, append(dry, "--target-samples", "1")...).Complains(t, 0, "note: the target has 1 sample, none of class ",
+	amtrl(t, dir, append(dry, "--target-samples", "1")...).Complains(t, 0, "note: shop 4: it has 1 sample, none of class ",
 		"from the sources alone\n")
 	path := filepath.Join(dir, "shops.csv")
 	text := string(must.Get(os.ReadFile(path))(t))
@@ -101,6 +101,9 @@ func TestRunNotesUnseenClasses(t *testing.T) {
 		"what the model knows of that is from the sources alone, and the stated error counts no such row")
 	amtrl(t, dir, append(dry, "--head-loss", "squared")...).Complains(t, 0,
 		"of label: a class without a sample is never predicted, and the stated error counts")
+	succeed(t, dir, "run", "--data", "shops.yaml", "--out", "few")
+	const says = `none of class "bad" of label: what the model knows of that is from the sources alone`
+	amtrl(t, dir, "report", "few", "--format", "markdown").Prints(t, 0, "Of the data: shop 4: it has ", says)
 	amtrl(t, dir, "data", "check", "shops.yaml").Prints(t, 0, `no labelled sample is of class "bad" of label, which sources have`)
 }
 

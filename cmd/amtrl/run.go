@@ -79,16 +79,10 @@ func (o *runOptions) run(ctx context.Context) error {
 	warnings := o.noteData(set)
 	o.noteGroups(&o.data)
 	if i, err := full.FindSource(set, target); err == nil {
-		unseen, samples, tested := full.UnseenClasses(set, i)
-		for _, u := range unseen {
-			then := "a class without a sample is never predicted"
-			if full.Classifies(set) {
-				then = "what the model knows of that is from the sources alone"
+		if p, err := pipeline.NewProblem(set, full, i); err == nil { // an error is that of the run
+			for _, odd := range p.UnseenClasses() {
+				o.note("note: %s", odd)
 			}
-			if !tested {
-				then += ", and the stated error counts no such row"
-			}
-			o.note("note: the target has %s, none %s: %s", text.Several(samples, "sample"), u, then)
 		}
 	}
 	choice, err := o.device.open(o.device.threads.V, &o.output)

@@ -145,3 +145,20 @@ func TestNewClassBesideOthers(t *testing.T) {
 	must.Hold(t, len(j.events) == 5 && st.classes == j.events[1].N, "%d events, new classes in that of %d", len(j.events), st.classes)
 	must.Hold(t, len(s.data.Outputs[0].Classes) == 2, "the study that was opened has other classes: %v", s.data.Outputs)
 }
+
+// A round says which class of the labels of sources no sample of the target is of.
+func TestRoundNamesUnseenClass(t *testing.T) {
+	f := newFixtureOf(t, testrand.New(t), 9, func(source string, i int) (bool, bool) { return source == "t" && i < 24 && i%2 == 0, false })
+	warnings := func(told ...string) (out []string) {
+		must.Get(f.Tell(t.Context(), f.answers(t, "answers.csv", append([]string{"id,label"}, told...)...), TellOptions{}))(t)
+		must.Get(f.Learn(t.Context(), openCPU))(t)
+		for _, odd := range must.Get(f.Status())(t).Last.Result.Warnings {
+			out = append(out, odd.String())
+		}
+		return out
+	}
+	must.EqualSlices(t, warnings("a0,no", "b0,no", "c0,no"), nil, "no source has the class")
+	must.EqualSlices(t, warnings("a1,yes"), []string{`t: it has 12 samples, none of class "yes" of label: what the model knows of that is ` +
+		"from the sources alone, and the stated error counts no such row"}, "a source has the class")
+	must.EqualSlices(t, warnings("t1,yes"), nil, "the target has the class")
+}
