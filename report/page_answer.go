@@ -36,14 +36,15 @@ func (r *runPage) headline(m *runs.MethodResult) Sentence {
 	switch r.chooser(m).Method {
 	case pipeline.Active, pipeline.Known:
 		next := r.nextRows()
+		alike := len(next) > 1 && slices.Max(next)*float64(len(next)) < nearlyEven
 		switch top := withShares(r.Result.Sources, next, 3); {
 		case len(top) == 0:
 			return say(noneLeft)
 		case len(next) == 1:
 			return say("Label next: ", name(r.Result.Sources[0].Source), ", the only source")
-		case spreadEvenly(r.Result.Sources):
+		case spreadEvenly(r.Result.Sources) && (alike || r.asked() == 0):
 			return say("Spread the next labels evenly: nothing tells the sources apart yet")
-		case len(next) > 1 && next[largest(next, 1)[0]]*float64(len(next)) < nearlyEven:
+		case alike:
 			return say("Spread the next labels evenly: the sources are about equally relevant")
 		default:
 			return say("Label next: ", top, r.ofRows())
@@ -58,8 +59,23 @@ func (r *runPage) headline(m *runs.MethodResult) Sentence {
 	return say("Nothing learned here beats always predicting the same")
 }
 
-// nextRows divides the next rows over the sources, as [nextShares] divides what they cost.
+// asked returns the number of rows of the next ask of a study, 0 for a run.
+func (r *runPage) asked() (rows int) {
+	for _, s := range r.Result.Sources {
+		rows += s.Next
+	}
+	return rows
+}
+
+// nextRows divides the next rows over the sources: as the next ask of a study does, or as [nextShares] divides what they cost.
 func (r *runPage) nextRows() []float64 {
+	if all := r.asked(); all > 0 {
+		var parts []float64
+		for _, s := range r.Result.Sources {
+			parts = append(parts, float64(s.Next)/float64(all))
+		}
+		return parts
+	}
 	rows, _ := nextShares(r.Result.Sources)
 	costs := r.rowCosts()
 	if costs == nil || floats.Sum(rows) == 0 {
@@ -71,11 +87,14 @@ func (r *runPage) nextRows() []float64 {
 }
 
 // ofRows says what the parts of nextRows are of, where they are not those of the budget.
-func (r *runPage) ofRows() string {
-	if r.rowCosts() != nil {
-		return " of the rows"
+func (r *runPage) ofRows() Sentence {
+	switch all := r.asked(); {
+	case all > 0:
+		return say(" of the ", several(all, "row"), " of an ask after round ", whole(len(r.rounds)))
+	case r.rowCosts() != nil:
+		return say(" of the rows")
 	}
-	return ""
+	return nil
 }
 
 // stated returns the error of the saved model, and what it was measured on.

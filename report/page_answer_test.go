@@ -45,6 +45,24 @@ func TestHeadlineWithoutChoice(t *testing.T) {
 	}
 }
 
+// The headline of a study names the sources that most rows of the ask after its last round are of, not those of the largest shares.
+func TestHeadlineOfStudy(t *testing.T) {
+	f := &runs.Finished{Result: runs.Result{Methods: []runs.MethodResult{{Method: pipeline.Active}}}, Sources: []string{"a", "b", "c"},
+		Epochs: []pipeline.Epoch{{Method: pipeline.Active, Samples: 9, Nu: []float64{1, 1, 1}, Counts: []int{3, 3, 3}}}}
+	f.Result.Sources = []runs.SourceResult{{Source: "a", Share: 0.6, Samples: 3}, {Source: "b", Share: 0.3, Samples: 3, Next: 10},
+		{Source: "c", Share: 0.1, Samples: 3, Next: 30}}
+	text := func() string { return RunPage(f, Command{}).Markdown() }
+	has(t, text(), "Label next: c (75.0 %), b (25.0 %) of the 40 rows of an ask after round 1", "| rows of the next ask |")
+	for i := range f.Result.Sources {
+		f.Result.Sources[i].Next = 7
+	}
+	has(t, text(), "Spread the next labels evenly: the sources are about equally relevant")
+	for i := range f.Result.Sources {
+		f.Result.Sources[i].Next = 0
+	}
+	has(t, text(), "Label next: a (60.0 %), b (30.0 %), c (10.0 %)**")
+}
+
 // The page has the numbers that decided which method was chosen, in the reason and in the table of the methods.
 func TestPageSaysWhatDecided(t *testing.T) {
 	for _, test := range []struct {

@@ -236,6 +236,11 @@ func (r *runPage) sources() Part {
 	if full {
 		sheet.Columns = append(sheet.Columns, "of the next budget")
 	}
+	asked, of := r.asked(), "share of the next budget"
+	if asked > 0 {
+		sheet.Columns = append(sheet.Columns, "rows of the next ask")
+		of = "share of the cost of all rows"
+	}
 	var bars []chart.Bar
 	for _, i := range falling(len(list), func(i int) float64 { return list[i].Share }) {
 		s := list[i]
@@ -248,6 +253,9 @@ func (r *runPage) sources() Part {
 		if full {
 			cells = append(cells, part(next[i]))
 		}
+		if asked > 0 {
+			cells = append(cells, whole(s.Next))
+		}
 		sheet.Rows = append(sheet.Rows, row1(cells...))
 	}
 	for _, i := range falling(len(list), func(i int) float64 { return next[i] })[:min(mostBars, len(list))] {
@@ -259,6 +267,10 @@ func (r *runPage) sources() Part {
 	}
 	about := say("The share is the part of the next budget that the relevance after the last round gives a source. It counts " +
 		"all rows: where those drawn are kept, as in a study, a source gets what it lacks of its part. ")
+	if asked > 0 {
+		about = say("The share is the part that the relevance after the last round gives a source of the cost of all rows, those drawn and " +
+			"those of the next ask. An ask is for what a source lacks of its part: the numbers below have its rows, for a round's budget. ")
+	}
 	if r.rowCosts() != nil {
 		about = append(about, plain("It is a part of the cost: of two sources with equal shares the one with dearer rows gets fewer. "))
 	}
@@ -277,9 +289,9 @@ func (r *runPage) sources() Part {
 	}
 	return Part{ID: "sources", Title: "Where the next labels go",
 		Text: []Sentence{about},
-		Figures: []Figure{{ID: "shares", Sheet: sheet, Note: ofAll(len(bars), len(list)), Chart: chart.Bars("Share of the next budget",
+		Figures: []Figure{{ID: "shares", Sheet: sheet, Note: ofAll(len(bars), len(list)), Chart: chart.Bars(upper(of),
 			"Bars of the sources with the largest shares, with 90 % intervals where they are known.", "source",
-			percentAxis("share of the next budget"), bars)}}}
+			percentAxis(of), bars)}}}
 }
 
 // rowCosts returns what a row of each source costs, or nil where all cost the same, or one is not known because no row of its

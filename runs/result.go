@@ -131,6 +131,9 @@ type SourceResult struct {
 	By string `json:"by,omitempty"`
 	// Samples is the number of samples drawn by the end of the last epoch.
 	Samples int `json:"samples"`
+	// Next is the number of rows that the next ask of a study, of the budget of its rounds, would be for right after the round. Sources keep
+	// their rows in a study, so that those with more than their share get none. It is 0 for a run.
+	Next int `json:"next,omitempty"`
 	// AllDrawn reports that these are all rows that the source can give, so that its share goes to others.
 	AllDrawn bool `json:"all_drawn,omitempty"`
 	// SourceIntervals is nil where the last round has no [pipeline.Uncertainty], as with preset paper.

@@ -69,9 +69,9 @@ func squared(metric string) bool {
 // need not be those that p would have drawn, and goes on from st, the state after the round before. The baselines of p
 // without sources, and trees or a kernel on the same rows, follow. It returns the files of the round: those of a finished run (rows
 // is the content of rows.csv), score.json, and the state for the next round, which belongs to id. of describes the
-// study; score holds what the caller knows of the round.
+// study; score holds what the caller knows of the round, and next returns the rows that an ask after its last epoch is for, by source.
 func LearnRound(ctx context.Context, data *pipeline.Resident, p *pipeline.Problem, st pipeline.State, in pipeline.Round,
-	of Identity, rows []byte, score RoundScore, id string) ([]File, error) {
+	of Identity, rows []byte, score RoundScore, id string, next func(last *pipeline.Epoch) (map[string]int, error)) ([]File, error) {
 	l, err := pipeline.NewLearner(data, p)
 	if err != nil {
 		return nil, err
@@ -115,6 +115,13 @@ func LearnRound(ctx context.Context, data *pipeline.Resident, p *pipeline.Proble
 		}
 	}
 	score.Result = summarise(p, p.Set.Name, in.Target, st.Epochs)
+	asks, err := next(&first.Epochs[len(first.Epochs)-1])
+	if err != nil {
+		return nil, err
+	}
+	for i := range score.Result.Sources {
+		score.Result.Sources[i].Next = asks[score.Result.Sources[i].Source]
+	}
 	score.Result.Earlier = nil // earlier rounds may have had other samples of the target, see [RoundScore.After]
 	if score.Result.Contradicted == nil {
 		score.Result.Contradicted = contradicted(score.Result.Recommended, held)

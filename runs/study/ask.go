@@ -225,7 +225,20 @@ type proposal struct {
 }
 
 func (s *Study) propose(st *state, budget float64) (*proposal, error) {
-	out := &proposal{round: len(st.fits) + 1}
+	n := len(st.fits)
+	if n == 0 {
+		return s.proposeAfter(st, 0, nil, budget)
+	}
+	before, err := s.loadRound(n)
+	if err != nil {
+		return nil, err
+	}
+	return s.proposeAfter(st, n, &before.Epochs[n-1], budget)
+}
+
+// proposeAfter is propose after so many rounds, of which last is the last epoch, nil for none.
+func (s *Study) proposeAfter(st *state, rounds int, last *pipeline.Epoch, budget float64) (*proposal, error) {
+	out := &proposal{round: rounds + 1}
 	schedule := s.Settings.Config.Schedule
 	if s.Settings.RoundBudget == 0 && budget == 0 && out.round > schedule.Epochs {
 		return nil, fmt.Errorf("%w after %s: give a budget to ask for more", ErrScheduleOver, text.Several(schedule.Epochs, "round"))
@@ -233,14 +246,6 @@ func (s *Study) propose(st *state, budget float64) (*proposal, error) {
 	p, err := s.problem(out.round)
 	if err != nil {
 		return nil, err
-	}
-	var last *pipeline.Epoch
-	if len(st.fits) > 0 {
-		before, err := s.loadRound(len(st.fits))
-		if err != nil {
-			return nil, err
-		}
-		last = &before.Epochs[len(before.Epochs)-1]
 	}
 	order, target, _ := p.Order()
 	n := len(p.Sources)

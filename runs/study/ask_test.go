@@ -1,6 +1,8 @@
 package study
 
 import (
+	"errors"
+	"maps"
 	"math"
 	"path/filepath"
 	"slices"
@@ -60,5 +62,45 @@ func TestPriorityKeepsShares(t *testing.T) {
 					n+1, group.Source, len(group.Rows), all)
 			}
 		}
+	}
+}
+
+// The result of a round has the rows of the ask that follows it, whatever was skipped, and of one beyond the schedule.
+func TestRoundNamesNextAsk(t *testing.T) {
+	rng := testrand.New(t)
+	for _, budget := range []float64{0, 15} {
+		f := newFixtureOf(t, rng, budget, func(source string, i int) (bool, bool) { return source == "t" && i < 12, false })
+		var before map[string]int
+		for range 3 {
+			r := Request{}
+			if budget == 0 && before != nil && must.Get(f.Status())(t).Rounds >= 2 {
+				r.Budget = 30
+			}
+			a, err := f.Ask(t.Context(), r)
+			if errors.Is(err, ErrAllAsked) {
+				must.Equal(t, len(before), 0, "rows of the ask after the round")
+				break
+			}
+			must.Do(t, err)
+			counts, lines := map[string]int{}, []string{"id,label,status"}
+			for i, row := range a.Rows {
+				if counts[row.Source]++; i%5 == 0 {
+					lines = append(lines, row.ID+",,skip")
+				} else {
+					lines = append(lines, row.ID+","+f.labels[row.ID]+",")
+				}
+			}
+			must.Hold(t, before == nil || maps.Equal(before, counts), "budget %g: the round has %v, the ask is for %v", budget, before, counts)
+			must.Get(f.Tell(t.Context(), f.answers(t, "answers.csv", lines...), TellOptions{}))(t)
+			must.Get(f.Learn(t.Context(), openCPU))(t)
+			l := must.Get(ReadLearned(f.Dir))(t)
+			before = map[string]int{}
+			for _, s := range l.Run.Result.Sources {
+				if s.Next > 0 {
+					before[s.Source] = s.Next
+				}
+			}
+		}
+		must.Get(f.Verify(t.Context(), openNamed, nil))(t)
 	}
 }

@@ -131,7 +131,29 @@ func (s *Study) learn(ctx context.Context, device backend.Device, st *state, eve
 		Cols: s.data.Set.Pools[0].Cols,
 	}}
 	of.Backend.Backend = device.Info().Backend
-	return runs.LearnRound(ctx, data, p, before, in, of, drawn, runs.RoundScore{Round: round, Upto: upto}, s.roundID(round))
+	next := func(last *pipeline.Epoch) (map[string]int, error) { return s.next(st, round, last) }
+	return runs.LearnRound(ctx, data, p, before, in, of, drawn, runs.RoundScore{Round: round, Upto: upto}, s.roundID(round), next)
+}
+
+// next returns the number of rows of each source that an ask right after a round would be for. last is its last epoch, and st the state
+// before the round. After the last round of a schedule it is for as much as one of its rounds.
+func (s *Study) next(st *state, round int, last *pipeline.Epoch) (map[string]int, error) {
+	if round == pipeline.MaxRounds {
+		return nil, nil
+	}
+	schedule, budget := s.Settings.Config.Schedule, 0.0
+	if s.Settings.RoundBudget == 0 && round >= schedule.Epochs {
+		budget = schedule.Budget / float64(schedule.Epochs)
+	}
+	prop, err := s.proposeAfter(st, round, last, budget)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]int{}
+	for _, group := range prop.groups {
+		out[group.Source] = len(group.Rows)
+	}
+	return out, nil
 }
 
 // drawnRows returns rows.csv of a round: the rows of sources that it learned from, each with the round that had it first.

@@ -333,7 +333,9 @@ func ReadLearned(dir string) (*Learned, error) {
 	skips, err := s.skips()
 	for i := range l.Run.Result.Sources {
 		r := &l.Run.Result.Sources[i]
-		r.AllDrawn = r.AllDrawn || r.Samples+len(skips[r.Source]) >= l.Run.Available[r.Source]
+		if r.Samples+len(skips[r.Source]) >= l.Run.Available[r.Source] {
+			r.AllDrawn, r.Next = true, 0
+		}
 	}
 	l.expect(skips)
 	return l, err
