@@ -123,6 +123,11 @@ func (l *Losses) done() *Losses {
 	return l
 }
 
+// SameRows reports whether both are losses of the same rows, as far as their numbers tell, so that their means can be compared.
+func (l *Losses) SameRows(o *Losses) bool {
+	return l != nil && o != nil && l.Rows == o.Rows && len(l.Sums) == len(o.Sums) && l.Groups == o.Groups
+}
+
 // Count returns the number of rows. Intervals are over rows, since the labels of one row say less than those of as many rows.
 func (l *Losses) Count() int { return cmp.Or(l.Units, l.Rows) }
 

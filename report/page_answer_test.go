@@ -63,6 +63,29 @@ func TestHeadlineOfStudy(t *testing.T) {
 	has(t, text(), "Label next: a (60.0 %), b (30.0 %), c (10.0 %)**")
 }
 
+// A curve begins anew where the rounds before were measured on other rows, and only what came since is continued.
+func TestPageOfOtherRows(t *testing.T) {
+	f := &runs.Finished{Result: runs.Result{Methods: []runs.MethodResult{{Method: pipeline.Active, Epochs: 5}}}}
+	for i := range 5 {
+		f.Epochs = append(f.Epochs, pipeline.Epoch{Method: pipeline.Active})
+		q := runs.RoundResult{Samples: i + 1, Cost: float64(i + 1), Value: 1 / float64(i+1), Rows: 60}
+		if i > 2 {
+			q.Rows = 0
+		}
+		f.Result.Methods[0].Rounds = append(f.Result.Methods[0].Rounds, q)
+	}
+	const says = "Some rounds were measured on other rows of the target than the last"
+	text := RunPage(f, Command{}).Markdown()
+	has(t, text, says, "| active, on 60 rows | 3 |", "| active | 4 |")
+	must.Hold(t, !strings.Contains(text, "extrapolated"), "two rounds are continued: %.3000s", text)
+	for i := range 5 {
+		f.Result.Methods[0].Rounds[i].Rows = 0
+	}
+	text = RunPage(f, Command{}).Markdown()
+	has(t, text, "| active | 3 |", "extrapolated")
+	must.Hold(t, !strings.Contains(text, says), "all rounds have the same rows: %.3000s", text)
+}
+
 // The page has the numbers that decided which method was chosen, in the reason and in the table of the methods.
 func TestPageSaysWhatDecided(t *testing.T) {
 	for _, test := range []struct {

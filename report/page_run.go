@@ -124,15 +124,25 @@ func (r *runPage) spend() Figure {
 		sheet.Rows = append(sheet.Rows, row1(cells...))
 	}
 	var lines []chart.Line
+	others := false // whether earlier rounds were measured on other rows
 	for _, m := range r.Result.Methods {
-		l := chart.Line{Name: m.Method, Color: methodColor(m.Method)}
 		rounds := r.roundsOf(m)
-		l.Level = m.Samples == 0
+		var l chart.Line
 		for i, q := range rounds {
+			if i == 0 || q.Rows != rounds[i-1].Rows {
+				if i > 0 {
+					lines = append(lines, l)
+				}
+				l = chart.Line{Name: m.Method, Color: methodColor(m.Method), Level: m.Samples == 0}
+				if q.Rows > 0 {
+					l.Name, others = fmt.Sprintf("%s, on %s", m.Method, text.Several(q.Rows, "row")), true
+				}
+			}
 			l.Points = append(l.Points, point(q.Cost, q.Value, q.Interval))
-			add(m.Method, whole(i+1), q.Cost, l.Level, q.Value, q.Interval)
+			add(l.Name, whole(i+1), q.Cost, l.Level, q.Value, q.Interval)
 		}
 		lines = append(lines, l)
+		rounds = slices.DeleteFunc(slices.Clone(rounds), func(q runs.RoundResult) bool { return q.Rows > 0 })
 		if guess := r.extrapolated(m, rounds); guess != nil {
 			l := chart.Line{Name: m.Method + ", extrapolated", Color: methodColor(m.Method), Guess: true}
 			for i, q := range guess {
@@ -146,6 +156,10 @@ func (r *runPage) spend() Figure {
 	}
 	lines, above := withoutFar(lines)
 	desc, note := fmt.Sprintf("%s of each method against %s; the table below has the numbers.", pipeline.MetricTitle(r.metric), axis), ""
+	if others {
+		note = "Some rounds were measured on other rows of the target than the last: their scores cannot be compared with its own, and the " +
+			"curve begins anew. "
+	}
 	for _, l := range above {
 		note += fmt.Sprintf("%s lies far above the others and is not drawn. ", upper(l.Name))
 	}

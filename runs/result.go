@@ -108,6 +108,9 @@ type RoundResult struct {
 	Cost     float64     `json:"cost"`
 	Value    float64     `json:"value"`
 	Interval *[2]float64 `json:"interval,omitempty"`
+	// Rows is the number of rows that Value was measured on where these are not those of the last round, as in a study whose target got more
+	// samples since: the two values cannot be compared. It is 0 otherwise.
+	Rows int `json:"rows,omitempty"`
 }
 
 // EarlierRound is a round that makes the target's samples, each left out, e^3 times as likely as the last round does,

@@ -147,8 +147,8 @@ func LearnRound(ctx context.Context, data *pipeline.Resident, p *pipeline.Proble
 	if err != nil {
 		return nil, err
 	}
-	for i := range len(first.Epochs) - 1 { // the files of their own rounds have these
-		first.Epochs[i].Uncertainty, first.Epochs[i].Losses = nil, nil
+	for i := range len(first.Epochs) - 1 {
+		first.Epochs[i].Uncertainty = nil // the files of its own round have it
 	}
 	state, err := checkpoint{path: stateFile, id: id}.encode(first)
 	if err != nil {

@@ -77,15 +77,18 @@ func summarise(p *pipeline.Problem, data string, in pipeline.Labelled, epochs []
 		e := &epochs[i]
 		m := res.Method(e.Method)
 		end := lastOf(last, e.Method)
-		interval := ScoreInterval(e.Score, end.Losses, e == end)
 		if end.Losses == nil {
 			continue
 		}
+		losses := cmp.Or(e.Losses, end.Losses)
+		round := RoundResult{e.Samples, e.Cost, e.Score.Value, ScoreInterval(e.Score, losses, losses == e.Losses), 0}
 		if e == end {
-			m.Interval, m.Rows, m.Groups = interval, end.Losses.Count(), end.Losses.Groups
+			m.Interval, m.Rows, m.Groups = round.Interval, losses.Count(), losses.Groups
+		} else if !losses.SameRows(end.Losses) {
+			round.Rows = losses.Count()
 		}
 		if m.Epochs > 1 {
-			m.Rounds = append(m.Rounds, RoundResult{e.Samples, e.Cost, e.Score.Value, interval})
+			m.Rounds = append(m.Rounds, round)
 		}
 	}
 	if !p.Set.Binary && !res.TooFew {

@@ -164,8 +164,8 @@ func (o *studyAskOptions) notes(asked *study.Asked) (notes []string) {
 	case asked.Exhausted:
 		add("the budget pays for more: these are all rows of sources that are left")
 	}
-	if asked.Unmeasured {
-		add("--stop-below did not count: what an ask brings is known once two rounds can be compared")
+	if asked.Unmeasured != "" {
+		add("--stop-below did not count: %s", asked.Unmeasured)
 	}
 	return notes
 }

@@ -83,6 +83,9 @@ func (o *studyStatusOptions) run(ctx context.Context) error {
 		says += fmt.Sprintf("the next round is expected to lower the %s of %s by %s\n",
 			pipeline.MetricTitle(st.Next.Metric), pipeline.Active, st.Next)
 	}
+	if st.Unknown != "" {
+		says += st.Unknown + "\n"
+	}
 	return o.emitEither(st, wrapped(out+"\n"+o.lines(says)))
 }
 
@@ -179,7 +182,7 @@ func (o *studyPlanOptions) run(ctx context.Context) error {
 	}
 	var says string
 	if p.Gain == nil {
-		says = "what it would bring is known after two rounds\n"
+		says = p.Unknown + "\n"
 	} else {
 		says = fmt.Sprintf("expected to lower the %s of %s on the target's samples, each left out, by %s, from %s\n",
 			pipeline.MetricTitle(p.Gain.Metric), pipeline.Active, p.Gain, text.Several(p.Gain.Rounds, "round"))

@@ -89,14 +89,18 @@ func (s *Study) ask(ctx context.Context, r Request, mayLearn bool) (asked *Asked
 	if len(e.Rows) == 0 {
 		return nil, false, nothing(waiting, prop)
 	}
-	var gain *Gain
+	unmeasured := ""
 	if r.StopBelow > 0 {
 		scores, err := s.scores(st)
 		if err != nil {
 			return nil, false, err
 		}
-		if gain = st.gain(newCurve(scores), prop, prop.cost); gain != nil && gain.Mean < r.StopBelow {
+		gain := st.gain(newCurve(scores), prop, prop.cost)
+		if gain != nil && gain.Mean < r.StopBelow {
 			return nil, false, &Stop{*gain, r.StopBelow}
+		}
+		if gain == nil {
+			unmeasured = noCurve(scores)
 		}
 	}
 	if asked, err = s.record(ctx, held, j, e, r.Expires); err != nil {
@@ -107,7 +111,7 @@ func (s *Study) ask(ctx context.Context, r Request, mayLearn bool) (asked *Asked
 	}
 	asked.Unlearned = waiting > 0 && st.labels > st.learnedUpTo()
 	asked.Exhausted = prop.cost > prop.rest
-	asked.Pending, asked.Unmeasured = waiting, r.StopBelow > 0 && gain == nil
+	asked.Pending, asked.Unmeasured = waiting, unmeasured
 	return asked, false, nil
 }
 

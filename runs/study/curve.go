@@ -82,7 +82,7 @@ func newCurve(scores []runs.RoundScore) *curve {
 		if m := s.Result.Methods[0].Score.Metric; len(last.Result.Methods) == 0 || m != last.Result.Methods[0].Score.Metric {
 			continue
 		}
-		if s.Losses.Rows != last.Losses.Rows || len(s.Losses.Sums) != len(last.Losses.Sums) || s.Losses.Groups != last.Losses.Groups {
+		if !s.Losses.SameRows(last.Losses) {
 			continue
 		}
 		if n := len(c.x); n > 0 && !(s.Cost > c.x[n-1]) {
@@ -94,6 +94,20 @@ func newCurve(scores []runs.RoundScore) *curve {
 		return nil
 	}
 	return c
+}
+
+// noCurve says why newCurve has no curve of these rounds.
+func noCurve(scores []runs.RoundScore) string {
+	n := len(scores)
+	if n < 2 {
+		return "what more labels would bring is known after two rounds"
+	}
+	if last, before := &scores[n-1], &scores[n-2]; last.Losses != nil && before.Losses != nil && !last.Losses.SameRows(before.Losses) {
+		return fmt.Sprintf("round %d has other samples of the target than round %d (%s and %s), so that their errors cannot be compared: what "+
+			"more labels would bring is known after one more round with the samples of round %d", last.Round, before.Round,
+			text.Count(last.Losses.Count()), text.Count(before.Losses.Count()), last.Round)
+	}
+	return "what more labels would bring is known once two rounds can be compared"
 }
 
 // slope returns b by least squares, which may be below 0 here, and its variance from the residuals, which is 0 with two rounds.

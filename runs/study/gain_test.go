@@ -17,12 +17,52 @@ import (
 	"github.com/amtrl/amtrl/runs"
 )
 
+// New samples of the target restart the curve, which plan, status and ask say until there are two rounds with them. Earlier rounds keep
+// their intervals.
+func TestNewSamplesRestartCurve(t *testing.T) {
+	f := newFixture(t, testrand.New(t))
+	round := func(targetRows int) *runs.MethodResult {
+		for _, n := range []int{targetRows, 0} {
+			if a := must.Get(f.Ask(t.Context(), Request{TargetRows: n}))(t); len(a.Rows) > 0 {
+				must.Get(f.Tell(t.Context(), f.answerAll(t, "answers.csv", a), TellOptions{}))(t)
+			}
+		}
+		must.Get(f.Learn(t.Context(), openCPU))(t)
+		return &must.Get(ReadLearned(f.Dir))(t).Run.Result.Methods[0]
+	}
+	check := func(want string) {
+		t.Helper()
+		plan, status := must.Get(f.Plan(0))(t), must.Get(f.Status())(t)
+		must.Equal(t, plan.Unknown, want, "the plan")
+		must.Equal(t, status.Unknown, want, "the status")
+		must.Hold(t, (plan.Gain == nil) == (want != "") && (status.Next == nil) == (want != ""), "a gain of %v and %v", plan.Gain, status.Next)
+	}
+	own := []*runs.MethodResult{round(0)}
+	check("what more labels would bring is known after two rounds")
+	own = append(own, round(0))
+	check("")
+	own = append(own, round(8))
+	const restarted = "round 3 has other samples of the target than round 2 (20 and 12), so that their errors cannot be compared: what more " +
+		"labels would bring is known after one more round with the samples of round 3"
+	check(restarted)
+	for i, was := range own[:2] {
+		is := own[2].Rounds[i]
+		must.Hold(t, is.Rows == 12 && *is.Interval == *was.Interval, "round %d has %+v, had %v", i+1, is, *was.Interval)
+	}
+	a := must.Get(f.Ask(t.Context(), Request{StopBelow: 1e-9}))(t)
+	must.Equal(t, a.Unmeasured, restarted, "the ask")
+	must.Get(f.Tell(t.Context(), f.answerAll(t, "answers.csv", a), TellOptions{}))(t)
+	must.Get(f.Learn(t.Context(), openCPU))(t)
+	check("")
+	must.Get(f.Verify(t.Context(), openNamed, nil))(t)
+}
+
 // The gain of the next ask is the same wherever it is stated: that of the ask's own rows, whatever is pending, late or not yet learned.
 func TestGainOfNextAsk(t *testing.T) {
 	f := newFixture(t, testrand.New(t))
 	for i := range 2 {
 		a := must.Get(f.Ask(t.Context(), Request{StopBelow: 1e9}))(t)
-		must.Hold(t, a.Unmeasured, "after %d rounds a gain is known", i)
+		must.Hold(t, a.Unmeasured != "", "after %d rounds a gain is known", i)
 		must.Get(f.Tell(t.Context(), f.answerAll(t, fmt.Sprintf("%d.csv", i), a), TellOptions{}))(t)
 		must.Get(f.Learn(t.Context(), openCPU))(t)
 	}

@@ -49,8 +49,8 @@ type Asked struct {
 	// Exhausted says that no row of a source is left, though the budget pays for more; for [Request.TargetRows], that no more rows of the
 	// target can be asked for.
 	Exhausted bool
-	// Unmeasured says that Request.StopBelow did not count, as no gain can be expected yet.
-	Unmeasured bool
+	// Unmeasured says why no gain can be expected yet, so that Request.StopBelow did not count. It is empty where it did, or is 0.
+	Unmeasured string
 }
 
 // AskedRow is a row to label.

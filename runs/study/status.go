@@ -36,9 +36,10 @@ type Status struct {
 	// OddLabels are those among all labels.
 	OddLabels
 	// Last is what the last round found. Next is what an ask of the study's own budget is expected to bring now; it is absent where nothing
-	// can be said yet or the ask would have no rows.
-	Last *runs.RoundScore `json:"last,omitempty"`
-	Next *Gain            `json:"next,omitempty"`
+	// can be said yet, which Unknown then says why, or the ask would have no rows.
+	Last    *runs.RoundScore `json:"last,omitempty"`
+	Next    *Gain            `json:"next,omitempty"`
+	Unknown string           `json:"unknown,omitempty"`
 }
 
 // SourceStatus is where a source stands. Held-out rows are not counted.
@@ -160,7 +161,10 @@ func (s *Study) Status() (*Status, error) {
 	if len(scores) > 0 {
 		out.Last = &scores[len(scores)-1]
 		out.Last.After(scores[:len(scores)-1])
-		if c := newCurve(scores); c != nil && (s.Settings.RoundBudget > 0 || out.Rounds < s.Settings.Config.Schedule.Epochs) {
+		c := newCurve(scores)
+		if c == nil {
+			out.Unknown = noCurve(scores)
+		} else if s.Settings.RoundBudget > 0 || out.Rounds < s.Settings.Config.Schedule.Epochs {
 			if err := s.release(j, st); err != nil {
 				return nil, err
 			}
@@ -209,6 +213,8 @@ type Plan struct {
 	// to bring, or all rows that are left where these cost less. Both are absent before the second round.
 	Gain   *Gain `json:"gain,omitempty"`
 	Double *Gain `json:"double,omitempty"`
+	// Unknown says why both are absent.
+	Unknown string `json:"unknown,omitempty"`
 	// Bound is the excess risk that the paper's Theorem 4.1 guarantees with all samples. It says nothing about these data.
 	Bound float64 `json:"theorem_4_1_bound"`
 }
@@ -249,9 +255,11 @@ func (s *Study) Plan(budget float64) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	nu, p := 0.0, prop.problem
+	nu, p, c := 0.0, prop.problem, newCurve(scores)
+	if c == nil {
+		out.Unknown = noCurve(scores)
+	}
 	if n := len(scores); n > 0 {
-		c := newCurve(scores)
 		out.Gain, out.Double = st.gain(c, prop, prop.cost), st.gain(c, prop, prop.before)
 		for _, r := range scores[n-1].Result.Sources {
 			nu += r.Nu * r.Nu
@@ -293,8 +301,8 @@ type Learned struct {
 	Rounds []runs.RoundScore
 	Run    *runs.Finished
 	// Gains are what more labels are expected to bring: from those of the last round in equal steps to twice their cost, or to all rows that
-	// are left where these cost less. Where nothing was asked or told since, the last is the Double of a [Plan]. Gains is nil before two
-	// rounds can be compared, and where no row is left.
+	// are left where these cost less. Where nothing was asked or told since, the last is the Double of a [Plan]. Gains is nil where no row
+	// is left, and before two rounds can be compared.
 	Gains []Gain
 }
 
