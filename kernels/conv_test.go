@@ -135,11 +135,12 @@ func TestConv(t *testing.T) {
 		{Image: Image{3, 5, 2, 3}, n: 4}, {Image: Image{9, 19, 17, 33}, n: 1}, {Image: Image{4, 35, 40, 5}, n: 1},
 		{Image: Image{5, 4, 3, 2}, n: 0}, {Image: Image{2, 2, 1, 3}, n: 70}, // 560 parts of the weights' gradient
 	}
-	for _, most := range []int{16, 33, 16, 33}[:must.Long(4, 2)] { // bound of channels and filters: 16 for the narrow tile, 33 for either
+	for _, most := range []int{16, 33, 16, 33} { // bound of channels and filters: 16 for the narrow tile, 33 for either
 		cases = append(cases, layer{Image: Image{2 + d.rng.IntN(34), 2 + d.rng.IntN(36), 1 + d.rng.IntN(most), 1 + d.rng.IntN(most)},
 			n: 1 + d.rng.IntN(3)})
 	}
-	for _, c := range cases {
+	d.rng.Shuffle(len(cases), func(i, j int) { cases[i], cases[j] = cases[j], cases[i] })
+	for _, c := range cases[:must.Long(len(cases), 5)] {
 		convCase(d, c.Image, c.n, false)
 		convCase(d, c.Image, c.n, true)
 	}
