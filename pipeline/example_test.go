@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas/blas64"
 
@@ -140,9 +141,12 @@ func ExampleLearner_Learn() {
 	})
 	try("careful", func(st pipeline.State) pipeline.Proposal {
 		if n := len(st.Epochs); n > 0 {
-			for m, nu := range st.Epochs[n-1].Nu {
-				st.Epochs[n-1].Nu[m] = math.Abs(nu) + 1
+			nu := slices.Clone(st.Epochs[n-1].Nu)
+			for m := range nu {
+				nu[m] = math.Abs(nu[m]) + 1
 			}
+			st.Epochs = slices.Clone(st.Epochs) // the learner's own stay as they are
+			st.Epochs[n-1].Nu = nu
 		}
 		ask, err := problem.Propose(st)
 		check(err)

@@ -79,8 +79,8 @@ func HostBLAS() string {
 	return fmt.Sprintf("%T", by)
 }
 
-// NewIdentity describes work on a set with a chosen backend. It completes cfg, brings it into canonical form, and takes
-// the seed from it. The caller sets Targets, and Seeds and Budgets where there are several. set must not be nil.
+// NewIdentity describes work on a set with a chosen backend. It completes cfg and brings it into canonical form. Seeds holds
+// the seed of cfg. The caller sets Targets, and other Seeds and Budgets where there are several. set must not be nil.
 func NewIdentity(version string, set *dataset.Set, choice backend.Choice, cfg pipeline.Config) Identity {
 	var device backend.Info
 	if choice.Device != nil {

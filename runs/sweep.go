@@ -274,6 +274,9 @@ func WriteSweep(dir string, id Identity, results []Result, seconds []float64) (*
 	if len(results) != len(units) || len(seconds) != len(units) {
 		return nil, fmt.Errorf("%d results and %d times for %d units", len(results), len(seconds), len(units))
 	}
+	if err := id.Config.Validate(); err != nil {
+		return nil, err
+	}
 	id, unlock, err := id.claim(dir, completed)
 	if err != nil {
 		return nil, err
