@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
@@ -40,14 +41,20 @@ func (m *Manifest) GroupHints() (hints []GroupHint, err error) {
 		}
 		logs = table.LogsAmong(all, features)
 	}
+	if err := g.countNamed(context.Background(), inputs); err != nil {
+		return nil, err
+	}
+	if err := g.countWithin(context.Background(), inputs, m); err != nil {
+		return nil, err
+	}
 	source := g.sourceOf(m)
 	for _, c := range columns {
 		if m.reads(c.Name) || slices.Contains(features, c.Name) || table.HasLog(logs, c.Name) {
 			continue
 		}
-		if _, twice := c.repeated(); m.perhapsGroup(c, source) != "" {
+		if twice, values := c.recurring(); m.perhapsGroup(c, source) != "" {
 			hints = append(hints, GroupHint{c.Name, fmt.Sprintf("%s of %s of column %s %s there more than once", text.Count(twice),
-				text.Several(len(c.distinct), "value"), text.OneLine(c.Name, 80), text.Form(twice, "is", "are")), c.namesGroups()})
+				text.Several(values, "value"), text.OneLine(c.Name, 80), text.Form(twice, "is", "are")), c.namesGroups()})
 		}
 	}
 	return hints, nil

@@ -116,6 +116,9 @@ func Look(ctx context.Context, manifestPath string, files []string, known Known)
 	if err := g.markDrawn(ctx, known, inputs); err != nil {
 		return nil, err
 	}
+	if err := g.countNamed(ctx, inputs); err != nil {
+		return nil, err
+	}
 	if err := g.choose(ctx, m, known, inputs); err != nil {
 		return nil, err
 	}
@@ -195,6 +198,9 @@ func Look(ctx context.Context, manifestPath string, files []string, known Known)
 		}
 		out.Classes, out.Missing = append(out.Classes, c.labels[i].classes), append(out.Missing, c.labels[i].missing)
 		out.Numbers = append(out.Numbers, c.labels[i].among)
+	}
+	if err := g.countWithin(ctx, inputs, m); err != nil {
+		return nil, err
 	}
 	g.nameOthers(out, c, notCost)
 	g.guessCodes(out)

@@ -44,6 +44,7 @@ type column struct {
 	onceEach      bool     // whether no value is twice in a file, but some are in several of them, or missing in a few rows; see markEach
 	likeFiles     bool     // see markLikeFiles
 	again         *repeats // what keeps it from being the id
+	all           *everywhere
 	distinct      map[string]int
 	cells         cells
 	numbers, ints int // of the values that are there

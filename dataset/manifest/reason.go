@@ -85,7 +85,7 @@ func (m *Manifest) unused(c *column) string {
 	case c.named(idNames) && once > twice && c.missing > 0 && !c.measured():
 		return "no id: " + missing
 	case (c.named(idNames) && once > twice || c.named(sureIDs)) && twice > 0 && !c.measured():
-		return repeatedIDs(twice, len(c.distinct))
+		return repeatedIDs(c.recurring())
 	case c.copied:
 		return fmt.Sprintf("numbers of rows, though %s are there more than once%s, as where rows were copied", text.Count(twice), in)
 	case len(c.distinct) == 1 && c.missing == 0:
@@ -145,7 +145,7 @@ func (m *Manifest) unused(c *column) string {
 
 // likeGroups reports whether the values of a column look like groups of rows that belong together, such as those of patients.
 func (c *column) likeGroups() bool {
-	return c.dividesLikeSources() && c.namesGroups()
+	return (c.dividesLikeSources() || c.all != nil && 2*c.all.values <= c.all.rows) && c.namesGroups()
 }
 
 // namesGroups reports whether a column has a name of groups, and values that can be the names of groups.
@@ -157,8 +157,8 @@ func (c *column) namesGroups() bool {
 // perhapsGroup returns a hint that rows with the same value of a column may belong together, where its name and its values look so, or its
 // values alone, and otherwise an empty string. No column is taken for the group unless the user says so.
 func (m *Manifest) perhapsGroup(c, source *column) string {
-	_, twice := c.repeated()
-	named := c.namesGroups() && (c.dividesLikeSources() || 4*twice >= len(c.distinct))
+	twice, values := c.recurring()
+	named := c.namesGroups() && (c.dividesLikeSources() || 4*twice >= values)
 	if m.Group != "" || !named && !c.groupsWithin(source) {
 		return ""
 	}
@@ -168,9 +168,15 @@ func (m *Manifest) perhapsGroup(c, source *column) string {
 // groupsWithin reports whether a column of texts divides the rows of sources further, into many groups that each lie in one source,
 // whatever it is called: nearly all of its values occur again, each in one source alone.
 func (c *column) groupsWithin(source *column) bool {
-	_, twice := c.repeated()
+	twice, values := c.recurring()
+	return 10*twice >= 9*values && c.withinSources(source)
+}
+
+// withinSources reports whether the values of a column are many texts, each in one source alone.
+func (c *column) withinSources(source *column) bool {
 	texts := c.Kind == table.Text && c.numbers+c.booleans+c.dates+c.lists == 0 && !c.Time
-	if !texts || source == nil || len(c.distinct) <= mostWords || 10*twice < 9*len(c.distinct) || 10*c.missing > c.rows || c.fixed(source) {
+	several := c.all != nil && c.all.several
+	if !texts || several || source == nil || len(c.distinct) <= mostWords || 10*c.missing > c.rows || c.fixed(source) {
 		return false
 	}
 	for _, p := range source.parts(c) {
