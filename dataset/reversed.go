@@ -22,6 +22,10 @@ import (
 // probability of reversedChance at most, over all sources: its labels follow v turned around, and not something else, which in a table of
 // four columns cannot be told. The others here are those whose r is positive, by a t-test at reversedNear, so that the direction of v is
 // known: they must be reversedOthers or more, half of all others, and reversedMost of those whose r differs from 0.
+//
+// Of three or more classes, one class alone may have a direction of its own by chance, as where a source has another embedding. A scale
+// that is turned around turns the classes at both ends. So r must be negative, at reversedNear, and at least half as large as the median of
+// the others for two classes and for half of those of which there are such others.
 const (
 	reversedFar    = 4.5
 	reversedNear   = 2.5
@@ -92,8 +96,9 @@ func (s *Set) reversed() (out []Oddity) {
 		of[t.Output] = append(of[t.Output], t)
 	}
 	var found []against
+	compared, turned, classes := map[placed]int{}, map[placed]int{}, map[string]int{}
 	for _, o := range outputs {
-		if len(of[o]) <= reversedOthers {
+		if classes[o.Name]++; len(of[o]) <= reversedOthers {
 			continue
 		}
 		var all []*labelSlopes
@@ -104,7 +109,16 @@ func (s *Set) reversed() (out []Oddity) {
 		}
 		compareSlopes(all)
 		for i := range all {
-			if a := newAgainst(all, i); a != nil {
+			a := newAgainst(all, i)
+			if a == nil {
+				continue
+			}
+			at := placed{a.task.Pool, o.Name}
+			compared[at]++
+			if a.runs() {
+				turned[at]++
+			}
+			if a.surely(len(all)) {
 				a.z = nil // what is found is kept without its rows
 				found = append(found, *a)
 			}
@@ -116,7 +130,7 @@ func (s *Set) reversed() (out []Oddity) {
 		at := placed{a.task.Pool, a.task.Output.Name}
 		again := named[at]
 		named[at] = true
-		return again
+		return again || turned[at] < min(2, classes[at.column]) || 2*turned[at] < compared[at]
 	})
 	for _, a := range found[:min(len(found), reversedLines)] {
 		of := ""
@@ -140,14 +154,14 @@ type placed struct {
 	column string
 }
 
-// against is a source whose labels run against those of so many of the others.
+// against compares a source with so many others, of which the labels of some are like each other.
 type against struct {
 	*labelSlopes
-	others, with int
-	usual        float64 // the median r of the others
+	others, with      int
+	usual, usualAlike float64 // the median r and alike of the latter
 }
 
-// newAgainst returns nil for a source whose labels do not run against those of the others.
+// newAgainst returns nil where too few of the others are like each other.
 func newAgainst(all []*labelSlopes, at int) *against {
 	var r, alike []float64
 	unlike := 0
@@ -162,19 +176,21 @@ func newAgainst(all []*labelSlopes, at int) *against {
 			unlike++
 		}
 	}
-	l := all[at]
 	with := len(r)
-	if with < max(reversedOthers, len(all)/2) || float64(with) < reversedMost*float64(with+unlike) || l.t() > -reversedFar {
+	if with < max(reversedOthers, len(all)/2) || float64(with) < reversedMost*float64(with+unlike) {
 		return nil
 	}
 	slices.Sort(r)
 	slices.Sort(alike)
-	usual := quantile(r, 0.5)
-	if l.r > -usual/2 || l.alike > -reversedAlike*quantile(alike, 0.5) ||
-		float64(len(all))*l.byChance() > reversedChance {
-		return nil
-	}
-	return &against{l, len(all) - 1, with, usual}
+	return &against{all[at], len(all) - 1, with, quantile(r, 0.5), quantile(alike, 0.5)}
+}
+
+// runs reports whether the labels run against those of the others, perhaps by chance.
+func (a *against) runs() bool { return a.t() < -reversedNear && a.r <= -a.usual/2 }
+
+// surely reports whether they do so beyond chance among so many sources.
+func (a *against) surely(sources int) bool {
+	return a.runs() && a.t() <= -reversedFar && a.alike <= -reversedAlike*a.usualAlike && float64(sources)*a.byChance() <= reversedChance
 }
 
 // slopesOf returns the ridge regression of labels on features in at most so many rows to draw from, or nil where there are too few.

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
 )
@@ -114,4 +116,94 @@ func TestNotReversed(t *testing.T) {
 		named += len(likeSources(rng, like, 20+rng.IntN(300), 4+rng.IntN(20), rng.IntN(2) == 0).reversed())
 	}
 	must.Hold(t, named <= 2, "%d sources of 20 problems are named", named)
+}
+
+// inClasses gives a set of one column of labels a task for each class of each pool. class returns the class of a row.
+func inClasses(set *Set, classes int, class func(t *Task, row int) int) *Set {
+	out := &Set{Name: set.Name, Pools: set.Pools, Columns: &Columns{Labels: []LabelColumn{{Name: "grade"}}}}
+	for c := range classes {
+		out.Columns.Labels[0].Classes = append(out.Columns.Labels[0].Classes, fmt.Sprint("class ", c))
+	}
+	for i := range set.Tasks {
+		for c, name := range out.Columns.Labels[0].Classes {
+			t := set.Tasks[i]
+			t.Output, t.Labels = Output{"grade", name}, make([]float32, len(t.Labels))
+			for r := range t.Labels {
+				t.Labels[r] = float32(b2i(class(&set.Tasks[i], r) == c))
+			}
+			out.Tasks = append(out.Tasks, t)
+		}
+	}
+	return out
+}
+
+// A scale of several classes that is turned around in a source, or the target, is named there, once.
+func TestReversedScale(t *testing.T) {
+	rng := testrand.New(t)
+	for classes := 3; classes <= 7; classes++ {
+		like := slices.Repeat([]bool{true}, 6+rng.IntN(6))
+		set := likeSources(rng, like, 200+rng.IntN(200), 10+rng.IntN(20), false)
+		var cuts []float64
+		for c := 1; c < classes; c++ {
+			all := slices.Clone(set.Tasks[0].Labels)
+			slices.Sort(all)
+			cuts = append(cuts, float64(all[c*len(all)/classes]))
+		}
+		turned := -1
+		grade := func(t *Task, row int) int {
+			c, _ := slices.BinarySearch(cuts, float64(t.Labels[row]))
+			if t.Pool == turned {
+				return classes - 1 - c
+			}
+			return c
+		}
+		found := inClasses(set, classes, grade).reversed()
+		must.Equal(t, len(found), 0, "no source is reversed: %v", found)
+		turned = rng.IntN(len(like))
+		found = inClasses(set, classes, grade).reversed()
+		must.Hold(t, len(found) == 1 && found[0].Pool == set.Pools[turned].Name, "%d classes, source %d: %v", classes, turned, found)
+	}
+}
+
+// Among many classes and sources of other embeddings, some class has the opposite direction in some source. That is hardly ever named.
+func TestRotatedSources(t *testing.T) {
+	rng := testrand.New(t)
+	const problems, sources, rotated, classes, rows, d, told = 6, 16, 4, 14, 200, 40, 8
+	named := 0
+	for range problems {
+		like := slices.Repeat([]bool{true}, sources)
+		set := likeSources(rng, like, rows, d, false)
+		var means [classes][told]float64
+		for c := range means {
+			for j := range means[c] {
+				means[c][j] = 1.5 * rng.NormFloat64()
+			}
+		}
+		class := make([][]int, sources)
+		for i, p := range set.Pools {
+			turn := mat.NewDense(told, told, nil)
+			for j := range told {
+				turn.Set(j, j, 1)
+				for k := 0; k < told && i >= sources-rotated; k++ {
+					turn.Set(j, k, rng.NormFloat64())
+				}
+			}
+			var qr mat.QR
+			qr.Factorize(turn)
+			qr.QTo(turn)
+			for r := range rows {
+				c, at := rng.IntN(classes), mat.NewVecDense(told, nil)
+				class[i] = append(class[i], c)
+				at.MulVec(turn, mat.NewVecDense(told, means[c][:]))
+				for j := range d {
+					p.F32[r*d+j] = float32(rng.NormFloat64())
+					if j < told {
+						p.F32[r*d+j] += float32(at.AtVec(j))
+					}
+				}
+			}
+		}
+		named += len(inClasses(set, classes, func(t *Task, row int) int { return class[t.Pool][row] }).reversed())
+	}
+	must.Hold(t, named <= 3, "%d sources of %d problems are named", named, problems)
 }
