@@ -266,7 +266,8 @@ func (g *guesser) nameOthers(out *Guess, c *counts, notCost string) {
 		case of.Name == notCost:
 			out.Others = append(out.Others, fmt.Sprintf("%s (no cost: %s)", of.Name, why))
 		default:
-			out.Others = append(out.Others, fmt.Sprintf("%s (%s%s)", of.Name, m.unused(of), m.perhapsGroup(of, source)))
+			out.Others = append(out.Others, fmt.Sprintf("%s (%s%s%s)", of.Name, m.unused(of), m.perhapsGroup(of, source),
+				m.perhapsCost(of, source)))
 		}
 	}
 }

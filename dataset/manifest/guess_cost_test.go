@@ -56,3 +56,35 @@ func TestLookAtCostsThatAreNone(t *testing.T) {
 	g, err = look(Known{Features: []string{"x"}}, "0", func(i int) bool { return i == 7 }, fixed)
 	isNone("features are said", g, err)
 }
+
+// Beside a vector, a column that may say what a label costs is not taken, but named with the flag that does.
+func TestPerhapsCost(t *testing.T) {
+	rng := testrand.New(t)
+	fixed := func(i int) string { return []string{"0.5", "3", "3", "1.25"}[i%4] }
+	for _, c := range []struct {
+		name  string
+		cell  func(i int) string
+		named bool
+	}{
+		{"minutes", fixed, true}, {"Fee (EUR)", fixed, true}, {"effort_hours", fixed, true}, {"euro2", fixed, true},
+		{"minutest", fixed, false}, {"altitude", fixed, false},
+		{"minutes", func(i int) string { return fmt.Sprint(1 + i%7) }, false},
+		{"minutes", func(i int) string { return fmt.Sprint(i % 4) }, false},
+		{"minutes", func(int) string { return "2.5" }, false},
+		{"minutes", func(i int) string { return fmt.Sprint("m", i%4) }, false},
+	} {
+		file := filepath.Join(t.TempDir(), "rows.csv")
+		writeTable(t, file, 80, columnOf{"site", func(i int) string { return fmt.Sprint("s", i%4) }}, columnOf{c.name, c.cell},
+			columnOf{"embedding", func(int) string { return fmt.Sprintf("[%g, %g]", rng.NormFloat64(), rng.NormFloat64()) }},
+			columnOf{"label", func(int) string { return []string{"p", "q"}[rng.IntN(2)] }})
+		g := must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{Source: "site"}))(t)
+		others := strings.Join(g.Others, "; ")
+		must.Equal(t, g.Cost, "", "a cost that nobody named, of %s", c.name)
+		must.Equal(t, strings.Contains(others, "; where a label costs so much, --cost "), c.named, "%s: %q", c.name, others)
+		must.Equal(t, strings.Contains(g.Text(), "--cost "), c.named, "%s:\n%s", c.name, g.Text())
+		if c.named {
+			g = must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{Source: "site", Cost: c.name}))(t)
+			must.Hold(t, g.Cost == c.name && len(g.Others) == 0, "cost %q, not used %q", g.Cost, g.Others)
+		}
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/amtrl/amtrl/dataset/table"
 	"github.com/amtrl/amtrl/internal/text"
@@ -163,6 +164,17 @@ func (m *Manifest) perhapsGroup(c, source *column) string {
 		return ""
 	}
 	return "; where its rows belong together, --group " + text.ShellQuote(c.Name)
+}
+
+// perhapsCost returns a hint that a column may say what the label of a row costs, where a word of its name says so and its values are
+// numbers above 0, one in each source and not the same in all. Otherwise it returns an empty string.
+func (m *Manifest) perhapsCost(c, source *column) string {
+	words := strings.FieldsFunc(strings.ToLower(c.Name), func(r rune) bool { return !unicode.IsLetter(r) })
+	says := slices.ContainsFunc(words, func(w string) bool { return slices.Contains(costWords, w) })
+	if m.Cost != "" || !says || !c.numeric() || c.low <= 0 || c.low == c.high || !c.fixed(source) {
+		return ""
+	}
+	return "; where a label costs so much, --cost " + text.ShellQuote(c.Name)
 }
 
 // groupsWithin reports whether a column of texts divides the rows of sources further, into many groups that each lie in one source,
