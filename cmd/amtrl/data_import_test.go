@@ -86,6 +86,24 @@ func TestRunFitsTheData(t *testing.T) {
 	}
 }
 
+// run and sweep name a width that a representation cannot have, or for which minnorm has no solution.
+func TestWidthIsNoted(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	data := []string{"--data", "synthetic:sparse", "--dim", "10", "--rank", "3", "--sources", "7", "--rows", "500", "--preset", "paper",
+		"--floor", "2", "--target-samples", "30", "--iterations", "5", "--dry-run"}
+	run := func(more ...string) outcome {
+		return succeed(t, dir, append(append([]string{"run", "--budget", "100"}, data...), more...)...)
+	}
+	const rows, outputs = "is more than the 10 numbers of a row", "is more than the 7 outputs of the sources: no nu solves W nu = w"
+	run("--k", "11").Complains(t, 0, "note: --k 11 "+rows, "note: --k 11 "+outputs)
+	for _, o := range []outcome{run("--k", "7"), run("--k", "8", "--relevance", "ridge")} {
+		must.Hold(t, !strings.Contains(o.Stderr, "is more than"), "%s", o.Stderr)
+	}
+	sweep := append([]string{"sweep", "--budgets", "100", "--targets", "target", "--k", "8"}, data...)
+	succeed(t, dir, sweep...).Complains(t, 0, "note: --k 8 "+outputs)
+}
+
 // run, its report and data check name the classes of which the target has no sample.
 func TestRunNotesUnseenClasses(t *testing.T) {
 	dir := writeShops(t)

@@ -78,6 +78,7 @@ func (o *runOptions) run(ctx context.Context) error {
 	target := targets[0]
 	warnings := o.noteData(set)
 	o.noteGroups(&o.data)
+	o.noteWidth(set, &full, target)
 	if i, err := full.FindSource(set, target); err == nil {
 		if p, err := pipeline.NewProblem(set, full, i); err == nil { // an error is that of the run
 			for _, odd := range p.UnseenClasses() {
@@ -196,6 +197,26 @@ func (o *output) noteData(set *dataset.Set) *dataset.Warnings {
 		o.note("note: %s", odd)
 	}
 	return found
+}
+
+// noteWidth notes a representation that is wider than the rows, and one for which minnorm has no solution of W nu = w.
+func (o *output) noteWidth(set *dataset.Set, cfg *pipeline.Config, target string) {
+	at, err := cfg.FindSource(set, target)
+	if err != nil || cfg.Representation != pipeline.ClassLinear {
+		return
+	}
+	outputs, cols := 0, set.Pools[0].Cols
+	for _, s := range cfg.SourcesFor(set, at) {
+		outputs += len(s.Tasks)
+	}
+	if cfg.K > cols {
+		o.note("note: --k %d is more than the %s of a row: a representation has no more dimensions than that", cfg.K,
+			text.Several(cols, "number"))
+	}
+	if cfg.Relevance.Kind == pipeline.MinNorm && cfg.K > outputs {
+		o.note("note: --k %d is more than the %s of the sources: no nu solves W nu = w, and minnorm takes the nearest", cfg.K,
+			text.Several(outputs, "output"))
+	}
 }
 
 // noteBudget notes a budget that exceeds the cost of all rows.

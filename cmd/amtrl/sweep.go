@@ -55,6 +55,7 @@ func (o *sweepOptions) run(ctx context.Context) error {
 		return err
 	}
 	o.noteData(p.set)
+	o.noteWidth(p.set, &p.cfg, p.targets[0])
 	jobs, threads := pipeline.Concurrency(p.units(), o.jobs.V, o.device.threads.V)
 	open, err := o.open(threads)
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 )
 
 // TestSweepAcrossDevices sweeps on one of four devices, on all four with too little memory for the data, and on several
-// of which one is lost at a random instant: the folders hold the same bytes. Without -v it takes half of the methods and one of two ends, by
-// chance.
+// of which one is lost at a random instant: the folders hold the same bytes. Without -v it takes half of the methods and one of two ends,
+// by chance.
 func TestSweepAcrossDevices(t *testing.T) {
 	t.Parallel()
 	dir, rng := t.TempDir(), testrand.New(t)
