@@ -135,7 +135,7 @@ func TestReportStudy(t *testing.T) {
 	}
 	succeed(t, c.dir, "report", "S", "--figures", "figures")
 	page := string(must.Get(os.ReadFile(filepath.Join(c.dir, "S", "report.html")))(t))
-	for _, want := range []string{"amtrl study", "This is a study: ", "Share of the next budget", "zoo"} {
+	for _, want := range []string{"amtrl study", "This is a study: ", "Share of the cost of all rows", "rows of the next ask", "zoo"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page of the study lacks %q", want)
 		}
