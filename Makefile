@@ -24,12 +24,9 @@ demo: ## the main job on embedded data: choose samples, compare with uniform
 build: ## build bin/amtrl
 	$(GO) build -o bin/amtrl ./cmd/amtrl
 
-# One package more than processors at once, since tests of batch jobs wait for most of their time.
-PACKAGES_AT_ONCE := $(shell n=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2); echo $$((n + 1)))
-
 .PHONY: test
 test: deps lint ## install what the tests need and run them all
-	AMTRL_PYTHON=$(call python) AMTRL_CUDA_WHEELS=$(abspath $(WHEELS)) $(GO) test -p $(PACKAGES_AT_ONCE) -timeout 18m -ldflags '-s -w' ./...
+	AMTRL_PYTHON=$(call python) AMTRL_CUDA_WHEELS=$(abspath $(WHEELS)) $(GO) test -timeout 18m -ldflags '-s -w' ./...
 	$(GO) test -tags purego ./cpu/...
 	CGO_ENABLED=0 $(GO) build ./...
 
