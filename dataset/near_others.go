@@ -117,7 +117,8 @@ func (n *projectedRows) some(pool, most int) (rows []int32) {
 // nearPair is a row, the near copy of another.
 type nearPair struct{ row, copy int32 }
 
-// copiesOf returns the near copies in pool in of some rows of pool of, and counts the rows with an equal row there.
+// copiesOf returns the near copies in pool in of some rows of pool of, and counts the rows with an equal row there. A row is the copy of
+// one other at most: that many have the same nearest row, as where they lie close together and far from the pool, tells nothing.
 func (n *projectedRows) copiesOf(of int, rows []int32, in int) (found []nearPair, equal int) {
 	count := n.set.Pools[in].Rows
 	if count < 2*nearAmong {
@@ -158,12 +159,14 @@ func (n *projectedRows) copiesOf(of int, rows []int32, in int) (found []nearPair
 			nearest[i] = best
 		}
 	}
+	taken := map[int32]bool{}
 	for i, r := range rows {
 		first, last := nearest[i][0], nearest[i][nearAmong-1].square
 		switch {
 		case first.square <= nearEqual*nearEqual*last:
 			equal++
-		case first.square*nearTimes*nearTimes < last:
+		case first.square*nearTimes*nearTimes < last && !taken[first.row]:
+			taken[first.row] = true
 			found = append(found, nearPair{r, first.row})
 		}
 	}

@@ -89,6 +89,20 @@ func TestNearCopiesInSources(t *testing.T) {
 	}
 }
 
+// Rows that lie close together, and far from a source or in the middle of one in another unit, have the same nearest row, which is no copy.
+func TestNoNearCopiesOfRowsApart(t *testing.T) {
+	rng := testrand.New(t)
+	for range 80 {
+		s := somePools(rng, 2+rng.IntN(6), 1+rng.IntN(3))
+		p := s.Pools[1+rng.IntN(5)]
+		for i := range p.F32 {
+			p.F32[i] *= 1000
+		}
+		ofTarget, ofSources := nearFound(s)
+		must.Hold(t, len(ofTarget)+len(ofSources) == 0, "found %v and %v", ofTarget, ofSources)
+	}
+}
+
 // Rows of any dimension, in tight groups or not, are no copies of each other by chance, nor are equal rows near ones.
 func TestNoNearCopiesInSourcesByChance(t *testing.T) {
 	rng := testrand.New(t)
