@@ -41,13 +41,18 @@ func fitAll(names []string, room float64) []string {
 	if same == nil {
 		return short
 	}
-	number := map[string]int{}
+	number, taken := map[string]int{}, map[string]bool{}
+	for _, s := range short {
+		taken[s] = !same[s]
+	}
 	for i, s := range short {
-		if same[s] {
+		for numbered := ""; same[s] && (numbered == "" || taken[numbered]); {
 			number[s]++
 			mark := fmt.Sprintf(" #%d", number[s])
-			short[i] = Fit(bare[i], room-textWidth(mark)) + mark
+			numbered = Fit(bare[i], room-textWidth(mark)) + mark // may be as that of other names, cut further
+			short[i] = numbered
 		}
+		taken[short[i]] = true
 	}
 	return short
 }
