@@ -46,11 +46,15 @@ func fitAll(names []string, room float64) []string {
 		taken[s] = !same[s]
 	}
 	for i, s := range short {
-		for numbered := ""; same[s] && (numbered == "" || taken[numbered]); {
+		if !same[s] {
+			continue
+		}
+		for { // another name may be cut to the same
 			number[s]++
 			mark := fmt.Sprintf(" #%d", number[s])
-			numbered = Fit(bare[i], room-textWidth(mark)) + mark // may be as that of other names, cut further
-			short[i] = numbered
+			if short[i] = Fit(bare[i], room-textWidth(mark)) + mark; !taken[short[i]] {
+				break
+			}
 		}
 		taken[short[i]] = true
 	}
