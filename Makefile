@@ -25,10 +25,10 @@ build: ## build bin/amtrl
 	$(GO) build -o bin/amtrl ./cmd/amtrl
 
 .PHONY: test
-test: deps lint ## install what the tests need and run them all
-	AMTRL_PYTHON=$(call python) AMTRL_CUDA_WHEELS=$(abspath $(WHEELS)) $(GO) test -timeout 18m -ldflags '-s -w' ./...
-	$(GO) test -tags purego ./cpu/...
-	CGO_ENABLED=0 $(GO) build ./...
+test: ## install what the tests need and run them all
+	@$(MAKE) --jobs=2 deps lint # downloads beside work
+	AMTRL_PYTHON=$(call python) AMTRL_CUDA_WHEELS=$(abspath $(WHEELS)) $(GO) test -vet=off -timeout 18m -ldflags '-s -w' ./...
+	$(GO) test -vet=off -tags purego ./cpu/...
 
 .PHONY: race
 race: ## test everything concurrent under the race detector
@@ -166,7 +166,7 @@ AMTRL_REQUIRE_CHROMIUM ?= $(shell command -v apt-get >/dev/null && [ "$$(id -u)"
 export AMTRL_REQUIRE_CHROMIUM
 
 .PHONY: deps-chromium
-deps-chromium:
+deps-chromium: | deps-slurm # one apt-get at a time
 	@report/chromium-install
 
 # NumPy and SciPy, for the tests that cross-check file formats and for bench, and the

@@ -34,8 +34,10 @@ func plainAndStacked(t *testing.T, set *dataset.Set, cfg Config, target int) (l 
 // The predictions of the last round of active are means of those that it has without trees and of those of trees, for rows
 // and for left-out samples, and its model file predicts them. Nothing else of the round changes, and no other round.
 func TestTreesJoin(t *testing.T) {
-	for _, c := range []struct{ classes, held bool }{{true, true}, {false, true}, {true, false}, {false, false}} {
-		set := asTable(shops(testrand.New(t), 5, 200, 5, 3, c.classes))
+	type problem struct{ classes, held bool }
+	rng := testrand.New(t)
+	for _, c := range must.Some(rng, 2, problem{true, true}, problem{false, true}, problem{true, false}, problem{false, false}) {
+		set := asTable(shops(rng, 5, 200, 5, 3, c.classes))
 		if together(t, set, 3); c.classes {
 			for i := range set.Tasks { // of one class by the sign of a product, and of two by another feature
 				task := &set.Tasks[i]
@@ -159,7 +161,7 @@ func TestLeastPartOfTrees(t *testing.T) {
 // Where effects are lines, trees take no part that costs anything, and where they jump, they help.
 func TestTreesJoinByWhatHelps(t *testing.T) {
 	rng := testrand.New(t)
-	for _, jump := range []bool{false, true} {
+	for _, jump := range must.Some(rng, 1, false, true) {
 		plain, stacked := 0.0, 0.0
 		const problems = 8
 		for range problems {

@@ -60,13 +60,14 @@ func distinctGroups(pool *dataset.Pool, rows []int32) int {
 // The nested prediction of a sample depends on no label of its fold, which holds whole groups: the samples of all other folds choose and
 // fit everything. The predictions of samples in other folds do depend on these labels.
 func TestNestedClasses(t *testing.T) {
-	for _, test := range []struct {
+	type problem struct {
 		n, d              int
 		one, groups, line bool
-	}{
+	}
+	for _, test := range must.Some(testrand.New(t), 3, []problem{
 		{n: 40, d: 5}, {n: 13, d: 30}, {n: 45, d: 60, groups: true}, // of 13, three classes never have equally many
 		{n: 40, d: 5, one: true}, {n: 30, d: 40, one: true, groups: true}, {n: 30, d: 5, one: true, line: true},
-	} {
+	}...) {
 		t.Run(fmt.Sprintf("%+v", test), func(t *testing.T) {
 			set := unlikeShops(t, test.n, test.d, test.one, test.groups)
 			cfg := pooledConfig(t)

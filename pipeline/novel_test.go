@@ -211,10 +211,11 @@ func TestScatter(t *testing.T) {
 func TestStatedOfEvenSamples(t *testing.T) {
 	rng := testrand.New(t)
 	sets := must.Long(32, 16)
-	for _, c := range []struct {
+	type problem struct {
 		each, classes int
 		apart, most   float64
-	}{{5, 3, 0.5, 0.15}, {2, 2, 1.2, 0.85}} {
+	}
+	for _, c := range must.Some(rng, 1, problem{5, 3, 0.5, 0.15}, problem{2, 2, 1.2, 0.85}) {
 		stated, fresh := 0.0, 0.0
 		for range sets {
 			set := newcomers(t, rng, c.each, c.classes, 0, c.apart)

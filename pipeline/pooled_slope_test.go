@@ -71,9 +71,9 @@ func graded(rng *rand.Rand) *dataset.Set {
 func TestSlopeOfUnlikeSources(t *testing.T) {
 	rng, variance := testrand.New(t), slopeVariance
 	t.Cleanup(func() { slopeVariance = variance })
-	const turns = 48
+	turns := float64(must.Long(48, 24))
 	var with, without [2]float64 // errors of uniform and Pooled
-	for range turns {
+	for range int(turns) {
 		set := graded(rng)
 		for _, slope := range []float64{0, variance} {
 			slopeVariance = slope

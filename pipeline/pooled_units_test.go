@@ -79,7 +79,7 @@ func stepOf(rng *rand.Rand) func(x []float64, shift float64) int {
 func TestBendsOfSteps(t *testing.T) {
 	rng, scales := testrand.New(t), classScales
 	t.Cleanup(func() { classScales = scales })
-	const turns = 8
+	turns := float64(must.Long(8, 5))
 	solve := func(of *dataset.Set, scales []float32, errors *[2]float64) { // of uniform and Pooled
 		classScales = scales
 		for i, e := range must.Get(learnerOf(t, of, Uniform, Pooled).Solve(t.Context(), State{}, quiet, unsaved))(t).Epochs {
@@ -87,7 +87,7 @@ func TestBendsOfSteps(t *testing.T) {
 		}
 	}
 	var with, without, alone [2]float64
-	for range turns {
+	for range int(turns) {
 		set, plain := steps(rng, 5, stepOf(rng))
 		solve(set, scales, &with)
 		solve(set, nil, &without)
@@ -125,7 +125,7 @@ func TestClassUnits(t *testing.T) {
 		must.EqualSlices(t, each[:stepColumns], slices.Repeat([]float32{1}, stepColumns), "factors of columns")
 		return each[stepColumns:]
 	}
-	for range 4 {
+	for range must.Long(4, 2) {
 		set, plain := steps(rng, 5, stepOf(rng))
 		knots := set.Columns.Derived.Knots.Count()
 		of := factors(set, 1)

@@ -252,7 +252,7 @@ func TestMostRelevantIsSure(t *testing.T) {
 	dev := openDevice(t, runtime.NumCPU(), set)
 	cfg := must.Get(NewConfig(PresetDefault))(t)
 	cfg.TargetSamples, cfg.Methods = 100, []string{Active}
-	for _, budget := range []float64{2500, 3000} {
+	for _, budget := range must.Some(testrand.New(t), 1, 2500., 3000) {
 		cfg.Schedule = Schedule{Kind: ScheduleBudget, Floor: 5, Budget: budget}
 		target := must.Get(cfg.FindTarget(set, Showcase))(t)
 		_, st := runUnit(t, dev, cfg, target)

@@ -87,11 +87,12 @@ func TestBootstrapInterval(t *testing.T) {
 func TestComparisonCovers(t *testing.T) {
 	rng := testrand.New(t)
 	const truth = 0.3
-	for _, c := range []struct {
+	type sweep struct {
 		targets, seeds     int
 		ofTargets, ofSeeds float64
 		least, most        float64
-	}{
+	}
+	for _, c := range must.Some(rng, 6, []sweep{
 		{30, 1, 1, 1, 0.88, 0.98},
 		{30, 2, 0, 1, 0.88, 0.98},
 		{30, 2, 1, 1, 0.88, 0.98},
@@ -103,7 +104,7 @@ func TestComparisonCovers(t *testing.T) {
 		{5, 1, 1, 0, 0.88, 0.98},
 		{3, 2, 1, 1, 0.88, 1},
 		{2, 1, 1, 0, 0.88, 0.99},
-	} {
+	}...) {
 		repeats := 600
 		if c.targets > 1 && c.ofTargets == 0 { // 97.1 % are covered, and 98.4 % without the correction
 			repeats = 5000

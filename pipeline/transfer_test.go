@@ -185,7 +185,7 @@ func TestTransferUncertainty(t *testing.T) {
 	const draws = 12
 	rng := testrand.New(t)
 	hits, all, width, square := 0, 0, 0.0, 0.0
-	for range 6 {
+	for range must.Long(6, 3) {
 		set := shops(rng, 7, 600, 6, 3, true)
 		dev := openDevice(t, 1, set)
 		cfg := defaultConfig(t)

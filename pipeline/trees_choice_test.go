@@ -76,7 +76,7 @@ func mills(rng *rand.Rand) *dataset.Set {
 
 // Of several problems that no linear model can tell anything about, trees learn most, and what they are averaged with no less.
 func TestTreesOfMills(t *testing.T) {
-	const problems = 8
+	problems := must.Long(8, 3)
 	cfg := defaultConfig(t)
 	cfg.Methods, cfg.Sources = []string{Active, Uniform, Target, Constant, Pooled, Trees}, SourcesPools
 	cfg.K, cfg.TargetSamples, cfg.Schedule = 6, 60, Schedule{Kind: ScheduleBudget, Epochs: 5, Floor: 5, Budget: 2500}
@@ -86,7 +86,7 @@ func TestTreesOfMills(t *testing.T) {
 		_, st := runUnit(t, openDevice(t, 2, set), cfg, len(set.Tasks)-1)
 		for _, e := range st.Epochs {
 			if e.Losses != nil {
-				sums[e.Method] += 100 * e.Score.Value / problems
+				sums[e.Method] += 100 * e.Score.Value / float64(problems)
 			}
 		}
 	}

@@ -21,7 +21,7 @@ import (
 func TestUncertaintyCovers(t *testing.T) {
 	const draws = 40
 	nuHits, shareHits, all := 0, 0, 0
-	for _, prior := range []string{PriorResidual, PriorSources, PriorResidual, PriorSources} {
+	for _, prior := range []string{PriorResidual, PriorSources, PriorResidual, PriorSources}[:must.Long(4, 2)] {
 		set := must.Get(dataset.RandomLinear(10, 3, 12, 1, 20_000, testrand.New(t).Uint64()))(t)
 		dev := openDevice(t, 1, set)
 		cfg := must.Get(NewConfig(PresetDefault))(t)

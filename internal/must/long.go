@@ -1,6 +1,9 @@
 package must
 
-import "testing"
+import (
+	"math/rand/v2"
+	"testing"
+)
 
 // Long returns how often a test repeats something: n times where go test shows what tests log (-v), as the commands of docs do, and less
 // often elsewhere, so that all tests together take less time.
@@ -9,4 +12,12 @@ func Long(n, less int) int {
 		return n
 	}
 	return less
+}
+
+// Some returns the cases that a test goes through: all where go test shows what tests log, and a few that rng draws elsewhere.
+func Some[C any](rng *rand.Rand, few int, all ...C) (some []C) {
+	for _, i := range rng.Perm(len(all))[:Long(len(all), few)] {
+		some = append(some, all[i])
+	}
+	return some
 }
