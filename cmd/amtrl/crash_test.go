@@ -37,7 +37,7 @@ func TestKilled(t *testing.T) {
 }
 
 func killAndResume(t *testing.T, args []string) {
-	kills := must.Long(8, 4)
+	kills := must.Long(8, 3)
 	rng := testrand.New(t)
 	dir := t.TempDir()
 	begun := time.Now()

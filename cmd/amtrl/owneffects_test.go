@@ -13,6 +13,7 @@ import (
 
 	"github.com/amtrl/amtrl/internal/amtrltest"
 	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/internal/testrand"
 	"github.com/amtrl/amtrl/pipeline"
 	"github.com/amtrl/amtrl/runs"
 )
@@ -105,7 +106,7 @@ func runOnFresh(t *testing.T, work, manifest string) (errs, states float64) {
 func TestOwnTableEffects(t *testing.T) {
 	seeds := must.Long(4, 2)
 	dir, bare := ownFolder(t), strings.NewReplacer("  knots: 5", "  #", "  products: true", "  #")
-	for _, kind := range []string{"bend", "depend", "together", "lines"} {
+	for _, kind := range append([]string{"bend", "together"}, must.Some(testrand.New(t), 1, "depend", "lines")...) {
 		var fresh, stated [2]float64
 		trees := 0.
 		for seed := range uint64(seeds) {

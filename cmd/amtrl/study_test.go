@@ -20,12 +20,13 @@ import (
 // A study whose asks are all answered, in any order and in any number of files, ends with the samples, the relevance
 // and the model of a run on the labelled data.
 func TestStudyEqualsRun(t *testing.T) {
-	for _, test := range []struct {
+	type problem struct {
 		name     string
 		numbers  bool
 		keep     func(string, int) bool
 		settings string
-	}{
+	}
+	for _, test := range must.Some(testrand.New(t), 2, []problem{
 		{"classes without any label", false, func(string, int) bool { return false },
 			"--target-samples 25 --budget 350 --epochs 3 --floor 4 --k 6"},
 		{"classes, the target labelled", false, func(s string, _ int) bool { return s == "zoo" }, "--budget 500 --epochs 4 --floor 6 --k 5"},
@@ -33,7 +34,7 @@ func TestStudyEqualsRun(t *testing.T) {
 			"--target-samples 30 --budget 300 --epochs 2 --floor 3 --k 4 --mix 0.2"},
 		{"another allocation and held-out rows", false, func(s string, _ int) bool { return s == "zoo" },
 			"--target-samples 20 --budget 300 --epochs 2 --floor 0 --k 6 --allocation l1 --prior sources"},
-	} {
+	}...) {
 		t.Run(test.name, func(t *testing.T) {
 			rng := testrand.New(t)
 			c := newCampaign(t, rng, test.numbers, test.keep)

@@ -2,6 +2,7 @@ package must
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -14,9 +15,12 @@ func Long(n, less int) int {
 	return less
 }
 
-// Some returns the cases that a test goes through: all where go test shows what tests log, and a few that rng draws elsewhere.
+// Some returns the cases that a test goes through, in their order: all where go test shows what tests log, and a few that rng draws
+// elsewhere.
 func Some[C any](rng *rand.Rand, few int, all ...C) (some []C) {
-	for _, i := range rng.Perm(len(all))[:Long(len(all), few)] {
+	drawn := rng.Perm(len(all))[:Long(len(all), few)]
+	slices.Sort(drawn)
+	for _, i := range drawn {
 		some = append(some, all[i])
 	}
 	return some
