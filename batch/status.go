@@ -256,6 +256,10 @@ func (st *TaskStatus) settle(j *JobRecord, o Observation) {
 		}
 	case Done:
 		st.State, st.Reason = Lost, "it ended well for the engine, and has no result"
+	case Timeout:
+		if was == Timeout {
+			st.Reason = why
+		}
 	case Failed:
 		if was == Timeout { // which the engine cannot tell from the exit code
 			st.State = Timeout

@@ -8,12 +8,12 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/amtrl/amtrl/internal/atomicfile"
 	"github.com/amtrl/amtrl/internal/jsonfile"
 	"github.com/amtrl/amtrl/internal/lease"
-	"github.com/amtrl/amtrl/internal/text"
 	"github.com/amtrl/amtrl/pipeline"
 	"github.com/amtrl/amtrl/runs"
 )
@@ -44,6 +44,7 @@ type Worker struct {
 	res     Resources
 	gain    chan struct{} // closed by gained
 	once    sync.Once
+	last    atomic.Bool // asked to save, with no restart left
 }
 
 // errSaved is the cause with which an attempt ends after the engine asked it to save.
@@ -196,12 +197,9 @@ func (w *Worker) attemptTask(ctx context.Context, end context.CancelCauseFunc, l
 	if reason == reasonTerminated || reason == reasonTakenOver || reason == reasonRequeue {
 		err = fmt.Errorf("task %d ended early: %w", w.task, context.Cause(ctx))
 	}
-	if reason == reasonRequeue {
-		if n := w.requeues(); n >= w.res.MaxRestarts {
-			code, reason = 1, reasonTimeout
-			err = fmt.Errorf("task %d met its time limit again after %s, as --max-restarts allows: raise it or --time", w.task,
-				text.Several(n, "restart"))
-		}
+	if reason == reasonTerminated && w.last.Load() {
+		reason = reasonTimeout
+		err = fmt.Errorf("%w, with no restart left: where that was its time limit, raise --time or --max-restarts", err)
 	}
 	if reason == reasonTakenOver {
 		return code, reason, err // the files belong to the other attempt now
@@ -281,7 +279,8 @@ func (w *Worker) names() string {
 }
 
 // saveWhenGained waits for Save and then ends the attempt once it has finished an epoch: an attempt that ended without
-// progress would start again at the same place, for ever.
+// progress would start again at the same place, for ever. With no restart left the attempt goes on until the engine ends
+// it: it may have its result before that, and the request may come before a preemption, after which the engine starts it again.
 func (w *Worker) saveWhenGained(end context.CancelCauseFunc, over <-chan struct{}) {
 	select {
 	case <-w.Save:
@@ -292,6 +291,11 @@ func (w *Worker) saveWhenGained(end context.CancelCauseFunc, over <-chan struct{
 	case <-over: // the end of the process closes Save, too
 		return
 	default:
+	}
+	if w.requeues() >= w.res.MaxRestarts {
+		w.last.Store(true)
+		w.Note("asked to save: going on until the engine ends it, since --max-restarts allows no other attempt")
+		return
 	}
 	w.Note("asked to save: going on in another attempt once an epoch is finished")
 	select {

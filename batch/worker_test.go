@@ -146,6 +146,7 @@ func TestFilesSayHowATaskEnded(t *testing.T) {
 	}{
 		{reasonTimeout, 1, Failed, Timeout, "its words"}, {reasonTimeout, 1, "", Timeout, "its words"},
 		{reasonTimeout, 1, Lost, Timeout, "its words"}, {reasonTimeout, 1, Running, Running, "engine's"},
+		{reasonTimeout, ExitTerminated, Timeout, Timeout, "its words"}, {reasonTimeout, ExitTerminated, Queued, Queued, "engine's"},
 		{reasonFailed, 1, Failed, Failed, "its words"}, {reasonFailed, 1, Lost, Failed, "its words"},
 		{reasonTerminated, ExitTerminated, Lost, Lost, "engine's"}, {reasonRequeue, ExitRequeue, Lost, Lost, "engine's"},
 		{reasonTerminated, ExitTerminated, Failed, Failed, "its words"},

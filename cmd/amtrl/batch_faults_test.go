@@ -153,17 +153,21 @@ func TestRunTask(t *testing.T) {
 		says   string
 	}{
 		{syscall.SIGTERM, 143, "task 0 ended early"},
-		{syscall.SIGUSR1, 1, "--max-restarts"},
+		{syscall.SIGUSR1, 143, "with no restart left"},
 		{syscall.SIGKILL, -1, ""},
 	} {
 		cmd, stderr := begin()
 		middle(t, dir, "run", 0, 2+2*i)
 		cmd.Process.Signal(c.signal)
+		if c.signal == syscall.SIGUSR1 { // before a time limit: with no restart left it goes on until then
+			middle(t, dir, "run", 0, 5)
+			cmd.Process.Signal(syscall.SIGTERM)
+		}
 		cmd.Wait()
 		if code := cmd.ProcessState.ExitCode(); code != c.code || !strings.Contains(lastLine(stderr.String()), c.says) {
 			t.Fatalf("after %v: exit code %d: %s", c.signal, code, stderr.String())
 		}
-		if c.signal == syscall.SIGUSR1 { // as at a time limit
+		if c.signal == syscall.SIGUSR1 {
 			says := string(must.Get(os.ReadFile(filepath.Join(run, "task/0/exit")))(t))
 			must.Hold(t, strings.Contains(says, `"reason": "timeout"`), "%s", says)
 		}
