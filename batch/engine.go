@@ -3,7 +3,11 @@ package batch
 import (
 	"context"
 	"strconv"
+	"strings"
 	"time"
+
+	"github.com/amtrl/amtrl/internal/atomicfile"
+	"github.com/amtrl/amtrl/internal/text"
 )
 
 // Resources holds what one task asks for. Zero leaves a choice to the engine.
@@ -107,6 +111,27 @@ type Observation struct {
 type Log struct {
 	Files []string
 	Argv  []string
+}
+
+// LastLine returns the last line of the last file that is not blank and lies behind this many bytes, empty if there is none.
+// A task that could not record why it failed, as on a full disk, may still have said so there.
+func (l Log) LastLine(behind int64) string {
+	const most = 4096
+	if len(l.Files) == 0 {
+		return ""
+	}
+	f, size, err := atomicfile.Open(l.Files[len(l.Files)-1])
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	tail := make([]byte, min(max(size-behind, 0), most))
+	if _, err := f.ReadAt(tail, size-int64(len(tail))); err != nil {
+		return ""
+	}
+	said := strings.TrimSpace(string(tail))
+	said = said[strings.LastIndexByte(said, '\n')+1:]
+	return text.OneLine(strings.TrimPrefix(said, "amtrl: "), 300)
 }
 
 // The exit codes of run-task that say more than that the attempt failed.

@@ -18,7 +18,6 @@ import (
 	"github.com/amtrl/amtrl/internal/filelock"
 	"github.com/amtrl/amtrl/internal/jsonfile"
 	"github.com/amtrl/amtrl/internal/lease"
-	"github.com/amtrl/amtrl/internal/text"
 )
 
 // The supervisor's times: how often it looks for cancellations, and how long a process has between SIGTERM and SIGKILL.
@@ -220,29 +219,11 @@ func (s *supervision) start(ctx context.Context, task int, devices string) (stat
 	}
 	exit = cmd.ProcessState.String()
 	if cmd.ProcessState.ExitCode() > 0 {
-		if said := lastLine(log.Files[1], info.Size()); said != "" {
+		if said := log.LastLine(info.Size()); said != "" {
 			exit += ": " + said
 		}
 	}
 	return batch.Failed, exit
-}
-
-// lastLine returns the last line of a log that is not blank and lies behind this many bytes, empty if there is none. A task that could
-// not record why it failed, as on a full disk, may still have said so there.
-func lastLine(path string, behind int64) string {
-	const most = 4096
-	f, size, err := atomicfile.Open(path)
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
-	tail := make([]byte, min(max(size-behind, 0), most))
-	if _, err := f.ReadAt(tail, size-int64(len(tail))); err != nil {
-		return ""
-	}
-	said := strings.TrimSpace(string(tail))
-	said = said[strings.LastIndexByte(said, '\n')+1:]
-	return text.OneLine(strings.TrimPrefix(said, "amtrl: "), 300)
 }
 
 // enforceLimit asks a process to save before its time limit and ends it at the limit. The caller calls stop once the process

@@ -153,6 +153,24 @@ func TestExitsOfAccounting(t *testing.T) {
 	must.EqualSlices(t, exits, []string{"exit 1:0", "another attempt holds the task", ""}, "exits")
 }
 
+// Where Slurm says no more than that a task failed, the last line of its log says why, such as one of a --setup line.
+func TestFailureBeforeAmtrl(t *testing.T) {
+	dir := t.TempDir()
+	must.Do(t, os.Mkdir(filepath.Join(dir, batch.LogDir), 0o755))
+	for id, log := range map[string]string{"12_0": "first\nmodule: command not found\n", "12_1": "amtrl: no file\n", "12_2": "epoch 3\n"} {
+		must.Do(t, os.WriteFile(filepath.Join(dir, batch.LogDir, id+".err"), []byte(log), 0o644))
+	}
+	fake(t, "squeue", `printf '12|0|FAILED|NonZeroExitCode|n1|0123456789ab-1-0\n12|2|FAILED|RaisedSignal:9(Killed)|n1|0123456789ab-1-0\n'`)
+	fake(t, "sacct", `printf '12_1|FAILED|1:0|n1\n12_3|FAILED|1:0|n1\n'`)
+	job := batch.Job{Part: batch.Part{Key: "0123456789ab-1-0", Tasks: batch.Tasks{0, 1, 2, 3}}, ID: "12"}
+	said := make([]string, 4)
+	for _, o := range must.Get(newEngine(dir).Query(t.Context(), []batch.Job{job}))(t) {
+		said[o.Task] = o.Exit + o.Reason
+	}
+	must.EqualSlices(t, said, []string{"NonZeroExitCode: module: command not found", "exit 1:0: no file", "RaisedSignal:9(Killed)",
+		"exit 1:0"}, "reasons")
+}
+
 // Slurm's commands do not get the variables that change the format or the scope of an answer, make sbatch wait, or
 // describe a job in which this process runs.
 func TestSlurmEnvironment(t *testing.T) {

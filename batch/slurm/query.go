@@ -45,7 +45,26 @@ func (e *engine) Query(ctx context.Context, jobs []batch.Job) ([]batch.Observati
 		}
 		list = append(list, q.list...)
 	}
+	for i := range list {
+		e.explain(&list[i])
+	}
 	return list, nil
+}
+
+// explain adds to Slurm's bare word or code for a failure the last line of the task's log: of a task that ended before amtrl began in
+// it, as in a line of --setup, nothing else says why.
+func (e *engine) explain(o *batch.Observation) {
+	if o.State != batch.Failed {
+		return
+	}
+	said := e.logOf(o.EngineID).LastLine(0)
+	switch {
+	case said == "":
+	case o.Reason == "NonZeroExitCode":
+		o.Reason += ": " + said
+	case strings.HasPrefix(o.Exit, "exit ") && strings.HasSuffix(o.Exit, ":0"): // accounting's code, without a signal
+		o.Exit += ": " + said
+	}
 }
 
 type query struct {

@@ -243,6 +243,11 @@ func (e *engine) Log(j batch.Job, task int, _ bool) batch.Log {
 	if err != nil {
 		return batch.Log{} // it never got an id that Slurm gives
 	}
-	base := filepath.Join(e.dir, batch.LogDir, fmt.Sprintf("%s_%d", id, j.Index(task)))
+	return e.logOf(fmt.Sprintf("%s_%d", id, j.Index(task)))
+}
+
+// logOf returns the log of the task that Slurm calls by this id, ARRAY_INDEX.
+func (e *engine) logOf(id string) batch.Log {
+	base := filepath.Join(e.dir, batch.LogDir, id)
 	return batch.Log{Files: []string{base + ".out", base + ".err"}}
 }
