@@ -180,6 +180,11 @@ func setTree(node any, path []string, value any) (any, error) {
 		delete(fields, path[0])
 		return fields, nil
 	}
+	if _, byName := keyedByName[path[0]]; !byName && len(path) > 1 && fields[path[0]] == nil {
+		if i, err := strconv.Atoi(path[1]); err == nil && i != 0 {
+			return nil, fmt.Errorf("expected place 0 in %s, a list without elements, found %q", path[0], path[1])
+		}
+	}
 	child, err := setTree(fields[path[0]], path[1:], value)
 	if err == nil {
 		fields[path[0]] = child

@@ -71,11 +71,13 @@ func TestChanges(t *testing.T) {
 		}
 	}
 	for arg, says := range map[string]string{
-		"metadata.annotations.a.b={c: d}":        "a.b is no text",
-		"metadata={annotations: {a.b: [c]}}":     "a.b is no text",
-		"spec.podFailurePolicy.rules.2=null":     "expected a place from 0 to 1 in the list",
-		"spec.template.spec.containers.0=null":   "is for amtrl to set",
-		"metadata.labels.amtrl/run=0123456789ac": "metadata.labels.amtrl/run is for amtrl to set",
+		"metadata.annotations.a.b={c: d}":                           "a.b is no text",
+		"metadata={annotations: {a.b: [c]}}":                        "a.b is no text",
+		"spec.podFailurePolicy.rules.2=null":                        "expected a place from 0 to 1 in the list",
+		"spec.template.spec.containers.0=null":                      "is for amtrl to set",
+		"spec.template.spec.containers.0.env.1={name: A, value: b}": `expected place 0 in env, a list without elements, found "1"`,
+		"spec.template.spec.initContainers.2.name=a":                `expected place 0 in initContainers, a list without elements, found "2"`,
+		"metadata.labels.amtrl/run=0123456789ac":                    "metadata.labels.amtrl/run is for amtrl to set",
 	} {
 		o := Options{Image: "a", Volumes: []string{"w:/vol"}, Args: []string{arg}}
 		e, err := newEngine(o)
