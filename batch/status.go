@@ -29,8 +29,9 @@ type TaskStatus struct {
 	Node     string `json:"node,omitempty"`
 	Attempts int    `json:"attempts,omitempty"`
 
-	begun   bool // an attempt of Part has begun
-	damaged error
+	begun     bool // an attempt of Part has begun
+	cancelled bool // it was cancelled in Part
+	damaged   error
 }
 
 // Status is the state of a run.
@@ -68,6 +69,17 @@ func (s *Status) Failed() []int {
 	return list
 }
 
+// Ending lists the tasks that were cancelled and have not ended yet.
+func (s *Status) Ending() []int {
+	var list []int
+	for _, t := range s.Tasks {
+		if t.cancelled && t.State.open() {
+			list = append(list, t.Task)
+		}
+	}
+	return list
+}
+
 // Status reads the files of all tasks, and asks the engines about those without a result, each engine once for all its
 // jobs. The error is a [*QueryError] if an engine could not be asked; the status is then what the files say.
 func (r *Run) Status(ctx context.Context, open Opener) (*Status, error) {
@@ -87,7 +99,7 @@ func (r *Run) Status(ctx context.Context, open Opener) (*Status, error) {
 			st.State = Lost
 		}
 		if j != nil {
-			st.Part, st.Job = j.Key, j.ID
+			st.Part, st.Job, st.cancelled = j.Key, j.ID, j.Cancelled[t]
 			if st.State != Done {
 				s.unfinished[j]++
 			}

@@ -65,3 +65,15 @@ func TestBatchExitCodes(t *testing.T) {
 	start(t, fakes(t, command(dir, unsure...), map[string]string{"squeue": away})).Complains(t, 2, "slurm could not be asked")
 	start(t, fakes(t, command(dir, unsure...), map[string]string{"squeue": hung})).Complains(t, exitInterrupted, "nothing was handed over")
 }
+
+// Until the tasks that were cancelled have ended, a retry leaves them out and says so.
+func TestRetryOfTasksThatEnd(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	start(t, fakes(t, command(dir, eight("submit", "run", "--to", "slurm", "--tmp", "--quiet")...), map[string]string{"sbatch": "echo 12"}))
+	key := must.Get(batch.Open(filepath.Join(dir, "run")))(t).Jobs[0].Key
+	running := map[string]string{"scancel": "exit 0", "squeue": `for i in 0 1 2 3 4 5 6 7; do echo "12|$i|RUNNING|None|n1|` + key + `"; done`}
+	start(t, fakes(t, command(dir, "cancel", "run", "2-3"), running)).Prints(t, 0, "cancelled 2 tasks")
+	start(t, fakes(t, command(dir, "retry", "run", "--failed"), running)).Complains(t, 0, "cancelled, but not ended yet: 2-3",
+		"nothing to hand over again: 8 tasks: 8 running")
+}

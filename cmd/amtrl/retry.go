@@ -8,6 +8,7 @@ import (
 
 	"github.com/amtrl/amtrl/batch"
 	"github.com/amtrl/amtrl/internal/flags"
+	"github.com/amtrl/amtrl/internal/text"
 )
 
 type retryOptions struct {
@@ -60,6 +61,10 @@ func (o *retryOptions) run(ctx context.Context) error {
 	}
 	if list == nil {
 		list = failed
+		if ending := s.Ending(); len(ending) > 0 {
+			o.note("cancelled, but not ended yet: %s; once amtrl status %s --wait returns, retry again",
+				batch.Tasks(ending), text.ShellQuote(run.Dir))
+		}
 	}
 	if len(list) == 0 {
 		o.note("nothing to hand over again: %s", countsText(s))
