@@ -100,7 +100,7 @@ func TestSweepPage(t *testing.T) {
 			checkMarkup(t, page)
 			for _, want := range []string{"Active over uniform by target", "Targets by their error", "Mean error over budgets",
 				"Paired differences, with 95 % intervals", "Rows drawn for the best target", "Share of the next budget, target by source",
-				`href="#target-3"`, `id="target-7"`} {
+				`href="#target-3"`, `id="target-6"`} {
 				if !bytes.Contains(page, []byte(want)) {
 					t.Errorf("the page lacks %q", want)
 				}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/internal/testrand"
 	"github.com/amtrl/amtrl/pipeline/pipelinetest"
 )
 
@@ -103,7 +104,7 @@ func runHospitals(t *testing.T, seed uint64, classes, groups bool) stated {
 // With groups it is honest, as far as a choice by a dozen patients can be, and the recommended method errs no more.
 func TestGroupsAreHonest(t *testing.T) {
 	const seeds = 12
-	for _, classes := range []bool{false, true} {
+	for _, classes := range must.Some(testrand.New(t), 1, false, true) {
 		var value, fresh, width [2]float64
 		var held [2]int
 		for seed := range uint64(seeds) {
