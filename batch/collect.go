@@ -27,53 +27,79 @@ func (u *Unfinished) Error() string {
 		text.Form(len(u.Missing), "has", "have"), list)
 }
 
-// Collect writes the results of all tasks to the folder out, as the files that the same sweep leaves on one machine. If
-// the tasks ran on different devices, config.json names the device of the first unit; mixed then lists all devices and
-// is the reason in config.json. The error is an [*Unfinished] if tasks have no result.
-func (r *Run) Collect(out string) (sum *runs.Summary, id runs.Identity, mixed string, err error) {
-	id = r.Plan.Identity
-	units := id.Units()
-	results, seconds := make([]runs.Result, len(units)), make([]float64, len(units))
-	places := make(map[Unit]int, len(units)) // tasks come in another order where seeds or budgets were added
-	for i, u := range units {
-		places[u] = i
-	}
-	var missing, damaged Tasks
-	var firstDamaged error
-	var devices []string
-	counts := map[string]int{}
+// found holds the results that tasks left, and which tasks left none.
+type found struct {
+	of               map[Unit]UnitResult
+	missing, damaged Tasks
+	firstDamaged     error
+}
+
+// found reads the results of all tasks.
+func (r *Run) found() (found, error) {
+	f := found{of: map[Unit]UnitResult{}}
 	for t := range r.Tasks {
 		res, err := r.Result(t)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			missing = append(missing, t)
+			f.missing = append(f.missing, t)
 			continue
 		case isDamaged(err):
-			damaged, firstDamaged = append(damaged, t), cmp.Or(firstDamaged, err)
+			f.damaged, f.firstDamaged = append(f.damaged, t), cmp.Or(f.firstDamaged, err)
 			continue
 		case err != nil:
-			return nil, id, "", err
+			return f, err
 		}
 		r.clean(t) // what is left only takes room, and the folder may be on a disk that cannot be written
 		for i, u := range res.Units {
-			at := places[r.Tasks[t].Units[i]]
-			results[at], seconds[at] = u.Result, u.Seconds
-			if at == 0 {
-				id.Backend = u.Backend
-			}
-			d := strings.TrimSpace(u.Backend.Backend + " " + u.Backend.Device + " " + u.Backend.Detail)
-			if counts[d] == 0 {
-				devices = append(devices, d)
-			}
-			counts[d]++
+			f.of[r.Tasks[t].Units[i]] = u
 		}
 	}
-	if len(damaged) > 0 {
-		return nil, id, "", fmt.Errorf("%d of %s %s a damaged result, %s; a retry of these computes it again: %w", len(damaged),
-			text.Several(len(r.Tasks), "task"), text.Form(len(damaged), "has", "have"), damaged, firstDamaged)
+	return f, nil
+}
+
+// Sweep is a sweep all of whose units have results in a run.
+type Sweep struct {
+	Identity runs.Identity
+	// Left says in words which targets, seeds and budgets of the run [Run.PartialSweep] left out, and is empty if it left out none.
+	Left string
+
+	found found
+}
+
+// Sweep returns the sweep of all tasks. The error is an [*Unfinished] if tasks have no result.
+func (r *Run) Sweep() (*Sweep, error) {
+	f, err := r.found()
+	switch {
+	case err != nil:
+		return nil, err
+	case len(f.damaged) > 0:
+		return nil, fmt.Errorf("%d of %s %s a damaged result, %s; a retry of these computes it again: %w", len(f.damaged),
+			text.Several(len(r.Tasks), "task"), text.Form(len(f.damaged), "has", "have"), f.damaged, f.firstDamaged)
+	case len(f.missing) > 0:
+		return nil, &Unfinished{f.missing, len(r.Tasks)}
 	}
-	if len(missing) > 0 {
-		return nil, id, "", &Unfinished{missing, len(r.Tasks)}
+	return &Sweep{Identity: r.Plan.Identity, found: f}, nil
+}
+
+// Write writes the sweep to the folder out, as the files that it leaves on one machine. If the units ran on different
+// devices, config.json names the device of the first unit; mixed then lists all devices and is the reason in config.json.
+func (s *Sweep) Write(out string) (sum *runs.Summary, id runs.Identity, mixed string, err error) {
+	id = s.Identity
+	units := id.Units()
+	results, seconds := make([]runs.Result, len(units)), make([]float64, len(units))
+	var devices []string
+	counts := map[string]int{}
+	for i, of := range units {
+		u := s.found.of[of]
+		results[i], seconds[i] = u.Result, u.Seconds
+		if i == 0 {
+			id.Backend = u.Backend
+		}
+		d := strings.TrimSpace(u.Backend.Backend + " " + u.Backend.Device + " " + u.Backend.Detail)
+		if counts[d] == 0 {
+			devices = append(devices, d)
+		}
+		counts[d]++
 	}
 	if len(devices) > 1 {
 		for i, d := range devices {

@@ -105,24 +105,24 @@ func TestCollectGrown(t *testing.T) {
 	first, all := extent(t, 2, nil, 1), extent(t, 2, nil, 0, 1, 2)
 	r := create(t, filepath.Join(top, "at-once"), all)
 	leaveAll(t, r)
-	must.Do(t, must.Err(r.Collect(whole)))
+	must.Do(t, must.Err(collect(r, whole)))
 
 	r = create(t, filepath.Join(top, "run"), first)
 	leaveAll(t, r)
-	must.Do(t, must.Err(r.Collect(out)))
+	must.Do(t, must.Err(collect(r, out)))
 	n := len(r.Tasks)
 	r = grow(t, r.Dir, all)
-	must.Fail(t, "unfinished", must.Err(r.Collect(out)), fmt.Sprintf("%d of %d tasks have no result yet", len(r.Tasks)-n, len(r.Tasks)))
+	must.Fail(t, "unfinished", must.Err(collect(r, out)), fmt.Sprintf("%d of %d tasks have no result yet", len(r.Tasks)-n, len(r.Tasks)))
 	for task := n; task < len(r.Tasks); task++ {
 		leave(t, r, task, "one")
 	}
-	must.Do(t, must.Err(r.Collect(out)))
+	must.Do(t, must.Err(collect(r, out)))
 	foldertest.Same(t, out, whole)
 
 	// Collect does not change a folder that holds seeds which the run lacks.
 	less := create(t, filepath.Join(top, "less"), first)
 	leaveAll(t, less)
-	must.Fail(t, "a folder of more", must.Err(less.Collect(out)), "seeds is [0,1,2] there and [1] here")
+	must.Fail(t, "a folder of more", must.Err(collect(less, out)), "seeds is [0,1,2] there and [1] here")
 	foldertest.Same(t, out, whole)
 }
 

@@ -261,7 +261,7 @@ func TestDamagedResult(t *testing.T) {
 			fmt.Sprint(s.Failed()) != "[0]" || s.Count(Done) != 3 {
 			t.Errorf("%s: %+v, failed %v", what, st, s.Failed())
 		}
-		must.Fail(t, what, must.Err(r.Collect(t.TempDir())), "1 of 4 tasks has a damaged result, 0", r.resultPath(0))
+		must.Fail(t, what, must.Err(collect(r, t.TempDir())), "1 of 4 tasks has a damaged result, 0", r.resultPath(0))
 		w := &Worker{Run: r, Note: t.Logf}
 		if done, err := w.done(); done || err != nil {
 			t.Errorf("%s: done %v, %v", what, done, err)
@@ -273,7 +273,7 @@ func TestDamagedResult(t *testing.T) {
 // attempted.
 func TestLeftoversOfDoneTask(t *testing.T) {
 	for what, look := range map[string]func(*Run) error{
-		"collect": func(r *Run) error { _, _, _, err := r.Collect(t.TempDir()); return err },
+		"collect": func(r *Run) error { _, _, _, err := collect(r, t.TempDir()); return err },
 		"another attempt": func(r *Run) error {
 			w := &Worker{Run: r, Part: partKey(r.Plan.ID, 1, 0), Engine: openTest, Note: t.Logf}
 			code, err := w.Work(context.Background())

@@ -169,6 +169,9 @@ func TestSubmitLocalFaults(t *testing.T) {
 		t.Errorf("who waited since before the seeds were added saw\n%s", seen)
 	}
 	amtrl(t, dir, "collect", "run").Complains(t, 1, "3 of 8 tasks have no result yet: 0,3,7")
+	part := filepath.Join("run", "partial-4")
+	amtrl(t, dir, "collect", "run", "--partial").Complains(t, 0, "left out for want of results: targets fog_6, glass_blur_2\n")
+	amtrl(t, dir, long("sweep", "--out", part, "--seeds", "0-1", "--targets", "scale_5,shear_9")...).Complains(t, 0, "already complete")
 	amtrl(t, dir, "retry", "run", "1").Complains(t, 1, "task 1 is done")
 	if parts := dryParts(t, dir, "retry", "run", "--failed", "--dry-run", "--json"); len(parts) != 1 || parts[0].Tasks.String() != "0,3,7" {
 		t.Errorf("a trial of a retry: %+v", parts)

@@ -85,13 +85,15 @@ func (o *cancelOptions) run(ctx context.Context) error {
 
 type collectOptions struct {
 	runFolder
-	out flags.Value[string]
+	out     flags.Value[string]
+	partial flags.Value[bool]
 	sweepOutput
 }
 
 func (o *collectOptions) addFlags(set *flags.Set) {
 	set.Group(groupOutput)
 	set.Text(&o.out, "out", "`FOLDER` of the sweep; by default RUN/"+batch.SweepDir, "")
+	set.Bool(&o.partial, "partial", "leave out targets, seeds or budgets that lack results; the folder is then RUN/partial-UNITS by default")
 	o.sweepOutput.addFlags(set)
 }
 
@@ -103,12 +105,24 @@ func (o *collectOptions) run(context.Context) error {
 	if err := o.checkRisk(run.Plan.Identity.Budgets); err != nil {
 		return err
 	}
-	// The name is printed as it was given, as sweep does.
-	out := filepath.Clean(cmp.Or(o.out.V, filepath.Join(o.given, batch.SweepDir)))
-	sum, id, mixed, err := run.Collect(out)
+	found, folder := run.Sweep, batch.SweepDir
+	if o.partial.V {
+		found = run.PartialSweep
+	}
+	sweep, err := found()
 	if _, ok := errors.AsType[*batch.Unfinished](err); ok {
 		o.note("amtrl status %s says why", text.ShellQuote(o.given))
 	}
+	if err != nil {
+		return err
+	}
+	if sweep.Left != "" {
+		folder = fmt.Sprint("partial-", len(sweep.Identity.Units()))
+		o.note("left out for want of results: %s", sweep.Left)
+	}
+	// The name is printed as it was given, as sweep does.
+	out := filepath.Clean(cmp.Or(o.out.V, filepath.Join(o.given, folder)))
+	sum, id, mixed, err := sweep.Write(out)
 	if err != nil {
 		return err
 	}
