@@ -34,9 +34,8 @@ var nvrtc = sync.OnceValues(func() (string, error) {
 	return build("nvrtc", []string{"host/nvrtc/compile.cpp"}, []string{"-O1"}, nil)
 })
 
-// TestPTX compiles the kernels with NVRTC as package cuda does, but to PTX, and runs the tests of this package on it,
-// in child processes. The PTX for compute capability 8.0 is that for 9.0 except for a number. Without -v it takes one architecture of each
-// release by chance.
+// TestPTX compiles the kernels with NVRTC as package cuda does, but to PTX, and runs the tests of this package on it, in a child process.
+// The PTX for compute capability 8.0 is that for 9.0 except for a number. Without -v it takes one release and architecture by chance.
 func TestPTX(t *testing.T) {
 	if onPTX() {
 		t.Skip("its own tests are those that run here")
@@ -47,23 +46,18 @@ func TestPTX(t *testing.T) {
 	}
 	must.Do(t, err)
 	must.Get(nvrtc())(t)
-	rng := testrand.New(t)
-	for _, c := range []struct {
-		family int
-		archs  []int
-	}{{13, []int{90, 100, 120}}, {12, []int{90, 120}}} {
-		for _, arch := range must.Some(rng, 1, c.archs...) {
-			t.Run(fmt.Sprintf("CUDA %d, compute_%d", c.family, arch), func(t *testing.T) {
-				t.Parallel()
-				folder := t.TempDir()
-				compilePTX(t, library(t, c.family), arch, folder)
-				cmd := exec.Command(os.Args[0], "-test.short="+fmt.Sprint(testing.Short()))
-				cmd.Env = append(os.Environ(), deviceEnv+"="+device, "AMTRL_PTX="+folder)
-				if out, err := cmd.CombinedOutput(); err != nil {
-					t.Errorf("%v\n%s", err, out)
-				}
-			})
-		}
+	type target struct{ family, arch int }
+	for _, c := range must.Some(testrand.New(t), 1, []target{{13, 90}, {13, 100}, {13, 120}, {12, 90}, {12, 120}}...) {
+		t.Run(fmt.Sprintf("CUDA %d, compute_%d", c.family, c.arch), func(t *testing.T) {
+			t.Parallel()
+			folder := t.TempDir()
+			compilePTX(t, library(t, c.family), c.arch, folder)
+			cmd := exec.Command(os.Args[0], "-test.short="+fmt.Sprint(testing.Short()))
+			cmd.Env = append(os.Environ(), deviceEnv+"="+device, "AMTRL_PTX="+folder)
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Errorf("%v\n%s", err, out)
+			}
+		})
 	}
 }
 
