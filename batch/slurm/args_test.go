@@ -44,3 +44,22 @@ func TestSbatchArgs(t *testing.T) {
 		must.Fail(t, c.args, must.Err(e.Render(t.Context(), batch.Submission{Dir: "/run", ID: "0123456789ab", Number: 1, Tasks: []int{0}})))
 	}
 }
+
+// What only this machine sees is refused, unless --tmp says that others see it too.
+func TestPathsOfThisMachine(t *testing.T) {
+	for local, s := range map[string]batch.Submission{
+		"":              {Dir: "/scratch/run", Program: "/home/ada/amtrl", Data: "/tmpfiles/data", Files: []string{"/home/run/a.csv"}},
+		"/tmp/run":      {Dir: "/tmp/run", Program: "/home/ada/amtrl"},
+		"/tmp/go/amtrl": {Dir: "/scratch/run", Program: "/tmp/go/amtrl"},
+		"/var/tmp/d":    {Dir: "/scratch/run", Program: "/home/ada/amtrl", Data: "/var/tmp/d"},
+		"/dev/shm/a":    {Dir: "/scratch/run", Data: "/scratch/d.yaml", Files: []string{"/scratch/b", "/dev/shm/a"}},
+	} {
+		s.Number = 1
+		if err := (&engine{}).Prepare(t.Context(), s); local == "" {
+			must.Do(t, err)
+		} else {
+			must.Fail(t, local, err, local+" is on this machine alone")
+		}
+		must.Do(t, (&engine{options: Options{Tmp: true}}).Prepare(t.Context(), s))
+	}
+}

@@ -45,7 +45,7 @@ func (o *Options) List() []batch.Option {
 		{Name: "exclude", Usage: "nodes not to use", Value: &o.Exclude},
 		{Name: "nice", Usage: "lower the priority by this much", Value: &o.Nice},
 		{Name: "container", Usage: "`IMAGE` in which apptainer runs the task", Value: &o.Container},
-		{Name: "tmp", Usage: "take a run folder in /tmp, which other nodes do not see", Value: &o.Tmp},
+		{Name: "tmp", Usage: "take a run folder, data or program in /tmp, which other nodes do not see", Value: &o.Tmp},
 	}
 }
 
@@ -60,8 +60,8 @@ func (o *Options) Engine(dir string) (batch.Engine, error) {
 	return &engine{dir, *o}, nil
 }
 
-// Prepare implements [batch.Preparer]: it refuses arguments of sbatch that are not the user's to give, and a new folder that the
-// nodes will not see.
+// Prepare implements [batch.Preparer]: it refuses arguments of sbatch that are not the user's to give, and a new folder, a program and data
+// that the nodes will not see.
 func (e *engine) Prepare(_ context.Context, s batch.Submission) error {
 	if _, err := sbatchArgs(e.options.Args); err != nil {
 		return err
@@ -69,10 +69,12 @@ func (e *engine) Prepare(_ context.Context, s batch.Submission) error {
 	if s.Number > 1 || e.options.Tmp {
 		return nil
 	}
-	for _, local := range []string{"/tmp", "/var/tmp", "/dev/shm", "/run"} {
-		if s.Dir == local || strings.HasPrefix(s.Dir, local+"/") {
-			return &batch.OptionError{Option: "tmp", Problem: fmt.Sprintf(": %s is on this machine alone: expected a folder that all nodes see "+
-				"(--tmp where %s is one)", s.Dir, local)}
+	for _, path := range append([]string{s.Dir, s.Program, s.Data}, s.Files...) {
+		for _, local := range []string{"/tmp", "/var/tmp", "/dev/shm", "/run"} {
+			if path == local || strings.HasPrefix(path, local+"/") {
+				return &batch.OptionError{Option: "tmp", Problem: fmt.Sprintf(": %s is on this machine alone: expected a path that all nodes see "+
+					"(--tmp where %s is one)", path, local)}
+			}
 		}
 	}
 	return nil
