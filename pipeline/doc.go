@@ -70,7 +70,8 @@
 // Relevance:
 //
 //	relevance.go    nu (eq. 6), by minimum norm, ridge or lasso
-//	transfer.go     how well each source's heads predict the target's labels, less what noise adds: transfer_nu.go, head_error.go
+//	transfer.go     how well each source's heads predict the target's labels, less what noise adds: transfer_nu.go, head_error.go,
+//	                transfer_chance.go
 //	match.go        how well the target's predictor predicts each source's labels; match_chance.go estimates how well it does by chance,
 //	                with the distribution of chance.go and the refits of relabel.go
 //	source_parts.go batches of rows of many sources, for what is computed for each of them; host_copy.go copies it to the host

@@ -53,8 +53,9 @@ func TestCopiesTellNothing(t *testing.T) {
 				}
 				return of
 			}, groups.Evidence())
-			transfer := &transfer{phi: mat.NewDense(len(f[at]), 1, nil), compared: [][][]int{{{0}}}, named: [][]bool{{true}}, together: groups}
+			transfer := &transfer{phi: mat.NewDense(len(g[at]), 1, g[at]), compared: [][][]int{{{0}}}, named: [][]bool{{true}}, together: groups}
 			transfer.setLabels([][]float64{f[at]})
+			transfer.predict(mat.NewDense(1, 1, []float64{1}))
 			chance[at] = transfer.byChance()
 		}
 		isNear(t, weights[1], weights[0], 1e-9, "the weight of a help, of copies")

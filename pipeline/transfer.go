@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"context"
-	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
@@ -105,34 +104,6 @@ func (t *transfer) setLabels(labels [][]float64) {
 			t.outputs = append(t.outputs, c)
 		}
 	}
-}
-
-// byChance returns the expectation of sum nu_m^2 if the predictions of the heads had nothing to do with the labels, and
-// outputs nothing to do with each other: the squared correlation of n independent pairs then has the mean 1/(n - 1),
-// and its square the mean 3/(n^2 - 1). The largest of several is replaced by their sum, which is an upper bound.
-func (t *transfer) byChance() float64 {
-	sum, outputs := 0.0, float64(len(t.outputs))
-	for m, compared := range t.compared {
-		mean, variance := 0.0, 0.0
-		for _, c := range t.outputs {
-			var labelled []int
-			for i, present := range t.present[t.mask[c]] {
-				if present > 0 {
-					labelled = append(labelled, i)
-				}
-			}
-			n := t.together.Some(labelled).Effective()
-			times := float64(len(compared[c]))
-			if t.named[m][c] {
-				times = 0.5 // only positive correlations count
-			}
-			first, second := math.Min(1, times/(n-1)), math.Min(1, 3*times/(n*n-1))
-			mean += first / outputs
-			variance += math.Max(0, second-first*first) / outputs / outputs
-		}
-		sum += mean*mean + variance
-	}
-	return sum
 }
 
 // transfer returns the relevance of each source by the heads of the round, fitted with the penalty lambda, and the

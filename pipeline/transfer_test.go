@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
 	"github.com/amtrl/amtrl/pipeline/internal/linalg"
+	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
 
 // transferRound learns the first round of active for target 1 with relevance transfer. It returns the learner, the round in the units of
@@ -217,5 +219,43 @@ func TestTransferUncertainty(t *testing.T) {
 	t.Logf("90 %% intervals cover %.1f %% of %d means, and are %.2f times as wide as those of a normal distribution", covered, all, ratio)
 	if covered < 80 || ratio > 2 {
 		t.Errorf("coverage %.1f %%, width %.2f, expected 80 %% and more, and at most 2", covered, ratio)
+	}
+}
+
+// inGroups returns numbers of n samples of variance 1, each of them for so many samples in a row, whose intraclass correlation is rho.
+func inGroups(rng *rand.Rand, n, each int, rho float64) []float64 {
+	of, own := normals(rng, n), normals(rng, n)
+	for i := range of {
+		of[i] = math.Sqrt(rho)*own[i/each] + math.Sqrt(1-rho)*of[i]
+	}
+	return of
+}
+
+// For labels that are noise, byChance is the mean of the sum of squared relevances also where samples are in groups, whatever predictions
+// and labels have in common in a group. Copies count as one.
+func TestTransferByChanceOfGroups(t *testing.T) {
+	rng := testrand.New(t)
+	const n, each, missing, repeats = 60, 5, 5, 3000
+	numbers := make([]int32, n)
+	for i := range numbers {
+		numbers[i] = int32(i / each)
+	}
+	for _, rho := range [][2]float64{{0, 0}, {1, 0}, {0, 1}, {0.5, 0.5}, {1, 0.5}, {1, 1}} {
+		sum, byChance := 0.0, 0.0
+		for range repeats {
+			tr := &transfer{phi: mat.NewDense(n, 3, nil), compared: [][][]int{{{0}}, {{1}}}, named: [][]bool{{true}, {true}}, allNamed: true,
+				together: regress.GroupsOf(numbers)}
+			for j := range 3 {
+				tr.phi.SetCol(j, inGroups(rng, n, each, rho[0]))
+			}
+			tr.setLabels([][]float64{append(inGroups(rng, n-missing, each, rho[1]), slices.Repeat([]float64{math.NaN()}, missing)...)})
+			nu := tr.nu(mat.NewDense(2, 3, normals(rng, 2*3)), nil)
+			sum, byChance = sum+linalg.Dot(nu, nu)/repeats, byChance+tr.byChance()/repeats
+			if rho == [2]float64{1, 1} {
+				must.Hold(t, near(tr.independent()([]int{0}, 0), (n-missing)/each, 1e-9), "copies count as %g", tr.independent()([]int{0}, 0))
+			}
+		}
+		t.Logf("predictions %g, labels %g: by chance %.3g, found %.3g", rho[0], rho[1], byChance, sum)
+		must.Hold(t, byChance > 0.75*sum && byChance < 2*sum, "correlations %v within groups: %.3g by chance, %.3g found", rho, byChance, sum)
 	}
 }

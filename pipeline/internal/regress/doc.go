@@ -13,7 +13,8 @@
 //	level.go         what to add to the heads of classes
 //	shift.go         what to add to predictions of numbers
 //	class_loss.go    the loss of labels of classes, some of which may be wrong (label_noise.go)
-//	groups.go        samples that belong together and what they count for; group_blocks.go leaves them out, group_folds.go deals them
+//	groups.go        samples that belong together and what they count for; group_blocks.go leaves them out, group_folds.go deals them, and
+//	                 intraclass.go says how much they have in common
 //	smoother.go      the fitted heads as a function of the sources' heads and the labels, to resample both
 //	lasso.go         least squares with an L1 penalty
 package regress
