@@ -196,9 +196,9 @@ func (c *candidates) weights(rng *rand.Rand) []float64 {
 // each returns the weights of the candidates, each proportional to the likelihood that the candidate gives the labels; numbers
 // are taken to be normal, with a variance of its own for each candidate. Since the samples are few, it is the mean over replicates of the
 // Bayesian bootstrap (pseudo-BMA+; Yao, Vehtari, Simpson and Gelman 2018), which draws weights of groups. Samples of groups count as
-// [regress.Groups.Effective] says.
+// [candidates.effective] says.
 func (c *candidates) each(rng *rand.Rand) []float64 {
-	n := c.groups.Effective()
+	n := c.effective()
 	weights, drawn := make([]float64, len(c.losses)), make([]float64, len(c.losses[0]))
 	logLik := make([]float64, len(c.losses))
 	for range stackReplicates {
