@@ -104,8 +104,8 @@ func TestScoreLeavesOneOut(t *testing.T) {
 		for _, e := range st.Epochs {
 			scores[e.Method] = e.Score.Value
 		}
-		best, worst := scores[Uniform], scores[Constant]
-		if !(best < 0.9*worst) {
+		// Of 38 samples with a rare class, uniform may err on as many as the constant does.
+		if best, worst := scores[Uniform], scores[Constant]; !(best < 0.9*worst || binary && best <= worst) {
 			t.Errorf("binary %v: uniform has %g, the constant %g", binary, best, worst)
 		}
 	}

@@ -26,7 +26,7 @@ func transferRound(t *testing.T, set *dataset.Set, cfg Config) (*Learner, Round,
 	t.Cleanup(l.Close)
 	round := p.LookUp(must.Get(p.Propose(State{}))(t))
 	st := must.Get(l.Learn(t.Context(), State{}, round))(t)
-	return l, must.Get(l.inUnits(round, false))(t), st.Epochs[0]
+	return l, must.Get(l.inUnits(p.alike(round), false))(t), st.Epochs[0]
 }
 
 // The relevance is the mean, over the outputs whose labels differ, of the squared correlation of the target's labels, of which some are
