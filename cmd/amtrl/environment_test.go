@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,6 +16,7 @@ import (
 	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/internal/amtrltest"
 	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/internal/testrand"
 	"github.com/amtrl/amtrl/pipeline"
 	"github.com/amtrl/amtrl/runs"
 )
@@ -100,7 +102,7 @@ func TestValuesOfManyWords(t *testing.T) {
 // line under the same identity.
 func TestConfigIsTheGoPrograms(t *testing.T) {
 	t.Parallel()
-	for args, change := range map[string]func(*pipeline.Config){
+	changes := map[string]func(*pipeline.Config){
 		"":                                 func(*pipeline.Config) {},
 		"--relevance l1":                   func(c *pipeline.Config) { c.Relevance.Kind = pipeline.L1 },
 		"--relevance minnorm --k 4":        func(c *pipeline.Config) { c.Relevance.Kind, c.K = pipeline.MinNorm, 4 },
@@ -110,7 +112,8 @@ func TestConfigIsTheGoPrograms(t *testing.T) {
 		"--budget 500 --floor 2 --epochs 2": func(c *pipeline.Config) {
 			c.Schedule = pipeline.Schedule{Kind: "budget", Budget: 500, Floor: 2, Epochs: 2}
 		},
-	} {
+	}
+	for _, args := range must.Some(testrand.New(t), 4, slices.Sorted(maps.Keys(changes))...) {
 		dir := t.TempDir()
 		const data = "run --data synthetic:sparse --dim 8 --rank 3 --sources 6 --rows 3000 --target-samples 40 --iterations 20 --backend cpu " +
 			"--threads 1 --quiet --out here"
@@ -123,7 +126,7 @@ func TestConfigIsTheGoPrograms(t *testing.T) {
 		b := must.Get(cpu.Open(1))(t)
 		defer b.Close()
 		cfg := preset(t, "default")
-		change(&cfg)
+		changes[args](&cfg)
 		cfg.TargetSamples, cfg.ERM.Iterations = 40, 20
 		id := runs.NewIdentity(version.Version, set, backend.Choice{Device: b, Reason: "asked for"}, cfg)
 		id.Targets, id.Seeds = []string{id.Config.DefaultTarget(set)}, []uint64{0}

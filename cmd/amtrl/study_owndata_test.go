@@ -20,6 +20,10 @@ func TestStudyOwnData(t *testing.T) {
 		t.Skip("it reads and writes a hundred megabytes")
 	}
 	dir := ownFolder(t)
+	var methods []string // those of the program where figures are printed
+	if !testing.Verbose() {
+		methods = []string{"--methods", "active,target"}
+	}
 	data, fresh := makeReviews(1)
 	labels := map[string]string{}
 	writeReviews(t, filepath.Join(dir, "labelled.parquet"), data)
@@ -35,9 +39,10 @@ func TestStudyOwnData(t *testing.T) {
 			"labels: [{column: label, classes: [awful, bad, fair, good, great]}]\ntarget: {source: new shop}\n"
 		must.Do(t, os.WriteFile(filepath.Join(dir, name+".yaml"), []byte(text), 0o644))
 	}
-	succeed(t, dir, "run", "--data", "labelled.yaml", "--budget", "4000", "--k", "8", "--floor", "8", "--save", "all", "--out", "run",
-		"--quiet")
-	succeed(t, dir, "study", "new", "campaign", "--data", "reviews.yaml", "--round-budget", "1000", "--k", "8", "--quiet")
+	succeed(t, dir, append([]string{"run", "--data", "labelled.yaml", "--budget", "4000", "--k", "8", "--floor", "8", "--save", "all", "--out",
+		"run", "--quiet"}, methods...)...)
+	succeed(t, dir, append([]string{"study", "new", "campaign", "--data", "reviews.yaml", "--round-budget", "1000", "--k", "8", "--quiet"},
+		methods...)...)
 	for round := 0; ; round++ {
 		name := fmt.Sprintf("ask%d.csv", round)
 		args := []string{"study", "ask", "campaign", "--out", name, "--quiet"}
