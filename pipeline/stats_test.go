@@ -178,8 +178,8 @@ func TestOverRowsCovers(t *testing.T) {
 		t.Logf("%+v: %d of %d intervals hold the difference, %d over seeds alone", c, covered, trials, alone)
 		must.Hold(t, covered > trials*88/100, "%d of %d intervals hold the difference, %+v", covered, trials, c)
 		if c.own < 1 && c.seed < 0.1 { // then hardly any of the difference is due to the seed
-			must.Hold(t, covered < trials*99/100, "%d of %d intervals hold the difference, %+v", covered, trials, c)
-			must.Hold(t, alone < trials/2, "%d of %d intervals over seeds alone hold it, %+v", alone, trials, c)
+			must.Hold(t, covered < trials-2, "%d of %d intervals hold the difference, %+v", covered, trials, c)
+			must.Hold(t, alone < trials*2/3, "%d of %d intervals over seeds alone hold it, %+v", alone, trials, c)
 		}
 	}
 	none := compare("a", "b", [][]float64{{0, 0}}, [][]float64{{1, 2}}, 100)
