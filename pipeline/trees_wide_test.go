@@ -50,7 +50,7 @@ func TestTreesOfManyColumns(t *testing.T) {
 	for range problems {
 		cfg := defaultConfig(t)
 		cfg.Sources, cfg.TargetSamples, cfg.Schedule.Budget = SourcesPools, 50, 800
-		_, st := plainAndStacked(t, wideTable(rng, must.Long(600, 300), must.Long(200, 120)), cfg, 0)
+		_, st := plainAndStacked(t, wideTable(rng, must.Long(600, 300), 200), cfg, 0)
 		for i := range sums {
 			sums[i] += st[i].Epochs[len(st[i].Epochs)-1].Score.Value / float64(problems)
 		}
