@@ -32,8 +32,15 @@ func (s *Set) stuck(there [][]float64) (out []Oddity) {
 		}
 		sources++
 		for j, all := range there {
-			if value := p.feature(j); len(all) > 0 && p.constant(j) && unlikelyAll(all, float64(value), p.Rows, rows) {
-				of[i], often[j] = append(of[i], j), often[j]+1
+			if len(all) == 0 || !p.constant(j) {
+				continue
+			}
+			unlikely, usual := unlikelyAll(all, float64(p.feature(j)), p.Rows, rows)
+			if unlikely {
+				often[j]++ // whether or not it is usual: where half of the sources lack a column, the larger of them lack it too
+			}
+			if unlikely && !usual {
+				of[i] = append(of[i], j)
 			}
 		}
 	}
@@ -83,16 +90,16 @@ func (p *Pool) constant(j int) bool {
 	return true
 }
 
-// unlikelyAll reports whether it is unlikely by chance that all rows of a source, out of ofAll rows of all sources, have this value. all
-// holds the sorted values of the column in all sources, or in some of their rows. It is false where the column has two values or fewer, or
-// where more than stuckUsual of the other sources' rows have the value.
-func unlikelyAll(all []float64, value float64, rows, ofAll int) bool {
+// unlikelyAll reports whether it is unlikely by chance that all rows of a source, out of ofAll rows of all sources, have this value, and
+// whether the value is usual: more than stuckUsual of the other sources' rows have it. all holds the sorted values of the column in all
+// sources, or in some of their rows. Nothing is unlikely in a column of two values or fewer.
+func unlikelyAll(all []float64, value float64, rows, ofAll int) (unlikely, usual bool) {
 	from, _ := slices.BinarySearch(all, value)
 	lowest, last := above(all, all[0]), len(all)-1
 	if lowest == len(all) || all[lowest] == all[last] {
-		return false
+		return false, false
 	}
 	n, have := float64(len(all)), float64(above(all, value)-from)
 	own := n * float64(rows) / float64(ofAll)
-	return have-own <= stuckUsual*(n-own) && float64(rows)*math.Log(have/n) < math.Log(shiftedChance)
+	return float64(rows)*math.Log(have/n) < math.Log(shiftedChance), have-own > stuckUsual*(n-own)
 }

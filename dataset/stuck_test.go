@@ -77,3 +77,32 @@ func TestStuck(t *testing.T) {
 	set.Columns.Filled[1] = rows - 1
 	must.Hold(t, slices.Contains(stuck(), got[0]), "fewer cells were filled: %q", stuck())
 }
+
+// Where more than half of the rows are of sources that lack a column, as all machines of one make do, none of these is named: not the
+// larger ones either, beside whose rows less than half of the others lack it.
+func TestStuckInMany(t *testing.T) {
+	rng := testrand.New(t)
+	set := &Set{Columns: &Columns{Features: []string{"heat", "seal"}, Filled: []int64{0, 0}, Means: []float64{0, 0}}}
+	for i := range 12 {
+		rows := 50
+		if i == 3 {
+			rows = 300
+		}
+		p := &Pool{Name: fmt.Sprint("s", i), Rows: rows, Cols: 2, F32: make([]float32, 2*rows), Scale: 1, Target: i == 11}
+		y := make([]float32, rows)
+		for r := range rows {
+			p.F32[2*r] = float32(rng.NormFloat64())
+			if i >= 5 {
+				p.F32[2*r+1] = float32(rng.NormFloat64())
+			} else {
+				set.Columns.Filled[1]++
+			}
+			y[r] = p.F32[2*r] + float32(rng.NormFloat64())
+		}
+		set.Pools = append(set.Pools, p)
+		set.Tasks = append(set.Tasks, Task{Name: p.Name, Pool: i, Output: Output{Name: "life"}, Labels: y, Train: upTo[int32](rows)})
+	}
+	for _, o := range set.Oddities() {
+		must.Hold(t, !strings.Contains(o.Found, "in all its rows"), "%s: %s", o.Pool, o.Found)
+	}
+}
