@@ -20,10 +20,10 @@ const (
 	mostNames = 5
 )
 
-// shifted lists the columns of a table that are the same in all rows of a target but not in the sources, and those of which three quarters
-// of the target's rows or more lie above, or below, the middle 98 % of the sources' rows: what the sources say about these columns is of
-// little use to the target. It also lists the columns of words of which the target has none, those in which sources have words of their
-// own, and those of numbers that are the same in all rows of single sources.
+// shifted lists the columns of a table that are missing or the same in all rows of a target but not in the sources, and those of which
+// three quarters of the target's rows or more lie above, or below, the middle 98 % of the sources' rows: what the sources say about these
+// columns is of little use to the target. It also lists the columns of words of which the target has none, those in which sources have
+// words of their own, and those of numbers that are the same in all rows of single sources.
 func (s *Set) shifted() (out []Oddity) {
 	if !s.tabular() {
 		return nil
@@ -40,7 +40,7 @@ func (s *Set) shifted() (out []Oddity) {
 		if !p.Target || p.Rows < slipLeast {
 			continue
 		}
-		var same, outside []string
+		var same, blank, outside []string
 		for j, of := range columnsOf([]*Pool{p}, read, shiftedCells) {
 			all := there[j]
 			if len(all) == 0 {
@@ -51,7 +51,11 @@ func (s *Set) shifted() (out []Oddity) {
 			case all[0] == all[len(all)-1]:
 			case value == of[len(of)-1]:
 				from, _ := slices.BinarySearch(all, value)
-				if float64(p.Rows)*math.Log(float64(above(all, value)-from)/float64(len(all))) < math.Log(shiftedChance) {
+				switch {
+				case float64(p.Rows)*math.Log(float64(above(all, value)-from)/float64(len(all))) >= math.Log(shiftedChance):
+				case s.blank(p, j):
+					blank = append(blank, name)
+				default:
 					same = append(same, name)
 				}
 			case quantile(of, 0.25) > high || quantile(of, 0.75) < low:
@@ -65,6 +69,11 @@ func (s *Set) shifted() (out []Oddity) {
 				outside = append(outside, fmt.Sprintf("%s (half are from %.6g to %.6g, of the sources' 98 of 100 from %.6g to %.6g)", name,
 					unit(quantile(of, 0.25)), unit(quantile(of, 0.75)), unit(low), unit(high)))
 			}
+		}
+		if len(blank) > 0 {
+			out = append(out, Oddity{p.Name, fmt.Sprintf("%s %s missing in all rows, though not in the sources: %s",
+				text.Several(len(blank), "feature"), text.Form(len(blank), "is", "are"), text.List(blank, mostNames)),
+				"if no row of the target has them, leave them out of columns: features"})
 		}
 		if len(same) > 0 {
 			out = append(out, Oddity{p.Name, fmt.Sprintf("%s %s the same in all rows, though not in the sources: %s",

@@ -58,3 +58,20 @@ func TestShifted(t *testing.T) {
 		must.Hold(t, (found == "") == (c.want == "") && strings.HasPrefix(found, c.want), "%s: %q, expected %q", name, found, c.want)
 	}
 }
+
+// A column of which the target has no cell, so that each has the mean of the sources in its place, is said to be missing.
+func TestShiftedBlank(t *testing.T) {
+	set := measured(testrand.New(t))
+	c, target := set.Columns, set.Pools[2]
+	c.Filled, c.Means = make([]int64, 3), c.Centre
+	c.Filled[1] = int64(target.Rows)
+	for i := 0; i < len(target.F32); i += 3 {
+		target.F32[i], target.F32[i+1] = 0.5, 0
+	}
+	var found []string
+	for _, o := range set.shifted() {
+		found = append(found, o.Found)
+	}
+	must.EqualSlices(t, found, []string{"1 feature is missing in all rows, though not in the sources: flow",
+		"1 feature is the same in all rows, though not in the sources: ph"}, "flow is missing")
+}
