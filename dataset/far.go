@@ -19,6 +19,7 @@ const (
 	farCell     = 100
 	farFromSame = 1e6
 	farLeast    = 20
+	farLevels   = 3
 )
 
 // usual describes where values usually are.
@@ -352,6 +353,33 @@ func (s *Set) cellsOutside(feature int, low, high float64) (n int) {
 	return n
 }
 
+// levels reports whether a cell that is below low or above high is no odd one because the column has other values in other sources, as the
+// speed of machines of several kinds: in farLevels sources or more most cells are that far from those of the others, as where one source
+// has most of the rows, and the cell is in one of them and not far from the others of its source.
+func (s *Set) levels(feature int, c cell, low, high float64) bool {
+	sources, own := 0, false
+	for i, p := range s.Pools {
+		far := 0
+		for r := range p.Rows {
+			v := float64(p.feature(r*p.Cols + feature))
+			far += bit(v < low || v > high)
+		}
+		if p.Rows >= farLeast && 2*far > p.Rows {
+			sources, own = sources+1, own || i == c.pool
+		}
+	}
+	if sources < farLevels || !own {
+		return false
+	}
+	values := make([]float64, s.Pools[c.pool].Rows)
+	for r := range values {
+		values[r] = float64(s.Pools[c.pool].feature(r*s.Pools[c.pool].Cols + feature))
+	}
+	x := values[c.row]
+	u := usualOf(values, farCell) // which sorts them
+	return x >= u.low && x <= u.high
+}
+
 // oddities lists the first few columns that have a code for a missing value or a cell far from the others, of which it names the furthest.
 // It counts the other such columns.
 func (f *farFeatures) oddities(s *Set, place placeOf) []Oddity {
@@ -387,6 +415,9 @@ func (f *farFeatures) oddities(s *Set, place placeOf) []Oddity {
 			if far, coded, c, cut = true, 0, high, "above"; !above {
 				c, cut = low, "below"
 			}
+		}
+		if far && cut == "" && s.levels(j, c, (u.low-centre)/spread, (u.high-centre)/spread) {
+			far = false
 		}
 		u.q1, u.q3, c.value = readable(u.q1, u.q3-u.q1), readable(u.q3, u.q3-u.q1), readable(c.value, u.q3-u.q1)
 		code, from, to = readable(code, to-from), readable(from, to-from), readable(to, to-from)

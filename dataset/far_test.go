@@ -224,3 +224,42 @@ type inFile struct{ number int }
 func (f inFile) Find(i int) (string, int64, error) { return "", int64(100*f.number + i), nil }
 
 func (f inFile) Place(i int) string { return fmt.Sprintf("file %d, line %d", f.number, i) }
+
+// Where one source has most of the rows, a column in which several other sources have values of their own, such as the speed of machines of
+// other kinds, has no odd cells. One that is far from the others of such a source is named, and so is a single source with such values.
+func TestFarLevels(t *testing.T) {
+	rng := testrand.New(t)
+	const cols = 2
+	fleet := func(others int) *Set {
+		set := &Set{Columns: &Columns{Features: []string{"speed", "heat"}, Centre: []float64{1700, 60}, Spread: []float64{100, 5}}}
+		for i := range 7 {
+			rows := 40
+			if i == 0 {
+				rows = 2000
+			}
+			p := &Pool{Name: fmt.Sprint("m", i), Rows: rows, Cols: cols, F32: make([]float32, rows*cols), Scale: 1, Target: i == 6}
+			y := make([]float32, rows)
+			for r := range rows {
+				p.F32[r*cols], p.F32[r*cols+1] = float32(0.02*rng.NormFloat64()), float32(rng.NormFloat64())
+				if i > 0 && i <= others {
+					p.F32[r*cols] += 12
+				}
+				y[r] = float32(rng.NormFloat64())
+			}
+			set.Pools = append(set.Pools, p)
+			set.Tasks = append(set.Tasks, Task{Name: p.Name, Pool: i, Output: Output{Name: "life"}, Labels: y, Train: upTo[int32](rows)})
+		}
+		return set
+	}
+	far := func(s *Set) (found string) {
+		for _, o := range s.farCells((*Pool).place) {
+			found += o.Pool + ": " + o.Found + "\n"
+		}
+		return found
+	}
+	must.Equal(t, far(fleet(4)), "", "four sources of another speed")
+	must.Hold(t, strings.Contains(far(fleet(1)), "in column speed, far from the others"), "one source of another speed: %q", far(fleet(1)))
+	set := fleet(4)
+	set.Pools[2].F32[8*cols] = 1e4
+	must.Hold(t, strings.HasPrefix(far(set), "m2: 1.0017e+06 in column speed, far from the others, in row 8"), "a far cell: %q", far(set))
+}
