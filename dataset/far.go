@@ -103,7 +103,12 @@ func (s *Set) farLabels(columns []string, values map[string][]float64, units []l
 			of, plain = labelsNamed(log.LogOf), log.Log.Inverse
 		}
 		u := usualOf(values[column], farLabel)
-		if code, coded, from, to := table.CodeOf(values[column]); coded > 0 {
+		code, coded, from, to := table.CodeOf(values[column])
+		if all := values[column]; coded == 0 && len(all) >= farLeast && s.logOf(column) == nil && negativeIsCode(all) {
+			coded = above(all, all[0])
+			code, from, to = all[0], all[coded], all[len(all)-1]
+		}
+		if coded > 0 {
 			out = append(out, Oddity{"", fmt.Sprintf("%.6g in %s of %s %s, all others are from %.6g to %.6g", code, text.Count(coded),
 				text.Count(len(values[column])), of, from, to), "name it under missing of the label where it stands for none"})
 			continue

@@ -263,3 +263,12 @@ func TestFarLevels(t *testing.T) {
 	set.Pools[2].F32[8*cols] = 1e4
 	must.Hold(t, strings.HasPrefix(far(set), "m2: 1.0017e+06 in column speed, far from the others, in row 8"), "a far cell: %q", far(set))
 }
+
+// A negative label that is there several times among positive ones is named once, as a code, and not in each source.
+func TestFarNegativeLabels(t *testing.T) {
+	set := measured(testrand.New(t))
+	set.Tasks[0].Labels[3], set.Tasks[0].Labels[8], set.Tasks[1].Labels[5] = -1, -1, -1
+	columns := set.labelColumns()
+	found := set.farLabels(columns, set.labelNumbers(nil), nil, (*Pool).place)
+	must.Hold(t, len(found) == 1 && strings.HasPrefix(found[0].Found, "-1 in 3 of 180 labels of yield, all others are from "), "%v", found)
+}

@@ -9,21 +9,29 @@ import (
 // A number that is told for no number, such as 0 or -999, is there several times. Of positive numbers 0 is taken for one where it is
 // codeSeveral times or more, but at most one in codeMost of all numbers, and no other number is near it: the least of them is codeApart
 // times the interquartile range of all, or more. Numbers are compared by their ratios to the median of their source. Where the others are
-// fewer than codeOthers distinct numbers, 0 is one of these.
+// fewer than codeOthers distinct numbers, 0 is one of these. A negative number is taken for one, however near, where it is as often there,
+// codeTies times as often as any other number or more, and all others are positive: as -1 is for hours that nobody knows.
 const (
 	codeSeveral = 3
 	codeMost    = 8
 	codeApart   = 1.5
 	codeOthers  = 6
+	codeTies    = 3
 )
 
-// codeSlips returns, by source, the numbers that are probably a code for no number: those that [table.CodeOf] finds, or else zeros. Zeros
-// are no code among logarithms, which are taken where numbers from 0 on have a long tail.
+// codeSlips returns, by source, the numbers that are probably a code for no number: those that [table.CodeOf] finds, or else zeros, or one
+// negative number. Neither is a code among logarithms, which are taken where numbers from 0 on have a long tail.
 func codeSlips(numbers [][]float64, log *table.Log) [][]int {
 	all := slices.Concat(numbers...)
 	slices.Sort(all)
 	code, count, _, _ := table.CodeOf(all)
-	if count == 0 && (log != nil || !zerosAreCodes(numbers, all)) {
+	switch {
+	case count > 0:
+	case log != nil:
+		return nil
+	case negativeIsCode(all):
+		code = all[0]
+	case !zerosAreCodes(numbers, all):
 		return nil
 	}
 	out := make([][]int, len(numbers))
@@ -35,6 +43,23 @@ func codeSlips(numbers [][]float64, log *table.Log) [][]int {
 		}
 	}
 	return out
+}
+
+// negativeIsCode reports whether the least of the sorted numbers of all sources is negative and probably a code.
+func negativeIsCode(all []float64) bool {
+	below := above(all, all[0])
+	if all[0] >= 0 || below < codeSeveral || codeMost*below > len(all) || all[below] <= 0 {
+		return false
+	}
+	distinct := 0
+	for rest := all[below:]; len(rest) > 0; distinct++ {
+		same := above(rest, rest[0])
+		if codeTies*same > below {
+			return false
+		}
+		rest = rest[same:]
+	}
+	return distinct >= codeOthers
 }
 
 // zerosAreCodes reports whether 0 is probably a code. all holds the numbers of all sources, sorted.

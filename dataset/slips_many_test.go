@@ -151,3 +151,29 @@ func sized(rng *rand.Rand, n int, size func(source int) float64) [][]float64 {
 	}
 	return numbers
 }
+
+// A negative number that is there several times among positive ones, which are hardly ever equal, is a code, however near it lies: -1 for
+// hours that nobody knows. It is none where other negative numbers are there, where others are as often equal, or as a single one.
+func TestNegativeCode(t *testing.T) {
+	rng := testrand.New(t)
+	numbers := func(change func(of []float64)) [][]float64 {
+		out := alike(10, func() float64 { return math.Exp(rng.NormFloat64()) * 300 })
+		for _, of := range out[:4] {
+			change(of)
+		}
+		return out
+	}
+	count := func(numbers [][]float64) (n int) {
+		for _, of := range codeSlips(numbers, nil) {
+			n += len(of)
+		}
+		return n
+	}
+	must.Equal(t, count(numbers(func(of []float64) { of[2] = -1 })), 4, "-1 in four sources")
+	must.Equal(t, count(numbers(func(of []float64) { of[2], of[3] = -1, -rng.Float64() })), 0, "other negative numbers")
+	must.Equal(t, count(numbers(func(of []float64) { of[2], of[3] = -1, 7 })), 0, "another number as often")
+	one := numbers(func([]float64) {})
+	one[0][0] = -1
+	must.Equal(t, count(one), 0, "a single negative number")
+	must.Equal(t, count(numbers(func([]float64) {})), 0, "no negative number")
+}
