@@ -32,9 +32,10 @@ var (
 	splitNames = []string{"split", "fold", "partition", "part", "set", "*split*"}
 	// groupNames are names of columns whose values say which rows belong together, where values are repeated.
 	groupNames = withIDs("patient", "subject", "participant", "person", "user", "speaker", "author", "document", "doc", "animal", "individual")
-	// partyNames are further names of such columns, where they have many values: few values are kinds of customers.
-	partyNames = withIDs("customer", "client", "account", "policy", "contract", "household", "student", "employee", "vehicle")
-	costNames  = []string{"cost", "price", "*cost*", "*per?label", "label?price"}
+	// partyNames are further names of such columns, where they have many values: few values are kinds of customers, or the runs of a bench.
+	partyNames = withIDs("customer", "client", "account", "policy", "contract", "household", "student", "employee", "vehicle", "run",
+		"session", "recording")
+	costNames = []string{"cost", "price", "*cost*", "*per?label", "label?price"}
 	// costWords are words in the names of columns that may say what a row costs, where they have one value in each source.
 	costWords = []string{"cost", "costs", "price", "fee", "fees", "effort", "minute", "minutes", "min", "mins", "hour", "hours", "second",
 		"seconds", "sec", "secs", "euro", "euros", "eur", "usd", "gbp", "dollar", "dollars", "cent", "cents"}
