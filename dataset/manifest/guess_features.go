@@ -33,8 +33,8 @@ func (g *guesser) guessFeatures() (names []string, vector bool) {
 	numbered := map[string]int{}
 	var rest, prefixes []string
 	for _, c := range g.columns {
-		if g.taken[c.Name] || !c.numeric() && !c.boolean() || c.sparse() || c.Time || c.identifies() || c.constant() || c.likeGroups() ||
-			c.late.is() || c.padded {
+		if g.taken[c.Name] || !c.numeric() && !c.boolean() || c.sparse() || c.Time || c.epoch() || c.identifies() || c.constant() ||
+			c.likeGroups() || c.late.is() || c.padded {
 			continue
 		}
 		rest = append(rest, c.Name)

@@ -112,6 +112,8 @@ func (m *Manifest) unused(c *column) string {
 			advice = "; as words --categories takes them"
 		}
 		return "codes, numbers with leading zeros" + advice
+	case c.epoch():
+		return "times, counted from 1970, are left out: for features write their hour, weekday or month into columns"
 	case c.Time, c.dates == c.has():
 		return "dates are left out: for features write their hour, weekday or month into columns"
 	case c.late.is():
