@@ -24,14 +24,8 @@ const (
 func codeSlips(numbers [][]float64, log *table.Log) [][]int {
 	all := slices.Concat(numbers...)
 	slices.Sort(all)
-	code, count, _, _ := table.CodeOf(all)
-	switch {
-	case count > 0:
-	case log != nil:
-		return nil
-	case negativeIsCode(all):
-		code = all[0]
-	case !zerosAreCodes(numbers, all):
+	code, count, _, _ := labelCode(all, log != nil)
+	if count == 0 && (log != nil || !zerosAreCodes(numbers, all)) {
 		return nil
 	}
 	out := make([][]int, len(numbers))
@@ -45,8 +39,22 @@ func codeSlips(numbers [][]float64, log *table.Log) [][]int {
 	return out
 }
 
-// negativeIsCode reports whether the least of the sorted numbers of all sources is negative and probably a code.
+// labelCode returns the number that stands for no label among sorted labels, how many have it, and from where to where the others are: the
+// one that [table.CodeOf] finds, or a negative number. Among logarithms no negative number is one. The count is 0 where there is none.
+func labelCode(sorted []float64, logarithms bool) (code float64, count int, from, to float64) {
+	code, count, from, to = table.CodeOf(sorted)
+	if count == 0 && !logarithms && negativeIsCode(sorted) {
+		code, count = sorted[0], above(sorted, sorted[0])
+		from, to = sorted[count], sorted[len(sorted)-1]
+	}
+	return code, count, from, to
+}
+
+// negativeIsCode reports whether the least of the sorted numbers is negative and probably a code.
 func negativeIsCode(all []float64) bool {
+	if len(all) < codeSeveral*codeMost {
+		return false
+	}
 	below := above(all, all[0])
 	if all[0] >= 0 || below < codeSeveral || codeMost*below > len(all) || all[below] <= 0 {
 		return false
