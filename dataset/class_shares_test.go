@@ -51,7 +51,7 @@ func TestOddShares(t *testing.T) {
 	}
 	many := slices.Repeat([][]float64{{0.5, 0.3, 0.15, 0.05}}, 10)
 	many[3] = []float64{0.05, 0.15, 0.3, 0.5}
-	for what, c := range map[string]struct {
+	for what, c := range must.Ordered(map[string]struct {
 		rows   int
 		shares [][]float64
 		want   []int
@@ -65,7 +65,7 @@ func TestOddShares(t *testing.T) {
 		"few labels":   {19, turned(usual(40, 0), 2), nil, 0},
 		"one class":    {2000, append(usual(13, 0.1), []float64{0, 1}), nil, 0},
 		"four classes": {2000, many, []int{3}, 3},
-	} {
+	}) {
 		var got []int
 		for _, o := range sharesOf(rng, c.rows, c.shares).oddShares() {
 			got = append(got, o.source)

@@ -35,7 +35,7 @@ func measured(rng *rand.Rand) *Set {
 // A cell or a label that is far from all others is found, with its row, and nothing else is.
 func TestFar(t *testing.T) {
 	rng := testrand.New(t)
-	for name, c := range map[string]struct {
+	for name, c := range must.Ordered(map[string]struct {
 		change func(*Set)
 		want   []string
 	}{
@@ -53,7 +53,7 @@ func TestFar(t *testing.T) {
 			}
 		}, []string{": -999 in 4 of 180 labels of yield, all others are from "}},
 		"no columns": {func(s *Set) { s.Pools[1].F32[0], s.Columns.Features = 1e9, []string{"list"} }, nil},
-	} {
+	}) {
 		set := measured(rng)
 		must.Do(t, set.Validate())
 		c.change(set)

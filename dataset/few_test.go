@@ -20,7 +20,7 @@ func TestFewLabels(t *testing.T) {
 		y      []float32
 	}
 	two := []float32{0, 0, 0, 0, 1, 1, 1}
-	for what, c := range map[string]struct {
+	for what, c := range must.Ordered(map[string]struct {
 		tasks []labels
 		want  []string
 	}{
@@ -46,7 +46,7 @@ func TestFewLabels(t *testing.T) {
 			[]string{"target: 2 labelled rows of other, too few"}},
 		"without names": {[]labels{{0, Output{}, make([]float32, 6)}, {1, Output{}, two}},
 			[]string{"a: all rows have the same class of the label"}},
-	} {
+	}) {
 		set := &Set{Name: "own", Binary: c.tasks[0].output.Name != "size"}
 		if set.Binary && c.tasks[0].output.Name != "" {
 			set.Columns = &Columns{Features: []string{"x"}, Labels: []LabelColumn{{Name: "kind", Classes: []string{"no", "yes"}},

@@ -35,7 +35,7 @@ func TestLabelUnits(t *testing.T) {
 	signed := func(rng *rand.Rand) func(float64) float64 {
 		return func(size float64) float64 { return size * (5 + 3*rng.NormFloat64()) }
 	}
-	for name, c := range map[string]struct {
+	for name, c := range must.Ordered(map[string]struct {
 		sizes []float64
 		label func(*rand.Rand) func(float64) float64
 		want  string
@@ -77,7 +77,7 @@ func TestLabelUnits(t *testing.T) {
 		}, "b"},
 		"noisier":  {[]float64{1, 1, 1, 1, 1}, noisier, ""},
 		"the same": {[]float64{1, 1, 1, 1, 1}, func(*rand.Rand) func(float64) float64 { return func(float64) float64 { return 3 } }, ""},
-	} {
+	}) {
 		rng := testrand.New(t)
 		set := stores(rng, c.sizes, c.label(rng))
 		for what, odd := range map[string][]Oddity{"check": set.Oddities(), "run": set.Warnings().Oddities(true)} {

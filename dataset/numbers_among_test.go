@@ -25,7 +25,7 @@ func TestNumberClasses(t *testing.T) {
 			return number(rng)
 		}
 	}
-	for name, c := range map[string]struct {
+	for name, c := range must.Ordered(map[string]struct {
 		label func(*rand.Rand) string
 		odd   bool
 	}{
@@ -38,7 +38,7 @@ func TestNumberClasses(t *testing.T) {
 		"few codes":      {among(0.1, "other", func(rng *rand.Rand) string { return fmt.Sprint(1 + rng.IntN(10)) }), false},
 		"mostly words":   {among(0.8, "low", float), false},
 		"words":          {func(rng *rand.Rand) string { return fmt.Sprint("c", rng.IntN(40)) }, false},
-	} {
+	}) {
 		set, labels := classesOf(rng, c.label)
 		numbers, least, first := 0, len(labels), ""
 		for i, y := range labels {

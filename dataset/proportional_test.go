@@ -14,7 +14,7 @@ import (
 // Labels whose errors grow with them are named, whatever their unit: the logarithm of the label is what the features tell. Labels with the
 // same errors throughout are not, nor are those that other features than the labels' own tell, or none.
 func TestProportionalLabels(t *testing.T) {
-	for name, c := range map[string]struct {
+	for name, c := range must.Ordered(map[string]struct {
 		label func(rng *rand.Rand, effect float64) float64
 		named bool
 	}{
@@ -26,7 +26,7 @@ func TestProportionalLabels(t *testing.T) {
 		"few": {func(rng *rand.Rand, e float64) float64 {
 			return math.Exp(6 + e + 0.2*rng.NormFloat64())
 		}, false},
-	} {
+	}) {
 		rng := testrand.New(t)
 		set, unit, rows := measured(rng), math.Exp(8*rng.Float64()-4), 200+rng.IntN(3000)
 		if name == "few" {

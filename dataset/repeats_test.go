@@ -145,7 +145,7 @@ func TestCopiesAcrossSplit(t *testing.T) {
 // pair that is equal among many columns.
 func TestGroupsOfFewValues(t *testing.T) {
 	rng := testrand.New(t)
-	for name, cells := range map[string]func(n, cols int) func(i, j int) float32{
+	for name, cells := range must.Ordered(map[string]func(n, cols int) func(i, j int) float32{
 		"levels": func(_, cols int) func(i, j int) float32 {
 			levels := make([]int, cols)
 			for j := range levels {
@@ -169,9 +169,9 @@ func TestGroupsOfFewValues(t *testing.T) {
 		"a number and a word": func(int, int) func(i, j int) float32 {
 			return func(_, j int) float32 { return float32(rng.IntN([]int{30, 2}[j%2])) }
 		},
-	} {
+	}) {
 		rows, grouped := 0, 0
-		for range 40 {
+		for range 400 {
 			n, cols := 20+rng.IntN(200), 2+rng.IntN(5)
 			rows += n
 			for _, g := range labelledRows(n, cols, cells(n, cols)).GroupsOf(0) {

@@ -11,7 +11,7 @@ import (
 // Columns that in the target alone are in another unit or constant are named, and no others.
 func TestShifted(t *testing.T) {
 	rng := testrand.New(t)
-	for name, c := range map[string]struct {
+	for name, c := range must.Ordered(map[string]struct {
 		change func(p *Pool)
 		want   string
 	}{
@@ -37,7 +37,7 @@ func TestShifted(t *testing.T) {
 				p.F32[i] = 7
 			}
 		}, "1 feature is the same in all rows, though not in the sources: flow"},
-	} {
+	}) {
 		set := measured(rng)
 		for _, p := range set.Pools[:2] { // flags: ph is -1 in all rows but the first, and flow is 7 in half of the rows
 			for i := 0; i < len(p.F32) && name != "as they are"; i += 3 {

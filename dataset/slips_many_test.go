@@ -94,7 +94,7 @@ func TestManyRightNumbersAreNoSlips(t *testing.T) {
 			})
 		}
 	}
-	for what, draw := range map[string]func() [][]float64{
+	for what, draw := range must.Ordered(map[string]func() [][]float64{
 		"sources of all sizes": func() [][]float64 {
 			return sized(rng, 30, func(int) float64 { return math.Exp(1.5 * rng.NormFloat64()) })
 		},
@@ -129,7 +129,7 @@ func TestManyRightNumbersAreNoSlips(t *testing.T) {
 			return alike(30, func() float64 { return float64(18+2*rng.IntN(3)) * float64(bit(rng.IntN(20) > 0)) })
 		},
 		"yes and no": func() [][]float64 { return alike(30, func() float64 { return float64(bit(rng.Float64() > 0.1)) }) },
-	} {
+	}) {
 		found := 0
 		for range 50 {
 			if slices.ContainsFunc(Slips(draw(), nil), func(of []int) bool { return of != nil }) {

@@ -62,7 +62,7 @@ func TestSlips(t *testing.T) {
 // it looks like a slip.
 func TestTailsAreNoSlips(t *testing.T) {
 	rng := testrand.New(t)
-	for name, c := range map[string]struct {
+	for name, c := range must.Ordered(map[string]struct {
 		most int
 		draw func() float64
 	}{
@@ -72,7 +72,7 @@ func TestTailsAreNoSlips(t *testing.T) {
 			normal := rng.NormFloat64()
 			return rng.NormFloat64() / math.Sqrt((2*rng.ExpFloat64()+normal*normal)/3)
 		}},
-	} {
+	}) {
 		found := 0
 		for range 100 {
 			if slices.ContainsFunc(Slips(somewhere(rng, c.draw), nil), func(of []int) bool { return of != nil }) {
@@ -97,13 +97,13 @@ func TestOtherSourcesAreNoSlips(t *testing.T) {
 		}
 		return of
 	}
-	for what, other := range map[string]func() []float64{
+	for what, other := range must.Ordered(map[string]func() []float64{
 		"few":         func() []float64 { return normals(1+rng.IntN(slipLeast-1), 100, 1) },
 		"wide":        func() []float64 { return normals(15, 100, 30) },
 		"a bit wider": func() []float64 { return normals(15, 100, 10) },
 		"two levels":  func() []float64 { return append(normals(6, 0, 1), normals(6, 50, 1)...) },
 		"events":      func() []float64 { return append(normals(1000, 0, 1), normals(12, 20, 1)...) },
-	} {
+	}) {
 		found := 0
 		for range 50 {
 			numbers := [][]float64{other()}
@@ -188,7 +188,7 @@ func TestDecimalSlipsBesideAWildNumber(t *testing.T) {
 // Numbers at about a tenth or a hundredth of the others are no slips where they have a level or a spread of their own.
 func TestModesAreNoDecimalSlips(t *testing.T) {
 	rng := testrand.New(t)
-	for what, draw := range map[string]func(odd bool) float64{
+	for what, draw := range must.Ordered(map[string]func(odd bool) float64{
 		"a vented vessel": func(odd bool) float64 {
 			if odd {
 				return 100 + 5*rng.NormFloat64()
@@ -214,7 +214,7 @@ func TestModesAreNoDecimalSlips(t *testing.T) {
 			}
 			return y
 		},
-	} {
+	}) {
 		found := 0
 		for range 50 {
 			var numbers [][]float64

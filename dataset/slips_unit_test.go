@@ -28,7 +28,7 @@ func yields(rng *rand.Rand, least, most int) (numbers [][]float64) {
 // Numbers in a unit that is a power of ten larger or smaller are found however many there are, spread over sources or together.
 func TestNumbersInTwoUnits(t *testing.T) {
 	rng := testrand.New(t)
-	for what, c := range map[string]struct {
+	for what, c := range must.Ordered(map[string]struct {
 		n           int // of each source, the first numbers are wrong
 		by          float64
 		least, most int
@@ -39,7 +39,7 @@ func TestNumbersInTwoUnits(t *testing.T) {
 		"many smaller":       {30, 0.01, 100, 300, false},
 		"a third of one":     {100, 10, 300, 400, true},
 		"a few, by thousand": {2, 1000, 20, 100, false},
-	} {
+	}) {
 		wrong, named, misnamed := 0, 0, 0
 		for range 50 {
 			numbers := yields(rng, c.least, c.most)
@@ -71,7 +71,7 @@ func TestNumbersInOneUnit(t *testing.T) {
 		}
 		return rng.NormFloat64() / math.Sqrt(sum/float64(of))
 	}
-	for what, draw := range map[string]func() float64{
+	for what, draw := range must.Ordered(map[string]func() float64{
 		"log-normal, narrow": func() float64 { return skewed(0.3) },
 		"log-normal":         func() float64 { return skewed(1) },
 		"log-normal, wide":   func() float64 { return skewed(2) },
@@ -86,7 +86,7 @@ func TestNumbersInOneUnit(t *testing.T) {
 		"counts":             func() float64 { return math.Floor(4 * rng.ExpFloat64()) },
 		"below a limit":      func() float64 { return max(0.1, 10*skewed(0.5)*float64(bit(rng.Float64() > 0.03))) },
 		"a mode 6 times off": func() float64 { return skewed(0.3) * float64(1+5*bit(rng.IntN(10) == 0)) },
-	} {
+	}) {
 		found := 0
 		for range 60 {
 			var numbers [][]float64

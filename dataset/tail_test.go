@@ -14,7 +14,7 @@ import (
 // A column whose largest labels make up most of the squared deviations is named, once. Others are not.
 func TestTailedLabels(t *testing.T) {
 	const rows = 2000
-	for name, c := range map[string]struct {
+	for name, c := range must.Ordered(map[string]struct {
 		label func(rng *rand.Rand) float64
 		tail  bool
 	}{
@@ -30,7 +30,7 @@ func TestTailedLabels(t *testing.T) {
 			return math.Copysign(math.Exp(3*rng.NormFloat64()), rng.NormFloat64())
 		}, false},
 		"the same": {func(*rand.Rand) float64 { return 5 }, false},
-	} {
+	}) {
 		rng := testrand.New(t)
 		set := measured(rng)
 		for i, p := range set.Pools {

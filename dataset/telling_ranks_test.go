@@ -13,7 +13,7 @@ import (
 // logarithm. One that nearly does is named by the check alone, and one that merely predicts the label is not.
 func TestTellingOrder(t *testing.T) {
 	rng := testrand.New(t)
-	for name, c := range map[string]struct {
+	for name, c := range must.Ordered(map[string]struct {
 		of         func(y, noise float64) float64
 		run, check bool
 	}{
@@ -23,7 +23,7 @@ func TestTellingOrder(t *testing.T) {
 		"predicts":    {func(y, noise float64) float64 { return math.Exp(3 * (y + 0.5*noise)) }, false, false},
 		"even":        {func(y, _ float64) float64 { return y * y }, false, false},
 		"three steps": {func(y, _ float64) float64 { return math.Round(max(-1, min(1, y))) }, false, false},
-	} {
+	}) {
 		set := measured(rng)
 		for i, p := range set.Pools {
 			for r := range p.Rows {

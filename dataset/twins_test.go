@@ -49,7 +49,7 @@ func TestCopiesOfSources(t *testing.T) {
 // Rows of the target in a source are named by the check and before a run, with labels or without. They are not where rows are equal because
 // features have few values.
 func TestTargetCopies(t *testing.T) {
-	for name, c := range map[string]struct {
+	for name, c := range must.Ordered(map[string]struct {
 		change func(set *Set)
 		want   string
 	}{
@@ -81,7 +81,7 @@ func TestTargetCopies(t *testing.T) {
 			}
 		}, ""},
 		"few values, labels": {fewOfAll, ""},
-	} {
+	}) {
 		set := measured(testrand.New(t))
 		c.change(set)
 		var found []string

@@ -43,7 +43,7 @@ func TestZeroVectors(t *testing.T) {
 	amounts := func() float64 { return math.Exp(rng.NormFloat64()) }
 	counts := func() float64 { return float64(rng.IntN(20)) }
 	sparse := func() float64 { return float64(max(0, rng.IntN(8)-6)) * rng.NormFloat64() }
-	for name, c := range map[string]struct {
+	for name, c := range must.Ordered(map[string]struct {
 		cols  int
 		named bool
 		cell  func() float64
@@ -61,7 +61,7 @@ func TestZeroVectors(t *testing.T) {
 		"counts in columns":            {24, true, counts, 3, ""},
 		"sparse vectors":               {24, false, sparse, 3, ""},
 		"many zeros":                   {24, false, normal, 12, ""},
-	} {
+	}) {
 		set := vectors(c.cols, c.named, rng, c.cell)
 		clear(set.Pools[1].F32[:c.zeros*c.cols])
 		clear(set.Pools[3].F32[:c.cols])

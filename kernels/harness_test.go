@@ -148,7 +148,7 @@ func TestOrders(t *testing.T) {
 	}
 	d := newDevice(t)
 	x := d.alloc(4 * 64 * 3)
-	for fault, want := range map[int]bool{0: false, 10: true, 11: true, 14: true, 15: true} {
+	for fault, want := range must.Ordered(map[int]bool{0: false, 10: true, 11: true, 14: true, 15: true}) {
 		seen := map[string]bool{}
 		for range 40 {
 			must.Do(t, d.try(broken(fault, 3, 0, x), d.rng.Uint64()))

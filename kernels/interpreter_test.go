@@ -102,7 +102,7 @@ func TestInterpreterShuffles(t *testing.T) {
 	@!%p2 vote.sync.ballot.b32 %r5, %p1, 0xfffff800; @%p2 vote.sync.ballot.b32 %r5, %p1, 0x7ff;`))
 	d := interpret(t, texts...)
 	x := d.alloc(5 * 128)
-	for mode, from := range modes {
+	for mode, from := range must.Ordered(modes) {
 		for _, width := range []int{32, 16, 8, 4, 2} {
 			in, b := make([]uint32, 96), d.rng.IntN(32)
 			for i := range 32 {
@@ -235,7 +235,7 @@ func TestInterpreterRefuses(t *testing.T) {
 		write(d, x, make([]uint32, 160))
 		return x
 	}
-	for body, want := range faults {
+	for body, want := range must.Ordered(faults) {
 		must.Fail(t, body, d.try(oneWarp(names[body], fresh()), d.rng.Uint64()), names[body]+": block (0, 0, 0): thread ", "snippet.cu:7 (", want)
 	}
 	for i := range fine {

@@ -17,7 +17,7 @@ func zeros(rows int) *dataset.Pool {
 // NewProblem and NewResident return an error for a broken set that nobody validated, Fit leaves its settings as they are, and nothing
 // panics.
 func TestBrokenSets(t *testing.T) {
-	for want, spoil := range map[string]func(*dataset.Set){
+	for want, spoil := range must.Ordered(map[string]func(*dataset.Set){
 		"at least one pool and one task, found 0 and": func(s *dataset.Set) { s.Pools = nil },
 		"and one task, found 5 and 0":                 func(s *dataset.Set) { s.Tasks = nil },
 		"pool 2 is nil":                               func(s *dataset.Set) { s.Pools[2] = nil },
@@ -32,7 +32,7 @@ func TestBrokenSets(t *testing.T) {
 		},
 		"train row 1 of 2: expected 0 to 399, found 400": func(s *dataset.Set) { s.Tasks[0].Train = []int32{0, 400} },
 		"test row 0 of 1: expected 0 to 399, found -1":   func(s *dataset.Set) { s.Tasks[4].Test = []int32{-1} },
-	} {
+	}) {
 		set := shops(testrand.New(t), 5, 400, 6, 3, true)
 		spoil(set)
 		cfg := must.Get(NewConfig(PresetDefault))(t)

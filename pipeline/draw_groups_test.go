@@ -179,12 +179,12 @@ func TestDrawsOfGroups(t *testing.T) {
 func TestUnusualGroups(t *testing.T) {
 	rng := testrand.New(t)
 	for _, classes := range must.Some(rng, 1, false, true) {
-		for name, group := range map[string]func(set *dataset.Set, row int) int32{
+		for name, group := range must.Ordered(map[string]func(set *dataset.Set, row int) int32{
 			"one group":       func(*dataset.Set, int) int32 { return 3 },
 			"two groups":      func(_ *dataset.Set, row int) int32 { return int32(row % 2) },
 			"one and others":  func(_ *dataset.Set, row int) int32 { return int32(max(0, row-100)) },
 			"groups of class": func(set *dataset.Set, row int) int32 { return int32(set.Tasks[0].Labels[row]) },
-		} {
+		}) {
 			for _, held := range []bool{false, true} {
 				set := shops(rng, 4, 120, 5, 3, classes)
 				grouped(allDrawn(set), func(row int) int32 { return group(set, row) })

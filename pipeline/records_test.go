@@ -61,7 +61,7 @@ func TestRecordsThatAllocateNothing(t *testing.T) {
 			}
 		}
 	}
-	for what, change := range map[string]func(e *Epoch){
+	for what, change := range must.Ordered(map[string]func(e *Epoch){
 		"the largest nu":  func(e *Epoch) { e.Nu[m] = -MaxNu },
 		"all of them":     func(e *Epoch) { fill(e.Nu, MaxNu) },
 		"no nu":           func(e *Epoch) { clear(e.Nu) },
@@ -69,7 +69,7 @@ func TestRecordsThatAllocateNothing(t *testing.T) {
 		"own alone":       func(e *Epoch) { e.Own, e.MatchByChance = 1, 1 },
 		"much by chance":  func(e *Epoch) { e.NuByChance = math.MaxFloat64 },
 		"no match at all": func(e *Epoch) { e.Match = nil },
-	} {
+	}) {
 		st := with(change)
 		must.Do(t, p.Check(st.Epochs))
 		drawn := 0

@@ -215,7 +215,7 @@ func TestModelRelevanceValidates(t *testing.T) {
 // Relevance refuses heads of other sizes than K, the sources and the outputs give, and nothing panics.
 func TestModelRelevanceRefusesHeads(t *testing.T) {
 	rng, b := testrand.New(t), openCPU(t, 1)
-	for what, c := range map[string]struct {
+	for what, c := range must.Ordered(map[string]struct {
 		says   string
 		change func(m *Model)
 	}{
@@ -235,7 +235,7 @@ func TestModelRelevanceRefusesHeads(t *testing.T) {
 		"a source without output": {"found [1 4 0]", func(m *Model) { m.Outputs = []int{1, 4, 0} }},
 		"outputs below 0":         {"found [9 -5 1]", func(m *Model) { m.Outputs = []int{9, -5, 1} }},
 		"outputs that overflow":   {"expected the outputs, 1 or more", func(m *Model) { m.Outputs[rng.IntN(3)] = math.MaxInt }},
-	} {
+	}) {
 		m := &Model{Sources: []string{"a", "b", "c"}, Outputs: []int{1, 3, 1}, K: 2, Head: []float32{2, 1},
 			Heads: narrow(normals(rng, 10))}
 		nu, _ := must.Get2(m.Relevance(b, Relevance{Kind: MinNorm, Rcond: -1}))(t)

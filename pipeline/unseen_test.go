@@ -262,7 +262,7 @@ func TestSamplesOfOneClassOfTasks(t *testing.T) {
 // Two to four samples of numbers cannot choose: the regression on all rows has half of the weight, and with a single sample all of it.
 func TestFewNumbers(t *testing.T) {
 	rng := testrand.New(t)
-	for samples, part := range map[int]float64{1: 1, 2: 0.5, 4: 0.5} {
+	for samples, part := range must.Ordered(map[int]float64{1: 1, 2: 0.5, 4: 0.5}) {
 		set := shops(rng, 4, 100, 5, 1, false)
 		cfg := defaultConfig(t)
 		cfg.TargetSamples, cfg.Schedule.Budget, cfg.Methods = samples, 300, []string{Active}

@@ -38,7 +38,7 @@ func TestPredictScaledVectors(t *testing.T) {
 		dir := t.TempDir()
 		mustRun(t, openDevice(t, 1, set), identityOf(openDevice(t, 1, set), cfg.Complete(set), []string{"target"}, 1), dir)
 		for _, method := range methods {
-			for times, says := range map[float64]bool{1: false, 3: false, 0.3: false, 1000: true, 0.001: true, 100: true} {
+			for times, says := range must.Ordered(map[float64]bool{1: false, 3: false, 0.3: false, 1000: true, 0.001: true, 100: true}) {
 				rows := ""
 				for range 40 {
 					x := pipelinetest.Normals(rng, 6)
@@ -95,8 +95,8 @@ func TestScaledByChance(t *testing.T) {
 		"outlier": func() float64 { return math.Pow(10, float64(b2i(rng.IntN(20) == 0))) },
 		"zeros":   func() float64 { return float64(rng.IntN(3)) / 2 },
 	}
-	for kind, value := range kinds {
-		for name, size := range sizes {
+	for kind, value := range must.Ordered(kinds) {
+		for name, size := range must.Ordered(sizes) {
 			told, lost := 0, 0
 			for range 100 {
 				d := 8 + rng.IntN(30)

@@ -37,7 +37,7 @@ func TestBudgetLeft(t *testing.T) {
 	dir, rng := t.TempDir(), testrand.New(t)
 	var table strings.Builder
 	table.WriteString("site,a,b,y\n")
-	for site, n := range map[string]int{"like": 30, "other": 300, "third": 300, "mine": 40} {
+	for site, n := range must.Ordered(map[string]int{"like": 30, "other": 300, "third": 300, "mine": 40}) {
 		for range n {
 			a, b := rng.NormFloat64(), rng.NormFloat64()
 			y := 3 * a

@@ -81,9 +81,9 @@ func TestCachedReplacesTheDamaged(t *testing.T) {
 			whole[e.Name()] = must.Get(os.ReadFile(filepath.Join(folder, e.Name())))(t)
 		}
 		must.Equal(t, len(whole), 8, "files of an import")
-		for name, content := range whole {
+		for name, content := range must.Ordered(whole) {
 			path := filepath.Join(folder, name)
-			for how, hurt := range map[string]func() error{
+			for how, hurt := range must.Ordered(map[string]func() error{
 				"cut":    func() error { return os.Truncate(path, int64(len(content))-3) },
 				"empty":  func() error { return os.Truncate(path, 0) },
 				"longer": func() error { return os.WriteFile(path, append(slices.Clone(content), "more"...), 0o644) },
@@ -93,7 +93,7 @@ func TestCachedReplacesTheDamaged(t *testing.T) {
 					other[rng.IntN(len(other))] ^= 1 << rng.IntN(8)
 					return os.WriteFile(path, other, 0o644)
 				},
-			} {
+			}) {
 				if how == "flipped" && name == headerFile {
 					continue
 				}

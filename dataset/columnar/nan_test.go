@@ -30,7 +30,7 @@ func TestImportNaN(t *testing.T) {
 	columns := map[string]func(*row) **float64{"id": func(r *row) **float64 { return &r.ID },
 		"site": func(r *row) **float64 { return &r.Source }, "who": func(r *row) **float64 { return &r.Group },
 		"fold": func(r *row) **float64 { return &r.Split }}
-	for column, cell := range columns {
+	for column, cell := range must.Ordered(columns) {
 		var said [2]string
 		at := rng.IntN(40)
 		for k, empty := range []*float64{nil, &none} {

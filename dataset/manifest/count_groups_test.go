@@ -39,11 +39,11 @@ func TestGroupsInAnyOrder(t *testing.T) {
 		i, of := rng.IntN(len(rows)), rng.IntN(len(rows))
 		rows[i].cells[3] = rows[of].cells[3]
 	}
-	for order, by := range map[string]func(a, b row) int{
+	for order, by := range must.Ordered(map[string]func(a, b row) int{
 		"sorted":    func(a, b row) int { return cmp.Compare(a.group, b.group) },
 		"by source": func(a, b row) int { return cmp.Or(cmp.Compare(a.site, b.site), cmp.Compare(a.group, b.group)) },
 		"shuffled":  nil,
-	} {
+	}) {
 		all := slices.Clone(rows)
 		rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 		if by != nil {

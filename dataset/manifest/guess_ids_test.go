@@ -133,7 +133,7 @@ func TestLookForSerials(t *testing.T) {
 	must.EqualSlices(t, g.Others, []string{`ticket (repeated ids: 1 of 2,257 values more than once, the first "TK6000" in line 1018 and ` +
 		"line 1019; if it is the id, mend them, then --id ticket)"}, "columns that are not used")
 
-	for again, want := range map[string][]string{"copies": {"x"}, "other": {"x", "respondent"}} {
+	for again, want := range must.Ordered(map[string][]string{"copies": {"x"}, "other": {"x", "respondent"}}) {
 		all := rows + 1 + rng.IntN(rows/3)
 		var xs, labels []string
 		for i := range all { // among copies, the last rows repeat the first ones

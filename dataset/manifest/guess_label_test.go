@@ -20,7 +20,9 @@ import (
 // labels.
 func TestLookAtRatings(t *testing.T) {
 	rng := testrand.New(t)
-	for cells, ordered := range map[string]bool{"1,2,3,4,5": true, "1.0,2.0,5.0": true, "0,1": false, "a,b,c": false, "1,2,many": false} {
+	for cells, ordered := range must.Ordered(map[string]bool{
+		"1,2,3,4,5": true, "1.0,2.0,5.0": true, "0,1": false, "a,b,c": false, "1,2,many": false,
+	}) {
 		of := strings.Split(cells, ",")
 		file := filepath.Join(t.TempDir(), "rows.csv")
 		writeTable(t, file, 300, columnOf{"rating", func(int) string { return of[rng.IntN(len(of))] }},
@@ -75,7 +77,7 @@ func TestLookForLabels(t *testing.T) {
 	words := func(of ...string) func(int) string { return func(int) string { return of[rng.IntN(len(of))] } }
 	number := func(int) string { return fmt.Sprint(rng.NormFloat64()) }
 	site := columnOf{"site", func(i int) string { return fmt.Sprint("s", i%4) }}
-	for want, columns := range map[string][]columnOf{
+	for want, columns := range must.Ordered(map[string][]columnOf{
 		"churned []":      {site, {"is_business", words("true", "false")}, {"x", number}, {"churned", words("yes", "no", "")}},
 		"rating []":       {site, {"category", words("a", "b")}, {"x", number}, {"rating", words("1", "2", "")}},
 		"rooms [price]":   {site, {"rooms", words("1", "2", "", "")}, {"x", number}, {"price", number}},
@@ -90,7 +92,7 @@ func TestLookForLabels(t *testing.T) {
 			{"x1", number}},
 		"is_old [left]": {site, {"left", words("0.0", "1.0")}, {"is_old", words("true", "false")}, {"y2", words("1", "2", "3")}, {"x1", number}},
 		"sort []":       {site, {"sort", words("a", "b", "")}, {"x1", number}, {"x2", number}},
-	} {
+	}) {
 		file := filepath.Join(t.TempDir(), "rows.csv")
 		writeTable(t, file, 200, columns...)
 		g := must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{}))(t)
@@ -114,7 +116,7 @@ func TestLookForRareLabels(t *testing.T) {
 	}
 	rating := columnOf{"rating", func(int) string { return []string{"1", "2", ""}[rng.IntN(3)] }}
 	werk := columnOf{"werk", func(i int) string { return "w" + fmt.Sprint(i%4) }}
-	for want, columns := range map[string][]columnOf{
+	for want, columns := range must.Ordered(map[string][]columnOf{
 		"preis": {werk, {"preis", lacking(0.9, 1)}, {"x", number}},
 		"kilos": {{"kilos", lacking(0.9, 1)}, {"x", lacking(0.1, 1)}, {"z", lacking(0.6, 2)}, werk},
 		"rating": {werk, {"x", lacking(0.3, 1)}, rating, {"z", func(i int) string { // two sources lack z
@@ -123,7 +125,7 @@ func TestLookForRareLabels(t *testing.T) {
 			}
 			return number(i)
 		}}},
-	} {
+	}) {
 		file := filepath.Join(t.TempDir(), "rows.csv")
 		writeTable(t, file, 1200, columns...)
 		g := must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{}))(t)

@@ -76,7 +76,7 @@ func TestLookNamesSourceWithBlanks(t *testing.T) {
 // A file or a folder with the name of the target is a source although a column has the name of one, unless a column has the target.
 func TestTargetIsAFile(t *testing.T) {
 	rng := testrand.New(t)
-	for name, want := range map[string]string{"%s.csv": FromFile, "%s/rows.csv": FromFolder} {
+	for name, want := range must.Ordered(map[string]string{"%s.csv": FromFile, "%s/rows.csv": FromFolder}) {
 		dir := t.TempDir()
 		var files []string
 		for i, country := range []string{"AT", "CZ", "SE"} {

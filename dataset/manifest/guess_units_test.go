@@ -45,7 +45,7 @@ func TestLookAtMeasures(t *testing.T) {
 	some := func(format string) func(int) string {
 		return func(int) string { return fmt.Sprintf(format, 100+80*rng.Float64()) }
 	}
-	for want, cell := range map[string]func(int) string{
+	for want, cell := range must.Ordered(map[string]func(int) string{
 		"without °C,": some("%.1f °C"),
 		"without kg,": some("%.2fkg"),
 		"without pH,": some("pH %.3f"),
@@ -54,7 +54,7 @@ func TestLookAtMeasures(t *testing.T) {
 		},
 		"(text of ":   some("room %.0f"),
 		"many values": func(int) string { return fmt.Sprint(rng.IntN(900), []string{" km", " mi", " m"}[rng.IntN(3)]) },
-	} {
+	}) {
 		file := filepath.Join(t.TempDir(), "rows.csv")
 		writeTable(t, file, 400, columnOf{"site", func(i int) string { return fmt.Sprint("s", i%4) }},
 			columnOf{"x", func(int) string { return fmt.Sprint(rng.NormFloat64()) }}, columnOf{"part", cell},

@@ -37,21 +37,21 @@ func TestDamagedCompression(t *testing.T) {
 			return w.EncodeAll([]byte(s), nil)
 		},
 	}
-	for ending, pack := range compress {
+	for ending, pack := range must.Ordered(compress) {
 		format := map[string]string{"gz": "gzip", "zst": "zstd"}[ending]
-		for name, text := range map[string]string{
+		for name, text := range must.Ordered(map[string]string{
 			"d.csv": csv, "d.jsonl": strings.Join(objects, "\n"), "d.json": "[" + strings.Join(objects, ",\n") + "]",
-		} {
+		}) {
 			whole, start := pack(text), text[:strings.LastIndex(text[:1000], "\n")+1]
 			flipped := bytes.Clone(whole)
 			flipped[len(whole)-3] ^= 1 // of the checksum
-			for want, raw := range map[string][]byte{
+			for want, raw := range must.Ordered(map[string][]byte{
 				"": whole,
 				"expected a complete " + format + " stream, found a truncated one":                 whole[:20+rng.IntN(len(whole)-25)],
 				"expected the end of the file behind the " + format + " stream, found other bytes": append(bytes.Clone(whole), make([]byte, 40)...),
 				"expected a " + format + " stream, found a damaged one":                            flipped,
 				"expected at most 16777216 bytes of a compressed file of ":                         pack(start + strings.Repeat(" ", 17<<20)),
-			} {
+			}) {
 				file := name + "." + ending
 				tab, err := OpenContent(file, raw, FormatOf(name))
 				if err == nil {

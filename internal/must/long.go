@@ -1,6 +1,9 @@
 package must
 
 import (
+	"cmp"
+	"iter"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -24,4 +27,15 @@ func Some[C any](rng *rand.Rand, few int, all ...C) (some []C) {
 		some = append(some, all[i])
 	}
 	return some
+}
+
+// Ordered goes through a map by its keys, ascending, so that what a test draws on the way depends on its seed alone.
+func Ordered[K cmp.Ordered, V any](m map[K]V) iter.Seq2[K, V] {
+	return func(yield func(K, V) bool) {
+		for _, k := range slices.Sorted(maps.Keys(m)) {
+			if !yield(k, m[k]) {
+				return
+			}
+		}
+	}
 }

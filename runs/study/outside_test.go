@@ -58,7 +58,7 @@ func TestUsualAnswersAreNotNamed(t *testing.T) {
 		"mostly same": func() float64 { return 5 + math.Floor(0.1+rng.Float64())*rng.NormFloat64() },
 		"new source":  nil,
 	}
-	for what, draw := range kinds {
+	for what, draw := range must.Ordered(kinds) {
 		const trials = 200
 		named := 0
 		for range trials {
@@ -86,7 +86,7 @@ func TestUsualAnswersAreNotNamed(t *testing.T) {
 func TestOtherUnitsAreOutside(t *testing.T) {
 	rng := testrand.New(t)
 	const sources, lines = 10, 3
-	for what, c := range map[string]struct {
+	for what, c := range must.Ordered(map[string]struct {
 		known int // labels in the data
 		wrong func(source, line int) bool
 	}{
@@ -96,7 +96,7 @@ func TestOtherUnitsAreOutside(t *testing.T) {
 		"a source":                  {50, func(source, _ int) bool { return source == 3 }},
 		"a source, of nothing":      {0, func(source, line int) bool { return source == 3 && line == 1 }},
 		"some rows":                 {100, func(_, line int) bool { return line == 3 && rng.IntN(5) == 0 }},
-	} {
+	}) {
 		wrong := map[int32]bool{}
 		row := int32(0)
 		labels := toldInLines(c.known, sources, lines, 12, func(source, line int) float64 {
