@@ -183,16 +183,17 @@ const fewestLeftOut = 3
 
 // MeanInterval returns the 95 % interval of the mean of the losses for other rows, or nil for fewer than two groups of rows, or three where
 // they are left out ([Score.LeaveOneOut]). Squared residuals are skewed, and most samples of few rows lack the large ones that the mean
-// depends on, so the interval reaches further up than down, by the transformation of Hall (1992). Where it would reach 0, which no such
-// mean is, it reaches as far down as up by factors. It is wider for rows that are left out.
+// depends on, so the interval reaches further up than down, by the transformation of Hall (1992). No such mean is 0, so that the interval
+// of a mean m that reaches up to f m reaches down to m / f^1.5 at most, which keeps what it covers where the losses are not skewed. It is
+// wider for rows that are left out.
 func (l *Losses) MeanInterval(leftOut bool) *[2]float64 {
 	if leftOut && l.groups() < fewestLeftOut {
 		return nil
 	}
 	mean := floats.Sum(l.Sums) / float64(l.Rows)
 	i := skewedInterval(mean, l.residuals(l.Sums), float64(l.Rows), leftOutVariance(leftOut, l.groups()))
-	if i != nil && i[0] <= 0 {
-		i[0] = mean / i[1] * mean
+	if i != nil {
+		i[0] = math.Max(i[0], mean*math.Pow(mean/i[1], 1.5))
 	}
 	return i
 }

@@ -2,7 +2,10 @@ package pipeline
 
 import (
 	"fmt"
+	"math"
 	"testing"
+
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
@@ -71,5 +74,31 @@ func TestRowsWithoutLosses(t *testing.T) {
 			isNear(t, got.MeanInterval(true)[k], end, 1e-9, fmt.Sprintf("an end of the interval, groups %v", grouped))
 		}
 		isNear(t, got.Independent(true), want.Independent(true), 1e-9, fmt.Sprintf("independent rows, groups %v", grouped))
+	}
+}
+
+// The ends of an interval of a mean squared error are positive and move with the losses: as these grow apart, no end jumps.
+func TestMeanIntervalIsContinuous(t *testing.T) {
+	rng := testrand.New(t)
+	for range 20 {
+		apart := make([]float64, 3+rng.IntN(10))
+		for i := range apart {
+			apart[i] = math.Pow(rng.ExpFloat64(), 2)
+		}
+		floats.Scale(float64(len(apart))/floats.Sum(apart), apart)
+		const steps = 1000
+		var before [2]float64
+		for step := range steps {
+			by, l := 0.5+0.5*float64(step)/steps, newLosses(len(apart), regress.Ungrouped(len(apart)))
+			for i, v := range apart {
+				l.add(i, 1+by*(v-1))
+			}
+			ends := *l.MeanInterval(false)
+			must.Hold(t, 0 < ends[0] && ends[0] < 1 && 1 < ends[1], "%g of %v: %v", by, apart, ends)
+			if step > 0 && (math.Abs(ends[0]-before[0]) > 0.01 || math.Abs(ends[1]-before[1]) > 0.01*ends[1]) {
+				t.Fatalf("%g of %v: %v after %v", by, apart, ends, before)
+			}
+			before = ends
+		}
 	}
 }
