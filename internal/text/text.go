@@ -104,20 +104,24 @@ func Printable(s string) bool {
 	})
 }
 
-// LooksMissing reports whether a value is a word that people write for a missing value, or that spreadsheets (in English and in German) and
-// pandas do.
+// LooksMissing reports whether a value is a word that people write for a missing value, or that spreadsheets (in English and in German),
+// pandas, databases (\N of MySQL and PostgreSQL) and statistics programs (the point of SAS and Stata) do.
 func LooksMissing(value string) bool {
 	switch strings.ToLower(value) {
-	case "?", "-", "--", "na", "n/a", "n.a.", "n.a", "nan", "null", "none", "nil", "missing", "unknown", "unlabeled", "unlabelled",
+	case "?", "??", "???", "-", "--", "---", ".", "..", "...", "na", "n/a", "n.a.", "n.a", "nan", "n/d", "n.d.", "null", "(null)", "none",
+		"nil", "missing", "(missing)", "(blank)", "unknown", "not known", "undefined", "unlabeled", "unlabelled", "not labeled", "not labelled",
+		"no label", "not available", "not applicable", "tbd", "tba", "t.b.d.", `\n`,
 		"#n/a", "#na", "#nv", "#div/0!", "#value!", "#wert!", "#ref!", "#bezug!", "#name?", "#num!", "#zahl!", "#null!", "<na>", "1.#qnan":
 		return true
 	}
 	return false
 }
 
-// NoWord is LooksMissing for a value among words. Here the word none does not count as missing, because it is as often
-// a word like the others: none, mild, severe.
-func NoWord(value string) bool { return LooksMissing(value) && !strings.EqualFold(value, "none") }
+// NoWord is LooksMissing for a value among words. Here neither none nor points count as missing, because they are as often words like the
+// others: none, mild, severe, or punctuation among the classes of words.
+func NoWord(value string) bool {
+	return LooksMissing(value) && !strings.EqualFold(value, "none") && strings.Trim(value, ".") != ""
+}
 
 // Near returns the candidate that was most likely meant by name. It chooses the one with the fewest slips among those that
 // differ by at most two slips and half the length of name, or begin with the same three letters. It returns "" if there is none.

@@ -123,14 +123,15 @@ func slips(a, b string) int {
 	return d
 }
 
-// Words for a missing value are known in any capitalisation. Among words, none is not one of them.
+// Words for a missing value are known in any capitalisation. Among words, neither none nor points are.
 func TestLooksMissing(t *testing.T) {
-	for _, word := range []string{"NA", "n/a", "N.A.", "#N/A", "#n/a", "#DIV/0!", "#NV", "#WERT!", "<NA>", "--", "?", "None", "Unknown"} {
-		if !LooksMissing(word) || NoWord(word) == (word == "None") {
+	for _, word := range []string{"NA", "n/a", "N.A.", "#N/A", "#n/a", "#DIV/0!", "#NV", "#WERT!", "<NA>", "--", "?", "None", "Unknown", "TBD", ".", "...", `\N`,
+		"Not available"} {
+		if !LooksMissing(word) || NoWord(word) == (word == "None" || word[0] == '.') {
 			t.Errorf("%q: missing %v, as a word %v", word, LooksMissing(word), NoWord(word))
 		}
 	}
-	for _, word := range []string{"", "0", "nab", "#1", "#", "div/0", "a.n.", "---x", "none of these"} {
+	for _, word := range []string{"", "0", "nab", "#1", "#", "div/0", "a.n.", "---x", "none of these", ".5", "tbds", `n\`} {
 		if LooksMissing(word) {
 			t.Errorf("%q is missing", word)
 		}
