@@ -44,6 +44,7 @@ func (o Oddity) String() string {
 //   - numbers that are far from all others, or a code for a missing value, and labels in another unit than those of other sources;
 //   - columns that in the target lie outside of what the sources have, or are the same in all rows, and columns that are the same in all
 //     rows of single sources;
+//   - columns of a table that sources have in another unit, or on another scale of temperature;
 //   - columns of categories of which sources have words of their own, and none of those that the others share;
 //   - labels of which the largest alone decide squared errors, and quantities that are taken for classes.
 //

@@ -86,7 +86,8 @@ func (s *Set) shifted() (out []Oddity) {
 		}
 	}
 	out = append(append(out, s.wordless()...), s.ownCategories()...)
-	return append(append(out, s.columnUnits(read)...), s.stuck(there)...)
+	c := s.sourceColumns(read)
+	return append(append(append(out, c.columnUnits(read)...), c.degrees(read)...), s.stuck(there)...)
 }
 
 // columnsOf returns the sorted values of each of the first columns of pools, in rows that are spread over all and have about so many cells

@@ -18,59 +18,78 @@ const (
 	columnLines = 3
 )
 
+// sourceColumns has the values of the first columns of a table in each source of farLeast rows or more.
+type sourceColumns struct {
+	columns *Columns
+	of      []*Pool
+	values  [][][]float64 // by source and column, ascending, as they are stored
+}
+
+func (s *Set) sourceColumns(read int) *sourceColumns {
+	c := &sourceColumns{columns: s.Columns}
+	for _, p := range s.Pools {
+		if !p.Target && p.Rows >= farLeast {
+			c.of = append(c.of, p)
+		}
+	}
+	for i := range c.of {
+		c.values = append(c.values, columnsOf(c.of[i:i+1], read, max(1, shiftedCells/len(c.of))))
+	}
+	return c
+}
+
+// at returns a quantile of column j of a source, in the units of the file.
+func (c *sourceColumns) at(source, j int, share float64) float64 {
+	v, _ := c.columns.unscaled(j, quantile(c.values[source][j], share))
+	return v
+}
+
+// over returns a quantile of at over some sources.
+func (c *sourceColumns) over(sources []int, j int, share, of float64) float64 {
+	var all []float64
+	for _, i := range sources {
+		all = append(all, c.at(i, j, share))
+	}
+	slices.Sort(all)
+	return quantile(all, of)
+}
+
 // columnUnits lists the columns that single sources have in another unit, the furthest columnLines first.
-func (s *Set) columnUnits(read int) (out []Oddity) {
+func (c *sourceColumns) columnUnits(read int) (out []Oddity) {
 	type found struct {
 		far float64
 		Oddity
 	}
-	var of []*Pool
-	for _, p := range s.Pools {
-		if !p.Target && p.Rows >= farLeast {
-			of = append(of, p)
-		}
-	}
+	of := c.of
 	if len(of) < unitsLeast {
 		return nil
 	}
-	values := make([][][]float64, len(of))
-	for i := range of {
-		values[i] = columnsOf(of[i:i+1], read, max(1, shiftedCells/len(of)))
+	all := make([]int, len(of))
+	for i := range all {
+		all[i] = i
 	}
 	var odd []found
 	for j := range read {
-		at := func(i int, share float64) float64 {
-			v, _ := s.Columns.unscaled(j, quantile(values[i][j], share))
-			return v
-		}
-		over := func(share, of float64) float64 {
-			var all []float64
-			for i := range values {
-				all = append(all, at(i, share))
-			}
-			slices.Sort(all)
-			return quantile(all, of)
-		}
-		low, median, high := over(0.01, 0.2), over(0.5, 0.5), over(0.99, 0.8)
+		low, median, high := c.over(all, j, 0.01, 0.2), c.over(all, j, 0.5, 0.5), c.over(all, j, 0.99, 0.8)
 		if !(low > 0) || !(high > low) {
 			continue
 		}
 		var medians []float64
-		for i := range values {
-			medians = append(medians, max(at(i, 0.5), low/1e3))
+		for i := range of {
+			medians = append(medians, max(c.at(i, j, 0.5), low/1e3))
 		}
 		_, apart := typicalSpread(medians)
 		least := max(math.Log(columnApart), unitsFar*1.48*quantile(apart, 0.5))
 		var here []found
 		for i, p := range of {
-			q1, q2, q3 := at(i, 0.25), at(i, 0.5), at(i, 0.75)
+			q1, q2, q3 := c.at(i, j, 0.25), c.at(i, j, 0.5), c.at(i, j, 0.75)
 			if !(q1 > 0) || q1 <= high && q3 >= low || math.Abs(math.Log(q2/median)) < least {
 				continue
 			}
 			by := math.Pow10(int(math.Round(math.Log10(q2 / median))))
 			if q1/by >= low && q3/by <= high {
 				here = append(here, found{math.Abs(math.Log(q2 / median)), Oddity{p.Name, fmt.Sprintf("column %s is about %.6g times as large as "+
-					"in other sources: half are from %.6g to %.6g, in the others mostly from %.6g to %.6g", text.OneLine(s.Columns.Features[j], 80),
+					"in other sources: half are from %.6g to %.6g, in the others mostly from %.6g to %.6g", text.OneLine(c.columns.Features[j], 80),
 					by, readable(q1, q3-q1), readable(q3, q3-q1), readable(low, high-low), readable(high, high-low)),
 					"bring it to the unit of the other sources, if this is another"}})
 			}

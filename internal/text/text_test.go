@@ -125,8 +125,10 @@ func slips(a, b string) int {
 
 // Words for a missing value are known in any capitalisation. Among words, neither none nor points are.
 func TestLooksMissing(t *testing.T) {
-	for _, word := range []string{"NA", "n/a", "N.A.", "#N/A", "#n/a", "#DIV/0!", "#NV", "#WERT!", "<NA>", "--", "?", "None", "Unknown", "TBD", ".", "...", `\N`,
-		"Not available"} {
+	for _, word := range []string{
+		"NA", "n/a", "N.A.", "#N/A", "#n/a", "#DIV/0!", "#NV", "#WERT!", "<NA>", "--", "?", "None", "Unknown", "TBD", ".",
+		"...", `\N`, "Not available",
+	} {
 		if !LooksMissing(word) || NoWord(word) == (word == "None" || word[0] == '.') {
 			t.Errorf("%q: missing %v, as a word %v", word, LooksMissing(word), NoWord(word))
 		}
