@@ -207,7 +207,7 @@ func TestTightClassesAreNoNearCopies(t *testing.T) {
 		}
 		must.Hold(t, set.GroupsOf(0) != nil, "copies whose labels differ are on their own")
 	}
-	must.Hold(t, copies <= 1, "classes are copies in %d of 20 sets", copies) // one by chance in some thousand sets
+	must.Hold(t, copies <= 4, "classes are copies in %d of 20 sets", copies) // by chance in one of a thousand sets
 }
 
 // Rows of a table that are near in the columns of measurements but differ in a word are no copies.
