@@ -213,7 +213,7 @@ func TestTightClassesAreNoNearCopies(t *testing.T) {
 // Rows of a table that are near in the columns of measurements but differ in a word are no copies.
 func TestNearCopiesDifferInWord(t *testing.T) {
 	rng := testrand.New(t)
-	const n, cols = 60, 12
+	const n, cols = 60, 30
 	of := make([]int, n)
 	for i := range of {
 		of[i] = i / 2
