@@ -40,7 +40,7 @@ func (o Oddity) String() string {
 //   - a target with fewer rows than outputs, without classes that sources have, or whose rows lie in few groups, or in groups of a source;
 //   - names of sources that are words for none, and names that are nearly alike;
 //   - sources with classes of their own, and none of those that the others share, or with far more or fewer labels of a class;
-//   - sources whose labels run against those of the others;
+//   - sources whose labels run against those of the others, or in which classes are exchanged;
 //   - numbers that are far from all others, or a code for a missing value, and labels in another unit than those of other sources;
 //   - columns that in the target lie outside of what the sources have, or are the same in all rows, and columns that are the same in all
 //     rows of single sources;
@@ -93,7 +93,7 @@ func (s *Set) Oddities() []Oddity {
 	out = append(append(append(out, s.zeroOddity(zeros, (*Pool).place)...), w.oddity()...), append(w.elsewhere(), s.alike()...)...)
 	near := s.projected()
 	out = append(append(out, near.ofTarget((*Pool).place)...), near.ofSources()...)
-	out = append(append(out, s.oddClasses()...), s.reversed()...)
+	out = append(append(out, s.oddClasses()...), s.otherMeanings()...)
 	if !s.Binary {
 		out = append(out, s.oddNumbers((*Pool).place)...)
 	}

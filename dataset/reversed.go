@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/mathext"
 	"gonum.org/v1/gonum/stat"
@@ -36,8 +35,6 @@ const (
 	// reversedLeast is the least number of labels, and reversedCells about the number of cells that are looked at, in rows spread over all.
 	reversedLeast = 20
 	reversedCells = 1 << 24
-	// reversedWide is the largest number of features of a ridge regression; of more features b are the correlations with the labels.
-	reversedWide = 128
 	// reversedLines is the largest number of sources that are listed, the furthest first.
 	reversedLines = 3
 )
@@ -195,12 +192,7 @@ func (a *against) surely(sources int) bool {
 
 // slopesOf returns the ridge regression of labels on features in at most so many rows to draw from, or nil where there are too few.
 func (s *Set) slopesOf(t *Task, most int) *labelSlopes {
-	p := s.Pools[t.Pool]
-	var rows []int32
-	step := max(1, (len(t.Train)+most-1)/max(1, most))
-	for i := 0; i < len(t.Train); i += step {
-		rows = append(rows, t.Train[i])
-	}
+	p, rows := s.Pools[t.Pool], spread(t.Train, most)
 	if len(rows) < reversedLeast {
 		return nil
 	}
@@ -212,76 +204,13 @@ func (s *Set) slopesOf(t *Task, most int) *labelSlopes {
 	for i := range l.y {
 		l.y[i] = (l.y[i] - mean) / math.Sqrt(variance)
 	}
-	n, d := len(rows), s.base(p)
-	l.z = mat.NewDense(n, d, nil)
-	for i, r := range rows {
-		to, from := l.z.RawRowView(i), int(r)*p.Cols
-		for j := range to {
-			to[j] = float64(p.feature(from + j))
-		}
-	}
-	standardize(l.z)
-	y, c := mat.NewVecDense(n, l.y), mat.NewVecDense(d, nil)
-	c.MulVec(l.z.T(), y)
-	c.ScaleVec(1/float64(n), c)
-	l.slopes = c
-	if d > reversedWide {
-		return l
-	}
-	var r mat.SymDense
-	r.SymOuterK(1/float64(n), l.z.T())
-	for j := range d {
-		r.SetSym(j, j, r.At(j, j)+float64(d)/l.n)
-	}
-	var of mat.Cholesky
-	if !of.Factorize(&r) {
+	l.z = p.standardized(rows, s.base(p))
+	slopes := ridgeSlopes(l.z, mat.NewDense(len(rows), 1, l.y), l.n)
+	if slopes == nil {
 		return nil
 	}
-	if err := of.SolveVecTo(c, c); err != nil {
-		return nil
-	}
+	l.slopes = mat.NewVecDense(len(slopes.RawMatrix().Data), slopes.RawMatrix().Data)
 	return l
-}
-
-// standardize gives each column of x mean 0 and variance 1, and a column of one value zeros. It goes by rows, as x lies in memory.
-func standardize(x *mat.Dense) {
-	n, d := x.Dims()
-	mean, scale := make([]float64, d), make([]float64, d)
-	for i := range n {
-		floats.Add(mean, x.RawRowView(i))
-	}
-	floats.Scale(1/float64(n), mean)
-	for i := range n {
-		row := x.RawRowView(i)
-		floats.Sub(row, mean)
-		for j, v := range row {
-			scale[j] += v * v
-		}
-	}
-	for j, v := range scale {
-		if scale[j] = 0; v > 1e-24*float64(n)*mean[j]*mean[j] { // more than the rounding of the mean
-			scale[j] = math.Sqrt(float64(n) / v)
-		}
-	}
-	for i := range n {
-		floats.Mul(x.RawRowView(i), scale)
-	}
-}
-
-// independent returns how many independent rows the rows count as, if those of a group all say the same.
-func (p *Pool) independent(rows []int32) float64 {
-	groups, squares := map[int32]float64{}, 0.0
-	for _, r := range rows {
-		if p.Groups == nil || p.Groups[r] < 0 {
-			squares++
-			continue
-		}
-		groups[p.Groups[r]]++
-	}
-	for _, size := range groups {
-		squares += size * size
-	}
-	return float64(len(rows)) * float64(len(rows)) / squares
 }
 
 // compareSlopes sets r and alike of the regressions of an output in all pools.

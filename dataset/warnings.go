@@ -108,7 +108,7 @@ func (s *Set) warnings(place placeOf) (out []Oddity) {
 		out = append(out, s.oddNumbers(place)...)
 	}
 	if labels <= warningLabels {
-		out = append(append(append(out, s.numberClasses(place)...), s.oddClasses()...), s.reversed()...)
+		out = append(append(append(out, s.numberClasses(place)...), s.oddClasses()...), s.otherMeanings()...)
 	}
 	return append(out, s.alikeClasses()...)
 }
