@@ -69,7 +69,7 @@ func (s *Set) exchanged() (out []Oddity) {
 		compareClasses(all, len(l.Classes))
 		for i, of := range all {
 			if means := meanings(all, i); means != nil {
-				out = append(out, Oddity{s.Pools[of.pool].Name, fmt.Sprintf("of its labels%s, by what the features say elsewhere, %s",
+				out = append(out, Oddity{s.Pools[of.pool].Name, fmt.Sprintf("its classes%s look like others do elsewhere: %s",
 					inColumn(l.Name), exchangedNames(means, l.Classes)), "see whether labels mean the same there"})
 			}
 		}
