@@ -150,8 +150,9 @@ type matchPass struct {
 	totalHost, lossHost []float64
 }
 
-// farLabels is the ratio of the mean of labels to their standard deviation above which a pass takes them less a shift.
-const farLabels = 30
+// farLabels is the ratio of the mean of labels to their standard deviation above which a pass takes them less a shift, and farPredictions
+// that of predictions. The squares of labels must leave digits for those of predictions, which may differ by far less.
+const farLabels, farPredictions = 5, 30
 
 // newMatchPass returns a pass over the samples s, of which counts have labels of each output.
 func newMatchPass(model *linearClass, s backend.Samples, counts []int) (*matchPass, error) {
@@ -242,7 +243,7 @@ func (p *matchPass) correlations(v []float32, c float64, counts []int) ([]float6
 			f, fy := p.totalHost[t]+y, float64(yv[t])+at*y
 			ff := p.lossHost[t] + 2*fy - yy
 			covariance, ofF, ofY := fy-f*y/n, ff-f*f/n, yy-y*y/n
-			if n > 2 && f*f > farLabels*farLabels*n*ofF {
+			if n > 2 && f*f > farPredictions*farPredictions*n*ofF {
 				offset[t], moved[t], far = float32(float64(offset[t])-f/n), true, true
 			}
 			out[t] = 0
