@@ -76,7 +76,7 @@ func centresPlainly(set *dataset.Set, target int, test []int32, scaling string) 
 			b += (mean[j] - mu[j]) * (mean[j] - mu[j]) / (pools - 1)
 			inverse += 1 / counts[m] / pools
 		}
-		w := within[j] / free
+		w := within[j] / math.Max(1, free)
 		b -= w * inverse
 		unit := 1.0
 		if scaling == ScalingFeature {
@@ -85,6 +85,9 @@ func centresPlainly(set *dataset.Set, target int, test []int32, scaling string) 
 		between, rest = between+b/unit, rest+w/unit
 	}
 	r := math.Max(0, between/rest)
+	if free == 0 { // each pool has one row, so that nothing tells how far apart rows of a pool are
+		r = 0
+	}
 	for m, mean := range means {
 		for j := range mean {
 			mean[j] = mu[j] + counts[m]*r/(1+counts[m]*r)*(mean[j]-mu[j])

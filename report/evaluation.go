@@ -88,7 +88,7 @@ func comparison(e *runs.Evaluation, f Format) string {
 	confusion.Title = fmt.Sprintf("%s: %s with a label, error %.2f %%", name, text.Several(e.Rows, "row"), 100**e.Error)
 	parts := []string{confusion.Render(f), calibration(e).Render(f)}
 	if p := e.Probabilities; p != nil {
-		parts = slices.Insert(parts, 1, probabilities(p))
+		parts = slices.Insert(parts, 1, probabilities(p, len(e.Confusion[0])))
 	}
 	return strings.Join(parts, "\n")
 }
@@ -119,11 +119,15 @@ func calibration(e *runs.Evaluation) Table {
 func inPercent(p float64) string { return strings.TrimSuffix(fmt.Sprintf("%#.3g", 100*p), ".") }
 
 // probabilities returns a line with what predicted probabilities are worth, beside what the shares of the classes would be for all rows.
-func probabilities(p *runs.Probabilities) string {
+func probabilities(p *runs.Probabilities, classes int) string {
 	line := fmt.Sprintf("log-loss %.4f, Brier score %.4f (%.4f and %.4f if all rows had the shares of the classes)", p.LogLoss, p.Brier,
 		p.ConstantLogLoss, p.ConstantBrier)
 	if p.AUC != nil {
-		line += fmt.Sprintf(", area under the ROC curve %.4f", *p.AUC)
+		of := ", area"
+		if classes > 2 {
+			of = ", mean area" // of all pairs of them
+		}
+		line += fmt.Sprintf("%s under the ROC curve %.4f", of, *p.AUC)
 	}
 	return line + "\n"
 }

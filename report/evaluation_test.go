@@ -16,6 +16,8 @@ func TestEvaluationOfProbabilities(t *testing.T) {
 	has(t, Evaluation(e, Text), losses+"\n\n")
 	e.AUC = new(0.75)
 	has(t, Evaluation(e, Text), losses+", area under the ROC curve 0.7500\n\n")
+	e.Classes, e.Confusion = []string{"no", "perhaps", "yes"}, [][]int{{3, 0, 0}, {1, 0, 0}, {0, 0, 0}}
+	has(t, Evaluation(e, Text), losses+", mean area under the ROC curve 0.7500\n\n")
 }
 
 // For two classes the calibration is by the probability of the second, also where this is small.

@@ -53,7 +53,7 @@ func (r *runPage) predictions() Part {
 		}
 		p.Text = append(p.Text, append(of, say(", ", score(pipeline.MetricError, *e.Error), " have another class than predicted.")...))
 		if e.Probabilities != nil {
-			line := worth(e.Probabilities)
+			line := worth(e.Probabilities, len(e.Confusion[0]))
 			if len(e.Bins) > 0 {
 				line = append(line, say(" The figure by probability is of the class ", name(e.Classes[1]), ".")...)
 			}
@@ -72,11 +72,15 @@ func (r *runPage) predictions() Part {
 }
 
 // worth returns what probabilities are worth, beside what the shares of the classes would be for all rows.
-func worth(p *runs.Probabilities) Sentence {
+func worth(p *runs.Probabilities, classes int) Sentence {
 	line := say("The log-loss is ", loss(p.LogLoss), " and the Brier score ", loss(p.Brier), "; if all rows had the shares of the classes "+
 		"for probabilities, they would be ", loss(p.ConstantLogLoss), " and ", loss(p.ConstantBrier), ".")
 	if p.AUC != nil {
-		line = append(line, say(" The area under the ROC curve is ", places(*p.AUC, 3), ".")...)
+		of := "."
+		if classes > 2 {
+			of = ", a mean over pairs of classes."
+		}
+		line = append(line, say(" The area under the ROC curve is ", places(*p.AUC, 3), of)...)
 	}
 	return line
 }

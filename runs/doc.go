@@ -6,7 +6,7 @@
 //	result.go      result.json, which summarise.go makes of epochs, with a recommendation (recommend.go), doubts of it (doubt.go), and
 //	               the sample that makes most of its error (dominant.go); result_files.go has relevance.csv and rows.csv
 //	evaluation.go  evaluation.jsonl, how predictions compare with labels (evaluate.go), and what probabilities are worth
-//	               (probabilities.go)
+//	               (probabilities.go, area.go)
 //	flags.go       flags.json
 //	interval.go    the intervals of the scores in result.json
 //	model.go       model.safetensors, with its metadata (metadata.go) and the columns of labels that it predicts (columns.go)

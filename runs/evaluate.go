@@ -94,7 +94,7 @@ func newEvaluation(c OutputColumn) *Evaluation {
 
 // weighProbabilities is called before rows of classes are added whose scores are probabilities.
 func (e *Evaluation) weighProbabilities() {
-	e.probable = &probabilitySums{rows: make([]float64, len(e.column.Classes))}
+	e.probable = newProbabilitySums(len(e.column.Classes))
 }
 
 // add compares the label in cell i of v with the predicted class, given the scores of all classes, or with the

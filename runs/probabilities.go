@@ -19,7 +19,9 @@ type Probabilities struct {
 	Brier         float64 `json:"brier"`
 	ConstantBrier float64 `json:"constant_brier"`
 	// AUC is the part of all pairs of a row of each of two classes in which that of the second class has the larger probability of it,
-	// where equal ones count half: the area under the ROC curve. It is nil for more classes, and where all rows are of one.
+	// where equal ones count half: the area under the ROC curve. For more classes it is the mean over all pairs of classes with rows, and
+	// over both of each pair as the second (Hand and Till 2001, equation 7). It is nil where all rows are of one class, and where there are
+	// more than mostAreas probabilities of three classes or more.
 	AUC *float64 `json:"auc,omitempty"`
 	// Bins divides the rows, in ascending order of the probability of the second of two classes, into up to ten parts of
 	// about equal size, of five rows or more if no probabilities are equal. Rows of equal probability are in one part. It
@@ -44,7 +46,14 @@ const leastProbability = 0x1p-52
 type probabilitySums struct {
 	rows         []float64 // by class
 	loss, square float64
-	second       [2][]float32 // of two classes, the probability of the second, by label
+	// of are, by label, of two classes the probabilities of the second, and of more the probabilities of all for one row after another, or
+	// nil where there are too many.
+	of [][]float32
+}
+
+// newProbabilitySums returns sums over no rows of so many classes.
+func newProbabilitySums(classes int) *probabilitySums {
+	return &probabilitySums{rows: make([]float64, classes), of: make([][]float32, classes)}
 }
 
 // add adds a row whose label is class truth, with the probabilities of all classes.
@@ -54,8 +63,13 @@ func (s *probabilitySums) add(truth int, p []float32) {
 	if len(p) == 2 {
 		miss := float64(p[1]) - float64(truth)
 		s.square += miss * miss
-		s.second[truth] = append(s.second[truth], p[1])
+		s.of[truth] = append(s.of[truth], p[1])
 		return
+	}
+	if floats.Sum(s.rows)*float64(len(p)) > mostAreas {
+		s.of = nil
+	} else if s.of != nil {
+		s.of[truth] = append(s.of[truth], p...)
 	}
 	for k, v := range p {
 		miss := float64(v)
@@ -77,13 +91,14 @@ func (s *probabilitySums) finish() *Probabilities {
 	out := &Probabilities{LogLoss: s.loss / n, ConstantLogLoss: stat.Entropy(shares), Brier: s.square / n,
 		ConstantBrier: 1 - floats.Dot(shares, shares)}
 	if len(shares) > 2 {
+		out.AUC = areaOfPairs(s.of)
 		return out
 	}
 	out.ConstantBrier = shares[0] * shares[1]
-	for _, p := range s.second {
+	for _, p := range s.of {
 		slices.Sort(p)
 	}
-	no, yes := s.second[0], s.second[1]
+	no, yes := s.of[0], s.of[1]
 	if len(no) > 0 && len(yes) > 0 {
 		out.AUC = new(areaUnderROC(no, yes))
 	}
@@ -127,20 +142,4 @@ func leading(values []float32, v float32) int {
 		n++
 	}
 	return n
-}
-
-// areaUnderROC returns the part of all pairs of a number of no and one of yes, both ascending, in which that of yes is larger, where equal
-// ones count half (Mann and Whitney 1947).
-func areaUnderROC(no, yes []float32) float64 {
-	below, upTo, sum := 0, 0, 0.0
-	for _, p := range yes {
-		for below < len(no) && no[below] < p {
-			below++
-		}
-		for upTo < len(no) && no[upTo] <= p {
-			upTo++
-		}
-		sum += float64(below+upTo) / 2
-	}
-	return sum / float64(len(no)) / float64(len(yes))
 }

@@ -25,7 +25,7 @@ func slowProbabilities(p [][]float32, labels []int, classes int) *Probabilities 
 	if classes == 2 {
 		scale = 0.5 // both classes miss by the same
 	}
-	pairs, larger := 0.0, 0.0
+	larger, pairs := map[[2]int]float64{}, map[[2]int]float64{}
 	for i, y := range labels {
 		out.LogLoss -= math.Log(float64(p[i][y])) / n
 		out.ConstantLogLoss -= math.Log(shares[y]) / n
@@ -35,14 +35,22 @@ func slowProbabilities(p [][]float32, labels []int, classes int) *Probabilities 
 			out.ConstantBrier += scale * math.Pow(shares[k]-is, 2) / n
 		}
 		for j, z := range labels {
-			if y == 0 && z == 1 {
-				pairs++
-				larger += float64(b2i(p[j][1] > p[i][1])) + 0.5*float64(b2i(p[j][1] == p[i][1]))
+			if y != z {
+				pairs[[2]int{y, z}]++
+				larger[[2]int{y, z}] += float64(b2i(p[j][z] > p[i][z])) + 0.5*float64(b2i(p[j][z] == p[i][z]))
 			}
 		}
 	}
-	if classes == 2 && pairs > 0 {
-		out.AUC = new(larger / pairs)
+	sum, seen := 0.0, 0
+	for y := range classes {
+		for z := range classes {
+			if n := pairs[[2]int{y, z}]; n > 0 && (classes > 2 || z == 1) {
+				sum, seen = sum+larger[[2]int{y, z}]/n, seen+1
+			}
+		}
+	}
+	if seen > 0 {
+		out.AUC = new(sum / float64(seen))
 	}
 	return out
 }
@@ -66,7 +74,7 @@ func TestProbabilities(t *testing.T) {
 	for _, rows := range []int{1, 2, 3, 40, 300} {
 		for _, classes := range []int{2, 3, 5} {
 			for _, steps := range []float64{2, 5, 1 << 20} {
-				s := &probabilitySums{rows: make([]float64, classes)}
+				s := newProbabilitySums(classes)
 				var all [][]float32
 				var labels []int
 				for range rows {
