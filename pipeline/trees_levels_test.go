@@ -21,7 +21,7 @@ func TestLevels(t *testing.T) {
 	for _, between := range []float64{0, 0.5, 2, 1e3} {
 		var groups [][]float64
 		var truth []float64
-		for range 400 {
+		for range 4000 {
 			level, of := between*rng.NormFloat64(), make([]float64, 1+rng.IntN(4))
 			for i := range of {
 				of[i] = 5 + level + rng.NormFloat64()
