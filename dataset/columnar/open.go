@@ -166,6 +166,7 @@ func (r *opener) pools(set *dataset.Set) error {
 	for _, s := range h.Sources {
 		p := &dataset.Pool{
 			Name: s.Name, Rows: int(s.Rows), Cols: h.Cols, Scale: 1, Cost: s.Cost, Target: s.Name == h.Target, Origin: from, Mapped: true,
+			Height: h.Height, Width: h.Width,
 		}
 		if r.groups != nil {
 			p.Groups = r.groups[from.first : from.first+p.Rows : from.first+p.Rows]

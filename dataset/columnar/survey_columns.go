@@ -113,14 +113,21 @@ func (s *survey) checkFeatures(path string, columns []table.Column) error {
 	if len(s.categories) == 0 && !s.manifest.Derives() {
 		element = table.FeatureElement(of, fill)
 	}
+	var image [2]int
+	if len(of) == 1 {
+		image = of[0].Image
+	}
 	switch first := s.inputs[0].Path; {
 	case !s.checked:
+		s.image = image
 		s.features, s.logs, s.inList, s.element, s.checked = names, logs, inList, element, true
 	case !slices.Equal(names, s.features) || !slices.Equal(logs, s.logs):
 		return fmt.Errorf("%s: expected the features as in %s, %d columns from %s on, found %d from %s on", path, first,
 			len(s.features), s.features[0], len(names), names[0])
 	case element != s.element:
 		return fmt.Errorf("%s: expected features of type %s as in %s, found %s", path, s.element, first, element)
+	case image != s.image:
+		s.image = [2]int{}
 	}
 	return nil
 }
