@@ -15,14 +15,17 @@ const (
 	// denseCells is the least share of the cells of the other rows that are not 0, as in an embedding; in counts most are. signedCells is the
 	// least share that is negative, which shows the same cells to be no counts or amounts, of which a row may have none.
 	denseCells, signedCells = 0.5, 0.1
+	// denseBytes is the least share of the cells of the other rows that are not 0 where cells are bytes, as in photographs. Drawings have
+	// an empty background, and counts are mostly 0.
+	denseBytes = 0.9
 )
 
-// zeroVectors returns, by pool, the rows whose features are all 0 though those of the others are dense, as where an embedding failed: these
-// rows are equal, and no copies. It is nil where there are none, or where rows without anything are usual: in tables of counts or amounts,
-// in images, and where features are few.
+// zeroVectors returns, by pool, the rows whose features are all 0 though those of the others are dense, as where an embedding failed or a
+// photograph is black: these rows are equal, and no copies. It is nil where there are none, or where rows without anything are usual: in
+// tables of counts or amounts, in images with an empty background, and where features are few.
 func (s *Set) zeroVectors() [][]int32 {
 	cols := s.Pools[0].Cols
-	if cols < zeroCols || slices.ContainsFunc(s.Pools, func(p *Pool) bool { return len(p.U8) > 0 }) || !s.dense() {
+	if cols < zeroCols || !s.dense() {
 		return nil
 	}
 	zeros, n, rows := make([][]int32, len(s.Pools)), 0, 0
@@ -51,8 +54,9 @@ func (p *Pool) zero(r int) bool {
 	return true
 }
 
-// dense reports whether the rows that are not 0 everywhere, among some of some pools, are like embeddings: most cells are not 0, and some
-// are negative, or most are no whole numbers in vectors that are not part of a table.
+// dense reports whether the rows that are not 0 everywhere, among some of some pools, are like embeddings or photographs: most cells are
+// not 0, and some are negative, or most are no whole numbers in vectors that are not part of a table; or nearly all bytes of such vectors
+// are not 0.
 func (s *Set) dense() bool {
 	cells, some, negative, whole, step := 0, 0, 0, 0, max(1, len(s.Pools)/fewPools)
 	for i := 0; i < len(s.Pools); i += step {
@@ -77,6 +81,9 @@ func (s *Set) dense() bool {
 			}
 		}
 	}
+	if slices.ContainsFunc(s.Pools, func(p *Pool) bool { return len(p.U8) > 0 }) {
+		return !s.featuresNamed() && float64(some) >= denseBytes*float64(cells)
+	}
 	return float64(some) >= denseCells*float64(cells) &&
 		(float64(negative) >= signedCells*float64(cells) || !s.featuresNamed() && 2*whole < some)
 }
@@ -98,7 +105,7 @@ func (s *Set) zeroOddity(zeros [][]int32, place placeOf) []Oddity {
 	}
 	return []Oddity{{"", fmt.Sprintf("%s of %s %s features that are all 0, such as %s", text.Several(n, "row"),
 		text.Several(sources, "source"), text.Form(n, "has", "have"), first),
-		"they are probably missing, as where an embedding failed: make them again, or take the rows out of the files"}}
+		"they are probably missing, as where an embedding failed or a photograph is black: make them again, or take the rows out of the files"}}
 }
 
 // notZero removes the rows that zeroVectors returned from those of a pool.

@@ -83,15 +83,35 @@ func TestZeroVectors(t *testing.T) {
 			}
 		}
 	}
-	images := vectors(24, false, rng, normal)
-	for _, p := range images.Pools {
-		p.F32, p.U8 = nil, make([]uint8, p.Rows*p.Cols)
-		for j := range p.U8 {
-			p.U8[j] = uint8(rng.IntN(256))
+}
+
+// Black photographs are named as vectors of zeros are. In images with an empty background, and in columns of bytes, a row without anything
+// is none.
+func TestBlackPhotographs(t *testing.T) {
+	rng := testrand.New(t)
+	for _, c := range []struct {
+		named bool
+		cell  func() int
+		want  int
+	}{
+		{false, func() int { return min(1+rng.IntN(400), 255) }, 2},
+		{false, func() int { return rng.IntN(4) / 3 * rng.IntN(256) }, 0},
+		{true, func() int { return 1 + rng.IntN(255) }, 0},
+	} {
+		set := vectors(24, c.named, rng, func() float64 { return 0 })
+		for _, p := range set.Pools {
+			p.F32, p.U8 = nil, make([]uint8, p.Rows*p.Cols)
+			for j := range p.U8 {
+				p.U8[j] = uint8(c.cell())
+			}
 		}
+		clear(set.Pools[1].U8[:2*24])
+		n := 0
+		for _, rows := range set.zeroVectors() {
+			n += len(rows)
+		}
+		must.Equal(t, n, c.want, "black photographs")
 	}
-	clear(images.Pools[1].U8[:24])
-	must.Equal(t, images.zeroVectors() == nil, true, "images have none")
 }
 
 // Labelled rows of the target whose vectors are all 0 are no copies of each other in what is said, beside others that are.
