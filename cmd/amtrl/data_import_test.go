@@ -10,6 +10,7 @@ import (
 	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/internal/amtrltest"
 	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/internal/npy"
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
@@ -218,6 +219,22 @@ func TestFolderWithJSON(t *testing.T) {
 	succeed(t, work, "data", "check", "shops.json")
 	must.Do(t, os.WriteFile(filepath.Join(work, "rows.json"), []byte(`[{"shop": "a"}]`), 0o644))
 	amtrl(t, work, "data", "check", "rows.json").ComplainsOnce(t, 1, "rows.json: line 1: expected a manifest with the keys ", "found a list")
+}
+
+// In a folder each table may have its vectors in an array of its name. Where one table has none, the arrays are said not to be used.
+func TestFolderWithArrays(t *testing.T) {
+	dir := t.TempDir()
+	for i := range 3 {
+		rows := "camera,label\n" + strings.Repeat(fmt.Sprintf("c%d,ok\nc%d,hole\n", i, i), 10)
+		must.Do(t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("%d.csv", i)), []byte(rows), 0o644))
+		raw := append(npy.FormatHeader("|u1", 20, 4, 6), make([]byte, 20*24)...)
+		must.Do(t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("%d.npy", i)), raw, 0o644))
+	}
+	out := succeed(t, dir, "data", "init", ".", "--out", "-").Stdout
+	must.Hold(t, strings.Contains(out, "features: {file: [0.npy, 1.npy, 2.npy], join: row}"), "manifest:\n%s", out)
+	must.Do(t, os.Remove(filepath.Join(dir, "1.npy")))
+	r := amtrl(t, dir, "data", "init", ".", "--out", "-")
+	must.Hold(t, strings.Contains(r.Stderr, "note: 0.npy, 2.npy are not used, since no array is named like 1.csv"), "stderr:\n%s", r.Stderr)
 }
 
 // In a folder of data the folders of runs and studies hold results, which are no data.

@@ -74,6 +74,15 @@ func (o *initOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if !slices.Equal(files, o.files) { // there are folders
+		arrays, without := arraysBeside(files)
+		if without == "" {
+			files = append(files, arrays...)
+		} else if len(arrays) > 0 {
+			o.note("note: %s not used, since no array is named like %s", text.List(arrays, mostListed)+text.Form(len(arrays), " is", " are"),
+				without)
+		}
+	}
 	features, err := columnNames(o.features, files[0])
 	if err != nil {
 		return err
@@ -246,6 +255,27 @@ func isResult(dir string) bool {
 		_, err = study.Open(dir)
 	}
 	return err == nil
+}
+
+// arraysBeside returns the files of arrays that are named like one of the tables, in the order of these, and the first table for which
+// there is none.
+func arraysBeside(tables []string) (arrays []string, without string) {
+	for _, path := range tables {
+		name := strings.TrimSuffix(path, ".gz")
+		name = strings.TrimSuffix(name, filepath.Ext(name))
+		found := ""
+		for _, ending := range []string{".npy", ".safetensors"} {
+			if _, err := os.Stat(name + ending); err == nil && found == "" && name+ending != path {
+				found = name + ending
+			}
+		}
+		if found != "" {
+			arrays = append(arrays, found)
+		} else if without == "" {
+			without = path
+		}
+	}
+	return arrays, without
 }
 
 // expandFolders replaces each folder by the tables in it and in its subfolders, except those of runs, sweeps and
