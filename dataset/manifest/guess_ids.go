@@ -41,8 +41,8 @@ func (c *column) onlyCopies(columns []*column) bool {
 const rowsPerBeginning = 20
 
 // serialID is a word without blanks that ends in a number, such as TK00017, or in several with signs between them, such as S3-17, AB-12-5
-// or 2023/00017.
-var serialID = regexp.MustCompile(`^([^\s\d]+|[\pL\d_#./-]*[\pL_#./-])\d+$`)
+// or 2023/00017, also where the ending of a file follows, as in IMG_0017.png.
+var serialID = regexp.MustCompile(`^([^\s\d]+|[\pL\d_#./-]*[\pL_#./-])\d+(\.[A-Za-z]{3,4})?$`)
 
 // digitRun matches the numbers in the beginning of a serialID.
 var digitRun = regexp.MustCompile(`\d+`)

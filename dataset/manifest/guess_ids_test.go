@@ -150,3 +150,26 @@ func TestLookForSerials(t *testing.T) {
 		must.Equal(t, strings.Contains(strings.Join(g.Others, ""), "respondent (numbers of rows, though "), again == "copies", "%q", g.Others)
 	}
 }
+
+// Names of photographs with numbers are ids where each row has its own, also beside several cameras.
+func TestNamesOfPhotographsAreIDs(t *testing.T) {
+	rng := testrand.New(t)
+	for name, c := range must.Ordered(map[string]struct {
+		cell func(int) string
+		id   string
+	}{
+		"one camera":        {func(i int) string { return fmt.Sprintf("IMG_%04d.JPG", i) }, "photo"},
+		"several cameras":   {func(i int) string { return fmt.Sprintf("cam%02d_%05d.png", i%4, i/4) }, "photo"},
+		"folders":           {func(i int) string { return fmt.Sprintf("line %d/%05d.png", i%4, i/4) }, ""},
+		"folders, no blank": {func(i int) string { return fmt.Sprintf("line%d/%05d.jpeg", i%4, i/4) }, "photo"},
+		"twice":             {func(i int) string { return fmt.Sprintf("IMG_%04d.jpg", i/2) }, ""},
+		"a number and more": {func(i int) string { return fmt.Sprintf("IMG_%04d.9x", i) }, ""},
+	}) {
+		file := filepath.Join(t.TempDir(), "rows.csv")
+		writeTable(t, file, 200, columnOf{"photo", c.cell}, columnOf{"camera", func(i int) string { return fmt.Sprint("c", i%4) }},
+			columnOf{"x", func(int) string { return fmt.Sprint(rng.NormFloat64()) }},
+			columnOf{"label", func(int) string { return []string{"ok", "hole", "dent"}[rng.IntN(3)] }})
+		g := must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{}))(t)
+		must.Equal(t, g.ID, c.id, "%s", name)
+	}
+}
