@@ -70,9 +70,12 @@ func newArray(name string, kind byte, size int, shape []int, at int64) (array, C
 	return a, c
 }
 
-// imageOf returns the height and the width where rows of this shape are images of one channel, else 0. A side of 1 is no image: some
-// programs keep such a dimension in vectors.
+// imageOf returns the height and the width where rows of this shape are images of one channel, which may come last or first, else 0. A side
+// of 1 is no image: some programs keep such a dimension in vectors.
 func imageOf(shape []int) (image [2]int) {
+	if len(shape) == 3 && shape[0] == 1 {
+		shape = shape[1:]
+	}
 	if (len(shape) == 2 || len(shape) == 3 && shape[2] == 1) && min(shape[0], shape[1]) > 1 {
 		image = [2]int(shape)
 	}
