@@ -42,7 +42,7 @@ func TestImagesKeepTheirSize(t *testing.T) {
 		must.Do(t, Import(t.Context(), m, out, nil))
 		set := must.Get(Open(out))(t)
 		for _, p := range set.Pools {
-			must.Equal(t, [2]int{p.Height, p.Width}, c.want, fmt.Sprintf("size of images of shapes %v", c.shapes))
+			must.Equal(t, [2]int{p.Height, p.Width}, c.want, "size of images of shapes %v", c.shapes)
 		}
 	}
 }
