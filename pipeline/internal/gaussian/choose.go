@@ -7,8 +7,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// chooseRows is the number of rows by which settings are chosen: they are those of a process, whatever the number of rows.
-const chooseRows = 250
+// chooseRows is the number of rows by which settings are chosen, and againRows that by which the width and the noise are chosen again: the
+// more rows there are, the finer is what they tell of the labels between them, and the narrower the kernel that makes these likely.
+const chooseRows, againRows = 250, 700
 
 // widths are the widths that are tried, in median squared distances; noises and levels what is tried for Noise and Level.
 var (
@@ -21,11 +22,11 @@ var (
 const chooseShared = 0.8
 
 // Choose returns the settings but Shared that make the labels of some of the rows the likeliest (the evidence; Rasmussen and Williams
-// 2006, section 5.4), of those that are tried for one after the other: the noise, the width, the noise again where that changed, and the
-// spread of levels.
+// 2006, section 5.4), of those that are tried for one after the other: the noise, the width, the noise again where that changed, the spread
+// of levels and, by more rows, the width and the noise.
 func (r *Rows) Choose() (best Settings, err error) {
-	some := r.some(chooseRows)
-	median, least := some.median(), math.Inf(1)
+	some, least := r.some(chooseRows), math.Inf(1)
+	median := some.median()
 	best = Settings{Width: widths[0] * median, Shared: chooseShared, Level: levels[0], Noise: noises[len(noises)-1]}
 	try := func(of []float64, set func(s *Settings, to float64)) {
 		at := best
@@ -41,11 +42,18 @@ func (r *Rows) Choose() (best Settings, err error) {
 		}
 	}
 	noise := func(s *Settings, to float64) { s.Noise = to }
+	width := func(s *Settings, to float64) { s.Width = to * median }
 	try(noises, noise)
-	if try(widths, func(s *Settings, to float64) { s.Width = to * median }); best.Width != widths[0]*median {
+	if try(widths, width); best.Width != widths[0]*median {
 		try(noises, noise)
 	}
 	try(levels, func(s *Settings, to float64) { s.Level = to })
+	if len(r.Source) > chooseRows {
+		some, least = r.some(againRows), math.Inf(1)
+		found, at := best.Width/median, slices.Index(noises, best.Noise)
+		try([]float64{found, found / 2, 2 * found}, width)
+		try(noises[max(0, at-1):min(len(noises), at+2)], noise)
+	}
 	return best, err
 }
 
