@@ -28,12 +28,18 @@ func (g *grower) chooseSources(l *leaf) {
 		return
 	}
 	clear(g.ofSource)
+	var s sums // of source m, of which a leaf has many rows in turn
+	m := c.source[l.rows[0]]
 	for _, i := range l.rows {
-		s := &g.ofSource[c.source[i]]
+		if now := c.source[i]; now != m {
+			g.ofSource[m] = s
+			s, m = g.ofSource[now], now
+		}
 		s.gradient += g.gradient[i]
 		s.curvature += g.curvature[i]
 		s.rows++
 	}
+	g.ofSource[m] = s
 	mean := l.all.gradient / l.all.curvature
 	g.order = g.order[:0]
 	for m, s := range g.ofSource {
