@@ -103,15 +103,15 @@ func runHospitals(t *testing.T, seed uint64, classes, groups bool) stated {
 // Where patients have strong effects of their own, the error that is stated without groups is a fraction of the error on fresh patients.
 // With groups it is honest, as far as a choice by a dozen patients can be, and the recommended method errs no more.
 func TestGroupsAreHonest(t *testing.T) {
-	const seeds = 12
+	seeds := must.Long(12, 8)
 	for _, classes := range must.Some(testrand.New(t), 1, false, true) {
 		var value, fresh, width [2]float64
 		var held [2]int
 		for seed := range uint64(seeds) {
 			for at, groups := range []bool{false, true} {
 				s := runHospitals(t, seed, classes, groups)
-				value[at], fresh[at] = value[at]+s.value/seeds, fresh[at]+s.fresh/seeds
-				width[at] += s.width / seeds
+				value[at], fresh[at] = value[at]+s.value/float64(seeds), fresh[at]+s.fresh/float64(seeds)
+				width[at] += s.width / float64(seeds)
 				held[at] += b2i(s.interval[0] <= s.fresh && s.fresh <= s.interval[1])
 				t.Logf("classes %-5v groups %-5v seed %2d: %-7s states %.3f (%.3f to %.3f), fresh patients %.3f", classes, groups, seed, s.method,
 					s.value, s.interval[0], s.interval[1], s.fresh)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/internal/testrand"
 	"github.com/amtrl/amtrl/pipeline"
 	"github.com/amtrl/amtrl/pipeline/pipelinetest"
 )
@@ -148,7 +149,7 @@ func (s sites) isHonest(t *testing.T, seeds, least int, most float64) {
 // Without test rows, the stated error of classes is about the error on fresh rows, and its intervals hold the latter. (This does not apply
 // to constant, which has seen the samples.)
 func TestStatedErrorOfClasses(t *testing.T) {
-	sites{classes: 3, samples: 48, d: 40, sources: 10, alike: 4, rows: 180, fresh: 2000}.isHonest(t, must.Long(60, 25), must.Long(54, 22), 3)
+	sites{classes: 3, samples: 48, d: 40, sources: 10, alike: 4, rows: 180, fresh: 2000}.isHonest(t, must.Long(60, 16), must.Long(54, 14), 3)
 }
 
 // The same holds for numbers, where the model without sources differs much from sample to sample. If a sample had a part in choosing the
@@ -160,15 +161,16 @@ func TestStatedErrorOfNumbers(t *testing.T) {
 // With hardly more samples than features some of it is left: the rows that active draws follow the labels of the same samples, and the
 // weights are chosen by fits that a sample of another fold has a part in.
 func TestStatedErrorOfFewNumbers(t *testing.T) {
-	below, held := sites{classes: 1, numbers: true, samples: 20, d: 15, sources: 10, alike: 4, rows: 120, fresh: 2000}.compare(t, 60)
+	seeds := must.Long(60, 40)
+	below, held := sites{classes: 1, numbers: true, samples: 20, d: 15, sources: 10, alike: 4, rows: 120, fresh: 2000}.compare(t, seeds)
 	must.Hold(t, below[pipeline.Active] < 4.5 && below[byAll] > below[pipeline.Active]+1.5 && below[pipeline.Uniform] < 3 &&
-		held[pipeline.Active] >= 48, "standard errors below: %v, held: %v", below, held)
+		held[pipeline.Active] >= seeds*4/5, "standard errors below: %v, held: %v", below, held)
 }
 
 // Where no feature tells the labels, the stated error is that of chance. The losses by which kappa, penalties and weights were chosen lie
 // below it: the choice takes what happens to fit.
 func TestStatedErrorOfNoise(t *testing.T) {
-	for _, s := range []sites{{classes: 2, samples: 24}, {classes: 4, samples: 40}} {
+	for _, s := range must.Some(testrand.New(t), 1, sites{classes: 2, samples: 24}, sites{classes: 4, samples: 40}) {
 		s.d, s.sources, s.rows, s.fresh, s.noise = 10, 3, 60, 400, true
 		below, _ := s.compare(t, must.Long(100, 40))
 		for _, m := range []string{recommended, pipeline.Active, pipeline.Uniform, pipeline.Target} {
