@@ -13,12 +13,14 @@ import (
 // Where each ask has a budget of its own, an ask learns first from the answers so far if few rows are pending, and says where it does not.
 // Answers that come later are learned from with those of the next ask. In a schedule no row may be pending.
 func TestAskLearnsWithFewPending(t *testing.T) {
-	for _, c := range []struct {
+	type answered struct {
 		name    string
 		budget  float64
 		without func(n int, source string) bool // of rows of the ask, in order of priority: those without an answer
 		learns  bool
-	}{
+	}
+	rng := testrand.New(t)
+	for _, c := range must.Some(rng, 4, []answered{
 		{"all answered", 30, func(int, string) bool { return false }, true},
 		{"one in ten pending", 30, func(n int, _ string) bool { return n < 3 }, true},
 		{"more pending", 30, func(n int, _ string) bool { return n < 4 }, false},
@@ -26,7 +28,7 @@ func TestAskLearnsWithFewPending(t *testing.T) {
 		{"two of few pending", 9, func(n int, _ string) bool { return n < 2 }, false},
 		{"none answered", 9, func(int, string) bool { return true }, false},
 		{"one of all rounds pending", 0, func(n int, _ string) bool { return n == 0 }, false},
-	} {
+	}...) {
 		f := newFixtureOf(t, testrand.New(t), c.budget, func(source string, i int) (bool, bool) { return source == "t" && i < 12, false })
 		learned := 0
 		learn := func(ctx context.Context) error {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"strconv"
 	"testing"
@@ -14,6 +15,7 @@ import (
 	"github.com/amtrl/amtrl/cpu"
 	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/internal/testrand"
 	"github.com/amtrl/amtrl/pipeline"
 	"github.com/amtrl/amtrl/runs"
 )
@@ -23,7 +25,7 @@ import (
 func TestGainOfRounds(t *testing.T) {
 	const rounds = 8
 	studies := must.Long(8, 3)
-	for _, classes := range []bool{true, false} {
+	for _, classes := range must.Some(testrand.New(t), 1, true, false) {
 		var expected, found []float64
 		within := 0
 		for seed := range uint64(studies) {
@@ -58,23 +60,22 @@ type freshRows struct {
 // After the first round, labels of the target lower the error on fresh rows more than as many labels of sources.
 func TestWorthOfTargetRows(t *testing.T) {
 	studies := must.Long(8, 3)
-	for _, classes := range []bool{true, false} {
+	for _, classes := range must.Some(testrand.New(t), 1, true, false) {
 		var before, sources, target []float64
 		for seed := range uint64(studies) {
-			after := func(next Request) float64 {
-				f, fresh := newCampaign(t, rand.New(rand.NewPCG(seed, 17)), classes, 80)
-				for r, request := range []Request{{}, next} {
-					a := must.Get(f.Ask(t.Context(), request))(t)
-					must.Equal(t, len(a.Rows), 80, "rows of ask %d", a.Number)
-					must.Get(f.Tell(t.Context(), f.answerAll(t, fmt.Sprintf("%d.csv", r), a), TellOptions{}))(t)
-					must.Get(f.Learn(t.Context(), openCPU))(t)
-				}
-				if next.TargetRows > 0 {
-					before = append(before, fresh.score(t, f.RoundDir(1)))
-				}
-				return fresh.score(t, f.RoundDir(2))
+			f, fresh := newCampaign(t, rand.New(rand.NewPCG(seed, 17)), classes, 80)
+			round := func(s *Study, r int, next Request) float64 {
+				a := must.Get(s.Ask(t.Context(), next))(t)
+				must.Equal(t, len(a.Rows), 80, "rows of ask %d", a.Number)
+				must.Get(s.Tell(t.Context(), f.answerAll(t, fmt.Sprintf("%d.csv", r), a), TellOptions{}))(t)
+				must.Get(s.Learn(t.Context(), openCPU))(t)
+				return fresh.score(t, s.RoundDir(r))
 			}
-			sources, target = append(sources, after(Request{})), append(target, after(Request{TargetRows: 80}))
+			before = append(before, round(f.Study, 1, Request{}))
+			copied := filepath.Join(t.TempDir(), "copy")
+			must.Do(t, os.CopyFS(copied, os.DirFS(f.Dir)))
+			sources = append(sources, round(f.Study, 2, Request{}))
+			target = append(target, round(f.open(t, copied), 2, Request{TargetRows: 80}))
 		}
 		first, bySources, byTarget := stat.Mean(before, nil), stat.Mean(sources, nil), stat.Mean(target, nil)
 		t.Logf("classes %v: %d studies, on fresh rows %.4f after a round, %.4f with 80 more labels of sources, %.4f with 80 of the target",

@@ -47,8 +47,9 @@ func TestFullDisk(t *testing.T) {
 			return err
 		},
 	}
+	stride := must.Long(1, 4)
 	for _, command := range commands {
-		for at, failed := 0, true; failed; at++ {
+		for at, failed := rng.IntN(stride), true; failed; at += stride {
 			n := 0
 			failed = false
 			fail = func(op atomicfile.Op, path string) error {
