@@ -248,7 +248,7 @@ func TestModelRelevanceRefusesHeads(t *testing.T) {
 // The source found to be the most relevant is among the five of largest |nu| in at least half of the replicates. A target head that
 // amplifies what is next to nothing in the sources' heads would give most of the next budget to a source that is there by chance.
 func TestMostRelevantIsSure(t *testing.T) {
-	set := must.Get(dataset.Digits(0, 10_000, runtime.NumCPU()))(t)
+	set := must.Get(dataset.Digits(0, must.Long(10_000, 4000), runtime.NumCPU()))(t)
 	dev := openDevice(t, runtime.NumCPU(), set)
 	cfg := must.Get(NewConfig(PresetDefault))(t)
 	cfg.TargetSamples, cfg.Methods = 100, []string{Active}

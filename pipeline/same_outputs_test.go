@@ -120,7 +120,7 @@ func TestHeadsOfFewSamples(t *testing.T) {
 		set.Pools, set.Tasks = append(set.Pools, pool), append(set.Tasks, task)
 	}
 	dev := openDevice(t, 1, set)
-	for seed := range uint64(60) {
+	for seed := range uint64(must.Long(60, 30)) {
 		cfg := defaultConfig(t)
 		cfg.K, cfg.TargetSamples, cfg.Seed, cfg.Sources = 1, 11, seed, []string{SourcesPools, SourcesTasks}[seed%2]
 		cfg.Schedule = Schedule{Kind: ScheduleBudget, Epochs: 4, Budget: 4}

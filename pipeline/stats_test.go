@@ -92,7 +92,7 @@ func TestComparisonCovers(t *testing.T) {
 		ofTargets, ofSeeds float64
 		least, most        float64
 	}
-	for _, c := range must.Some(rng, 6, []sweep{
+	for _, c := range must.Some(rng, 3, []sweep{
 		{30, 1, 1, 1, 0.88, 0.98},
 		{30, 2, 0, 1, 0.88, 0.98},
 		{30, 2, 1, 1, 0.88, 0.98},

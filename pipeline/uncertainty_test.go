@@ -198,7 +198,7 @@ func TestUncertaintyOfLittle(t *testing.T) {
 		}
 	}
 	wild, none := 0, 0 // with a label beyond all others, the target's head may be lost in rounding beside the sources' heads
-	for seed := range uint64(8) {
+	for seed := range uint64(must.Long(8, 4)) {
 		set := smallSet(seed, 6, 300, 1, false)
 		set.Tasks[1].Labels[set.Tasks[1].Train[0]] = 1e17
 		dev := openDevice(t, 1, set)
