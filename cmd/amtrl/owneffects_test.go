@@ -89,14 +89,23 @@ func writeFields(t *testing.T, dir string, seed uint64, kind string) {
 		})
 }
 
-// runOnFresh runs a manifest whose labels are numbers. It returns the mean squared error of the model on fresh.csv and
+// runOnFresh runs a manifest whose labels are numbers, with more arguments. It returns the mean squared error of the model on fresh.csv and
 // the error that the run states.
-func runOnFresh(t *testing.T, work, manifest string) (errs, states float64) {
+func runOnFresh(t *testing.T, work, manifest string, more ...string) (errs, states float64) {
 	t.Helper()
-	succeed(t, work, "run", "--data", manifest+".yaml", "--out", manifest, "--quiet")
+	succeed(t, work, append([]string{"run", "--data", manifest + ".yaml", "--out", manifest, "--quiet"}, more...)...)
 	o := succeed(t, work, "predict", manifest, "fresh.csv", "--out", manifest+".csv", "--quiet", "--json")
 	run := must.Get(runs.ReadRun(filepath.Join(work, manifest)))(t)
 	return amtrltest.JSON[[]runs.Evaluation](t, o)[0].Numbers.MSE, run.Result.Method(run.Result.Recommended).Score.Value
+}
+
+// withoutTrees returns what leaves trees, which take most of the time of a run, and other methods out of the runs of most seeds, unless go
+// test shows what tests log.
+func withoutTrees(most bool) []string {
+	if testing.Verbose() || !most {
+		return nil
+	}
+	return []string{"--methods", "active,target"}
 }
 
 // Effects that bend or depend on each other are learned if the manifest has knots and products, as data init writes it; if

@@ -10,6 +10,7 @@ import (
 
 	"github.com/amtrl/amtrl/internal/amtrltest"
 	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/internal/testrand"
 	"github.com/amtrl/amtrl/runs"
 )
 
@@ -91,7 +92,7 @@ func TestRelevanceOfFirstMethod(t *testing.T) {
 	dir := t.TempDir()
 	succeed(t, dir, tiny("run", "--sources", "pools", "--target", "fog", "--methods", "active", "--out", "pools")...)
 	sameRelevance(t, dir, "pools")
-	for _, target := range []string{"fog_6", "scale_5"} {
+	for _, target := range must.Some(testrand.New(t), 1, "fog_6", "scale_5") {
 		succeed(t, dir, tiny("run", "--target", target, "--methods", "active,uniform", "--out", target)...)
 		sameRelevance(t, dir, target)
 		other := []string{"relevance", target, "--relevance", "minnorm"}

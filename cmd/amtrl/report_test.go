@@ -72,7 +72,7 @@ func TestReportRepeats(t *testing.T) {
 		"h": {"run", "--data", "full.yaml", "--floor", "30", "--iterations", "10"},
 		"i": {"sweep", "--data", "full.yaml", "--iterations", "10", "--methods", "active"},
 	}
-	for _, out := range must.Some(rng, 5, slices.Sorted(maps.Keys(commands))...) {
+	for _, out := range must.Some(rng, 3, slices.Sorted(maps.Keys(commands))...) {
 		succeed(t, dir, append(commands[out], "--out", out)...)
 		page := succeed(t, dir, "report", out, "--format", "json")
 		v := amtrltest.JSON[struct{ Tables []struct{ Rows [][]any } }](t, page)
