@@ -129,6 +129,10 @@ func (s *Set) reversed() (out []Oddity) {
 		named[at] = true
 		return again || turned[at] < min(2, classes[at.column]) || 2*turned[at] < compared[at]
 	})
+	advice := "see whether they mean the opposite, as of a scale from best to worst"
+	if !s.featuresNamed() {
+		advice = "see whether they mean the opposite, as of a scale from best to worst, or its features do, as of inverted images"
+	}
 	for _, a := range found[:min(len(found), reversedLines)] {
 		of := ""
 		if name := a.task.Output.Name; name != "" {
@@ -136,7 +140,7 @@ func (s *Set) reversed() (out []Oddity) {
 		}
 		out = append(out, Oddity{s.Pools[a.task.Pool].Name, fmt.Sprintf("its labels%s run against those of %d of %s: what goes with more of "+
 			"them there goes with less here (a correlation of %.2f with what these predict, %.2f there)", of, a.with,
-			text.Several(a.others, "other source"), a.r, a.usual), "see whether they mean the opposite, as of a scale from best to worst"})
+			text.Several(a.others, "other source"), a.r, a.usual), advice})
 	}
 	if more := len(found) - reversedLines; more > 0 {
 		out = append(out, Oddity{"", fmt.Sprintf("%s whose labels run against those of the others", text.Several(more, "more source")),

@@ -28,7 +28,7 @@ var (
 	maybeLabels = append(slices.Clone(outcomeNames), "category", "sentiment", "rating", "score", "is_*", "has_*")
 	// outcomeNames are names of what is usually predicted.
 	outcomeNames = []string{"churn", "churned", "failure", "failed", "fraud", "survived", "converted", "conversion", "defaulted",
-		"readmitted", "relapse"}
+		"readmitted", "relapse", "defect", "fault", "anomaly"}
 	splitNames = []string{"split", "fold", "partition", "part", "set", "*split*"}
 	// groupNames are names of columns whose values say which rows belong together, where values are repeated.
 	groupNames = withIDs("patient", "subject", "participant", "person", "user", "speaker", "author", "document", "doc", "animal", "individual")
