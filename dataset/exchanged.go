@@ -267,7 +267,7 @@ func usualOfClass(all []*classSlopes, at, class int) float64 {
 			continue
 		}
 		others++
-		if v := c.r.At(class, class); v*math.Sqrt(math.Max(0, c.n-2)/math.Max(1-v*v, 1e-12)) > exchangedNear {
+		if v := c.r.At(class, class); tOf(v, c.n) > exchangedNear {
 			r = append(r, v)
 		}
 	}

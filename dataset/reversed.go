@@ -51,9 +51,7 @@ type labelSlopes struct {
 }
 
 // t is the t-statistic of r.
-func (l *labelSlopes) t() float64 {
-	return l.r * math.Sqrt(math.Max(0, l.n-2)/math.Max(1-l.r*l.r, 1e-12))
-}
+func (l *labelSlopes) t() float64 { return tOf(l.r, l.n) }
 
 // byChance returns the probability that a random direction in the space of the rows lies at least as far from v as b does, for b on its
 // other side. The space counts as (sum e)^2 / sum e^2 dimensions, e being the eigenvalues of the correlations of the features, without what

@@ -84,6 +84,9 @@ func standardize(x *mat.Dense) {
 	}
 }
 
+// tOf returns the t-statistic of a correlation of n independent rows.
+func tOf(r, n float64) float64 { return r * math.Sqrt(math.Max(0, n-2)/math.Max(1-r*r, 1e-12)) }
+
 // independent returns how many independent rows the rows count as, if those of a group all say the same.
 func (p *Pool) independent(rows []int32) float64 {
 	groups, squares := map[int32]float64{}, 0.0
