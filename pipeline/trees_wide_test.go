@@ -47,6 +47,9 @@ func wideTable(rng *rand.Rand, d, rows int) *dataset.Set {
 func TestTreesOfManyColumns(t *testing.T) {
 	rng, sums := testrand.New(t), [3]float64{}
 	problems := must.Long(2, 1)
+	if problems == 1 { // which takes seconds and, drawn, says little: of ten, trees leave 67 to 99 % of the error
+		rng = rand.New(rand.NewPCG(1, 2))
+	}
 	for range problems {
 		cfg := defaultConfig(t)
 		cfg.Sources, cfg.TargetSamples, cfg.Schedule.Budget = SourcesPools, 50, 800
