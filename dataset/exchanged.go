@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
-	"gonum.org/v1/gonum/stat"
 
 	"github.com/amtrl/amtrl/internal/text"
 )
@@ -275,7 +274,7 @@ func usualOfClass(all []*classSlopes, at, class int) float64 {
 		return 0
 	}
 	slices.Sort(r)
-	return stat.Quantile(0.5, stat.Empirical, r, nil)
+	return quantile(r, 0.5)
 }
 
 // fisher is the variance-stabilising transformation of a correlation (Fisher 1915).

@@ -132,12 +132,8 @@ func (s *Set) reversed() (out []Oddity) {
 		advice = "see whether they mean the opposite, as of a scale from best to worst, or its features do, as of inverted images"
 	}
 	for _, a := range found[:min(len(found), reversedLines)] {
-		of := ""
-		if name := a.task.Output.Name; name != "" {
-			of = " of " + text.OneLine(name, 80)
-		}
 		out = append(out, Oddity{s.Pools[a.task.Pool].Name, fmt.Sprintf("its labels%s run against those of %d of %s: what goes with more of "+
-			"them there goes with less here (a correlation of %.2f with what these predict, %.2f there)", of, a.with,
+			"them there goes with less here (a correlation of %.2f with what these predict, %.2f there)", inColumn(a.task.Output.Name), a.with,
 			text.Several(a.others, "other source"), a.r, a.usual), advice})
 	}
 	if more := len(found) - reversedLines; more > 0 {

@@ -27,15 +27,12 @@ var scales = []struct {
 }{{"degrees Fahrenheit", 1.8, 32}, {"kelvins", 1, 273.15}}
 
 // degrees lists the columns that half of the sources or fewer have on another scale of temperature than the others.
-func (c *sourceColumns) degrees(read int) (out []Oddity) {
+func (c *sourceColumns) degrees() (out []Oddity) {
 	if len(c.of) < degreesLeast {
 		return nil
 	}
-	for j := range read {
-		sources := make([]int, len(c.of))
-		for i := range sources {
-			sources[i] = i
-		}
+	for j := range c.read {
+		sources := upTo[int](len(c.of))
 		median := func(i int) float64 { return c.at(i, j, 0.5) }
 		slices.SortStableFunc(sources, func(a, b int) int { return cmp.Compare(median(a), median(b)) })
 		cut, gap := 0, 0.

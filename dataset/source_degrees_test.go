@@ -29,7 +29,7 @@ func TestDegrees(t *testing.T) {
 			}
 			set.Pools = append(set.Pools, p)
 		}
-		wrong += len(set.sourceColumns(4).degrees(4))
+		wrong += len(set.sourceColumns(4).degrees())
 		some, name, size, zero := rng.Perm(sources)[:1+rng.IntN(sources/2)], "degrees Fahrenheit", 1.8, 32.
 		if rng.IntN(3) == 0 {
 			name, size, zero = "kelvins", 1, 273.15
@@ -41,7 +41,7 @@ func TestDegrees(t *testing.T) {
 				p.F32[4*r] = float32(size*float64(p.F32[4*r]) + zero)
 			}
 		}
-		odd := set.sourceColumns(4).degrees(4)
+		odd := set.sourceColumns(4).degrees()
 		i := slices.IndexFunc(odd, func(o Oddity) bool { return strings.HasPrefix(o.Found, "column temp ") })
 		if i < 0 {
 			missed++
@@ -77,7 +77,7 @@ func TestDegreesOfFewInCelsius(t *testing.T) {
 		}
 		set.Pools = append(set.Pools, p)
 	}
-	odd := set.sourceColumns(2).degrees(2)
+	odd := set.sourceColumns(2).degrees()
 	must.Hold(t, len(odd) == 1 && odd[0].Pool == "s2" && strings.HasSuffix(odd[0].Found, "; so may be s5") &&
 		strings.HasPrefix(odd[0].Found, "column temp may be in degrees Celsius, where other sources have degrees Fahrenheit"), "found %+v", odd)
 	must.Hold(t, slices.Contains(set.shifted(), odd[0]), "not listed among %+v", set.shifted())

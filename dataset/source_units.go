@@ -21,16 +21,20 @@ const (
 // sourceColumns has the values of the first columns of a table in each source of farLeast rows or more.
 type sourceColumns struct {
 	columns *Columns
+	read    int // the number of columns
 	of      []*Pool
 	values  [][][]float64 // by source and column, ascending, as they are stored
 }
 
 func (s *Set) sourceColumns(read int) *sourceColumns {
-	c := &sourceColumns{columns: s.Columns}
+	c := &sourceColumns{columns: s.Columns, read: read}
 	for _, p := range s.Pools {
 		if !p.Target && p.Rows >= farLeast {
 			c.of = append(c.of, p)
 		}
+	}
+	if len(c.of) < degreesLeast { // too few to compare
+		return c
 	}
 	for i := range c.of {
 		c.values = append(c.values, columnsOf(c.of[i:i+1], read, max(1, shiftedCells/len(c.of))))
@@ -55,7 +59,7 @@ func (c *sourceColumns) over(sources []int, j int, share, of float64) float64 {
 }
 
 // columnUnits lists the columns that single sources have in another unit, the furthest columnLines first.
-func (c *sourceColumns) columnUnits(read int) (out []Oddity) {
+func (c *sourceColumns) columnUnits() (out []Oddity) {
 	type found struct {
 		far float64
 		Oddity
@@ -64,12 +68,9 @@ func (c *sourceColumns) columnUnits(read int) (out []Oddity) {
 	if len(of) < unitsLeast {
 		return nil
 	}
-	all := make([]int, len(of))
-	for i := range all {
-		all[i] = i
-	}
 	var odd []found
-	for j := range read {
+	all := upTo[int](len(of))
+	for j := range c.read {
 		low, median, high := c.over(all, j, 0.01, 0.2), c.over(all, j, 0.5, 0.5), c.over(all, j, 0.99, 0.8)
 		if !(low > 0) || !(high > low) {
 			continue

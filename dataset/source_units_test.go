@@ -26,12 +26,12 @@ func TestColumnUnits(t *testing.T) {
 			}
 			set.Pools = append(set.Pools, p)
 		}
-		wrong += len(set.sourceColumns(4).columnUnits(4))
+		wrong += len(set.sourceColumns(4).columnUnits())
 		p := set.Pools[2]
 		for r := range p.Rows {
 			p.F32[4*r] *= 10
 		}
-		odd, found := set.sourceColumns(4).columnUnits(4), false
+		odd, found := set.sourceColumns(4).columnUnits(), false
 		for _, o := range odd {
 			found = found || o.Pool == "2" && strings.HasPrefix(o.Found, "column ph is about 10 times as large as in other sources: half are")
 		}
