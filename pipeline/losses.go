@@ -184,8 +184,7 @@ const fewestLeftOut = 3
 // MeanInterval returns the 95 % interval of the mean of the losses for other rows, or nil for fewer than two groups of rows, or three where
 // they are left out ([Score.LeaveOneOut]). Squared residuals are skewed, and most samples of few rows lack the large ones that the mean
 // depends on, so the interval reaches further up than down, by the transformation of Hall (1992). No such mean is 0, so that the interval
-// of a mean m that reaches up to f m reaches down to m / f^1.5 at most, which keeps what it covers where the losses are not skewed. It is
-// wider for rows that are left out.
+// of a mean m that reaches up to f m reaches down to m / f^1.5 at most. It is wider for rows that are left out.
 func (l *Losses) MeanInterval(leftOut bool) *[2]float64 {
 	if leftOut && l.groups() < fewestLeftOut {
 		return nil
