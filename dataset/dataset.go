@@ -24,8 +24,8 @@ type Pool struct {
 	F16        []uint16 // IEEE 754 binary16 bit patterns
 	F32        []float32
 	Scale      float32
-	// Height and Width are the image shape, Height*Width == Cols, or 0 where
-	// rows are not images.
+	// Height and Width are the size of the images, or 0 where rows are not images. Element (y, x, c) of a row, c one of [Pool.Channels], is
+	// at (y Width + x) Channels + c.
 	Height, Width int
 	// Mapped reports whether the elements lie in a file that is mapped into memory: a copy of them may then need more memory than there is.
 	Mapped bool
@@ -41,6 +41,26 @@ type Pool struct {
 	// animal or copies of a row, have the same number, also across pools; a number below 0 marks a row on its own. nil means that every row
 	// is on its own. The rows of a target's group are drawn, left out and held out together. The order of the numbers has no meaning.
 	Groups []int32
+}
+
+// Channels returns the number of channels of the images, 0 where rows are not images.
+func (p *Pool) Channels() int {
+	if p.Height == 0 {
+		return 0
+	}
+	return p.Cols / p.Height / p.Width
+}
+
+// shape says what the elements of a row are.
+func (p *Pool) shape() string {
+	switch c := p.Channels(); c {
+	case 0:
+		return text.Several(p.Cols, "column")
+	case 1:
+		return fmt.Sprintf("images of %d by %d", p.Height, p.Width)
+	default:
+		return fmt.Sprintf("images of %d by %d by %d", p.Height, p.Width, c)
+	}
 }
 
 // Origin finds the rows of a user's data that the rows of a pool came from.

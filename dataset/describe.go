@@ -37,10 +37,11 @@ type PoolDescription struct {
 	Name string `json:"name"`
 	Rows int    `json:"rows"`
 	Type string `json:"type"`
-	// Height and Width are absent unless the rows are images with one channel.
-	Height int `json:"height,omitempty"`
-	Width  int `json:"width,omitempty"`
-	Tasks  int `json:"tasks"`
+	// Height, Width and Channels are absent unless the rows are images.
+	Height   int `json:"height,omitempty"`
+	Width    int `json:"width,omitempty"`
+	Channels int `json:"channels,omitempty"`
+	Tasks    int `json:"tasks"`
 	// Train and Test count the labelled rows of the pool's tasks in each split, every row once; Labelled is their sum.
 	Train    int     `json:"train"`
 	Test     int     `json:"test"`
@@ -92,7 +93,7 @@ func (s *Set) Describe() Description {
 		}
 		d.Bytes += size * int64(p.Rows) * int64(p.Cols)
 		d.Pools = append(d.Pools, PoolDescription{Name: p.Name, Rows: p.Rows, Type: kind, Height: p.Height, Width: p.Width,
-			Cost: cmp.Or(p.Cost, 1), Target: p.Target})
+			Channels: p.Channels(), Cost: cmp.Or(p.Cost, 1), Target: p.Target})
 	}
 	for i, p := range s.Pools {
 		if p.Groups != nil {

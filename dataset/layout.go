@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/amtrl/amtrl/dataset/corrupt"
+	"github.com/amtrl/amtrl/dataset/table"
 	"github.com/amtrl/amtrl/internal/npy"
 	"github.com/amtrl/amtrl/internal/text"
 )
@@ -218,9 +219,7 @@ func readPool(name string, parts []part) (*Pool, error) {
 	for _, q := range parts {
 		p.Rows += q.images.Rows()
 	}
-	if s := first.Shape; len(s) == 3 || len(s) == 4 && s[3] == 1 {
-		p.Height, p.Width = s[1], s[2]
-	}
+	p.Height, p.Width = table.ImageOf(first.Shape[1:])
 	images, err := func(q part) *npy.Array { return q.images }, error(nil)
 	switch first.Descr {
 	case "|u1":

@@ -130,7 +130,7 @@ func TestReadLayoutRegression(t *testing.T) {
 	if s.Binary || len(s.Tasks) != 2 || s.Tasks[0].Name != "a" || s.Tasks[1].Name != "b" {
 		t.Errorf("binary %v, tasks %+v", s.Binary, s.Tasks)
 	}
-	must.Hold(t, len(a.F16) == 15 && a.Scale == 1 && a.Height == 1 && a.Width == 3, "pool a: %+v", a)
+	must.Hold(t, len(a.F16) == 15 && a.Scale == 1 && a.Height == 0 && a.Width == 0, "pool a: %+v", a)
 	if !slices.Equal(b.F32, []float32{1, 2, 3, 4, 5, 6}) || b.Scale != 1 || b.Height != 0 || b.Width != 0 {
 		t.Errorf("pool b: %+v", b)
 	}
@@ -165,6 +165,30 @@ func TestReadLayoutTrainAndTest(t *testing.T) {
 	}
 	p := s.Pools[0]
 	must.Hold(t, p.Rows == 4 && p.Cols == 4 && p.Height == 0 && p.U8[0] == 1 && p.U8[15] == 16, "pool %+v", p)
+}
+
+// Arrays of images give their height and width, and the channels that come last.
+func TestReadLayoutImages(t *testing.T) {
+	for _, c := range []struct {
+		shape []int
+		want  [3]int
+	}{
+		{[]int{5, 24}, [3]int{0, 0, 0}},
+		{[]int{5, 4, 6}, [3]int{4, 6, 1}},
+		{[]int{5, 4, 6, 1}, [3]int{4, 6, 1}},
+		{[]int{5, 1, 6, 4}, [3]int{6, 4, 1}},
+		{[]int{5, 4, 2, 3}, [3]int{4, 2, 3}},
+		{[]int{5, 3, 1, 8}, [3]int{0, 0, 0}}, // a side of 1
+		{[]int{5, 2, 2, 6}, [3]int{0, 0, 0}}, // no camera's channels
+	} {
+		dir := t.TempDir()
+		writeFile(t, filepath.Join(dir, "a", "train_images.npy"), npyFile("|u1", make([]uint8, 5*24), c.shape...))
+		writeFile(t, filepath.Join(dir, "a", "train_labels.npy"), npyFile("<f8", []float64{1, 2, 3, 4, 5}, 5))
+		set := must.Get(ReadLayout(dir))(t)
+		must.Do(t, set.Validate())
+		p := set.Pools[0]
+		must.Equal(t, [3]int{p.Height, p.Width, p.Channels()}, c.want, "size of images of shape %v", c.shape)
+	}
 }
 
 func TestReadLayoutRefuses(t *testing.T) {
@@ -215,7 +239,7 @@ func TestReadLayoutRefuses(t *testing.T) {
 		{files{"a/test_images.npy": images, "a/test_labels.npy": labels, "b/test_images.npy": images, "b/test_labels.npy": floats}, "",
 			"expected labels of one kind, found integers and floats: pools a and b"},
 		{files{"a/test_images.npy": images, "a/test_labels.npy": labels, "b/test_images.npy": npyFile("|u1", make([]uint8, 9), 3, 3),
-			"b/test_labels.npy": labels}, "", "expected pools of one width, found 2 columns in a and 3 in b"},
+			"b/test_labels.npy": labels}, "", "expected rows of one width, found 2 columns in pool a and 3 columns in b"},
 		{files{"a/test_images.npy": images, "a/test_labels.npy": labels, "a/train_images.npy": images, "a/train_labels.npy": floats},
 			"a/test_labels.npy", `expected labels as in train_labels.npy, type "<f4", found "<i8"`},
 		{files{"a/test_images.npy": images, "a/test_labels.npy": labels, "a/train_images.npy": npyFile("|u1", make([]uint8, 9), 3, 3),

@@ -70,8 +70,8 @@ func newSet(name string, pools []labelled) (*Set, error) {
 				pools[0].pool.Name, p.pool.Name)
 		}
 		if p.pool.Cols != pools[0].pool.Cols {
-			return nil, fmt.Errorf("%s: expected pools of one width, found %d columns in %s and %d in %s", name, pools[0].pool.Cols,
-				pools[0].pool.Name, p.pool.Cols, p.pool.Name)
+			return nil, fmt.Errorf("%s: expected rows of one width, found %s in pool %s and %s in %s", name, pools[0].pool.shape(),
+				pools[0].pool.Name, p.pool.shape(), p.pool.Name)
 		}
 		s.Pools = append(s.Pools, p.pool)
 	}

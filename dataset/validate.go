@@ -200,8 +200,8 @@ func (p *Pool) checkShape() error {
 	if n := len(p.Groups); n != 0 && n != p.Rows {
 		return fmt.Errorf("expected %d numbers of groups, one for each row, or none, found %d", p.Rows, n)
 	}
-	if h, w := p.Height, p.Width; (h != 0 || w != 0) && (h < 1 || w < 1 || p.Cols%h != 0 || p.Cols/h != w) {
-		return fmt.Errorf("expected an image shape of %d pixels or 0 by 0, found %d by %d", p.Cols, h, w)
+	if h, w := p.Height, p.Width; (h != 0 || w != 0) && !table.IsImage(p.Cols, h, w) {
+		return fmt.Errorf("expected an image shape that divides %d elements or 0 by 0, found %d by %d", p.Cols, h, w)
 	}
 	return nil
 }

@@ -71,26 +71,25 @@ func (c *Conv) validate() error {
 	return nil
 }
 
-// shapes returns the shapes of the layers for the images of a set, or an error where these are not of one channel and
-// size.
+// shapes returns the shapes of the layers for the images of a set, or an error where these are not of one size.
 func (c *Conv) shapes(set *dataset.Set) ([]backend.ConvShape, error) {
 	h, w := set.Pools[0].Height, set.Pools[0].Width
 	for _, p := range set.Pools {
 		if p.Height == 0 {
-			return nil, fmt.Errorf("representation %s needs images with one channel: the rows of pool %s are %d numbers, expected an array of "+
-				"images by height by width, or of images by height by width by 1 (these may be of more channels)", ClassConv, p.Name, p.Cols)
+			return nil, fmt.Errorf("representation %s needs images: the rows of pool %s are %d numbers, expected an array of images by height "+
+				"by width, or by height by width by 1 to 4 channels (numpy's transpose(0, 2, 3, 1) puts channels last)", ClassConv, p.Name, p.Cols)
 		}
 		if p.Height != h || p.Width != w {
 			return nil, fmt.Errorf("representation %s needs images of one size: pool %s has %d by %d, pool %s %d by %d", ClassConv,
 				set.Pools[0].Name, h, w, p.Name, p.Height, p.Width)
 		}
 	}
-	return c.layers(h, w)
+	return c.layers(h, w, set.Pools[0].Channels())
 }
 
-// layers returns the shapes of the layers for images of height by width.
-func (c *Conv) layers(height, width int) ([]backend.ConvShape, error) {
-	h, w, channels := height, width, 1
+// layers returns the shapes of the layers for images of height by width by channels.
+func (c *Conv) layers(height, width, channels int) ([]backend.ConvShape, error) {
+	h, w := height, width
 	var shapes []backend.ConvShape
 	for i, filters := range c.Channels {
 		s := backend.ConvShape{Height: h, Width: w, Channels: channels, Filters: filters}
@@ -116,8 +115,8 @@ func (p *Problem) AdvisesConv(samples int) bool {
 		DefaultConv(c.Preset).check(p.Set, c.K) == nil
 }
 
-// check returns an error for data that are not images of one channel and size or come from a linear model, and for k
-// above the number of outputs of the last convolution.
+// check returns an error for data that are not images of one size or come from a linear model, and for k above the
+// number of outputs of the last convolution.
 func (c *Conv) check(set *dataset.Set, k int) error {
 	if set.Model != nil {
 		return fmt.Errorf("representation %s needs images: %s comes from a linear model", ClassConv, set.Title())

@@ -12,7 +12,7 @@ type Network struct{ net *convNet }
 
 // FitConv runs the empirical risk minimisation of the convolutional class alone. It trains a network with k features
 // for images of height by width, and a head for each task, on the samples of s, of which counts[t] belong to task t,
-// task after task. seed determines the start.
+// task after task. Rows of more columns than pixels are images of several channels. seed determines the start.
 func FitConv(ctx context.Context, b backend.Queue, s backend.Samples, counts []int, height, width, k int, c Conv,
 	seed uint64) (*Network, Fit, error) {
 	if err := c.validate(); err != nil {
@@ -22,11 +22,12 @@ func FitConv(ctx context.Context, b backend.Queue, s backend.Samples, counts []i
 	for _, n := range counts {
 		sum += n
 	}
-	if len(counts) != s.Tasks() || sum != s.Len() || s.Cols() != height*width {
+	if len(counts) != s.Tasks() || sum != s.Len() || min(height, width) < 1 || s.Cols()%height != 0 ||
+		s.Cols()/height%width != 0 {
 		return nil, Fit{}, fmt.Errorf("%d counts of %d samples and images of %d by %d for %d tasks, %d samples and %d columns", len(counts), sum,
 			height, width, s.Tasks(), s.Len(), s.Cols())
 	}
-	shapes, err := c.layers(height, width)
+	shapes, err := c.layers(height, width, s.Cols()/height/width)
 	if err != nil {
 		return nil, Fit{}, err
 	}

@@ -17,23 +17,25 @@ import (
 
 const shopSide = 8 // height and width of the images of imageShops
 
-// imageShops returns a set of pools of images that each show three patterns at random strengths. The outputs are the classes of one column,
-// namely which pattern is the strongest, or two columns of numbers: two of the strengths with noise, in different units, with some labels
-// missing. Each pool multiplies its images by a factor of its own.
+// imageShops returns a set of pools of images of one to three channels that each show three patterns at random strengths. The outputs are
+// the classes of one column, namely which pattern is the strongest, or two columns of numbers: two of the strengths with noise, in
+// different units, with some labels missing. Each pool multiplies its images by a factor of its own.
 func imageShops(rng *rand.Rand, pools, rows int, classes bool) *dataset.Set {
 	const side = shopSide
 	set := &dataset.Set{Name: "image shops", Binary: classes}
-	patterns := [][]float64{normals(rng, 9), normals(rng, 9), normals(rng, 9)}
+	channels := 1 + rng.IntN(3)
+	patterns := [][]float64{normals(rng, 9*channels), normals(rng, 9*channels), normals(rng, 9*channels)}
 	for p := range pools {
-		pool := &dataset.Pool{Name: fmt.Sprint("shop", p), Rows: rows, Cols: side * side, Height: side, Width: side, Scale: 1}
+		pool := &dataset.Pool{Name: fmt.Sprint("shop", p), Rows: rows, Cols: side * side * channels, Height: side, Width: side, Scale: 1}
 		light, strengths := 0.7+0.6*rng.Float64(), make([][]float64, rows)
 		for i := range rows {
-			image := normals(rng, side*side)
+			image := normals(rng, side*side*channels)
 			strengths[i] = normals(rng, len(patterns))
 			for k, pattern := range patterns {
 				top, left := 3*(k/2), 4*(k%2)+rng.IntN(2)
 				for j, v := range pattern {
-					image[(top+j/3)*side+left+j%3] += 8 * strengths[i][k] * v
+					at, c := j/channels, j%channels
+					image[((top+at/3)*side+left+at%3)*channels+c] += 8 * strengths[i][k] * v
 				}
 			}
 			for _, v := range image { // rounded, so that float32 can hold 20 v + 500

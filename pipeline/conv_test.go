@@ -303,6 +303,7 @@ func TestFitConv(t *testing.T) {
 			return err
 		},
 		"images":   func() error { _, _, err := FitConv(ctx, q, s, counts, 8, 9, 5, *cfg.Conv, 4); return err },
+		"no size":  func() error { _, _, err := FitConv(ctx, q, s, counts, 0, 8, 5, *cfg.Conv, 4); return err },
 		"k":        func() error { _, _, err := FitConv(ctx, q, s, counts, 8, 8, 17, *cfg.Conv, 4); return err },
 		"settings": func() error { _, _, err := FitConv(ctx, q, s, counts, 8, 8, 5, Conv{}, 4); return err },
 		"layers": func() error {

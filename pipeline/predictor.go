@@ -160,7 +160,7 @@ func (p *Predictor) load(named map[string]Tensor, height, width int) error {
 
 // loadNet rebuilds a network for images of height by width from the tensors of its layers.
 func (p *Predictor) loadNet(named map[string]Tensor, height, width int) error {
-	conv := &Conv{}
+	conv, channels := &Conv{}, 0
 	var theta []float32
 	for l := 1; ; l++ {
 		name := fmt.Sprintf("representation.conv%d.", l)
@@ -169,8 +169,11 @@ func (p *Predictor) loadNet(named map[string]Tensor, height, width int) error {
 			break
 		}
 		b := named[name+"bias"]
-		if len(w.Shape) != 4 || w.Shape[3] < 1 || w.Shape[3] > maxConvChannels || len(b.Data) != w.Shape[3] {
+		if len(w.Shape) != 4 || min(w.Shape[2], w.Shape[3]) < 1 || max(w.Shape[2], w.Shape[3]) > maxConvChannels || len(b.Data) != w.Shape[3] {
 			return fmt.Errorf("%sweight: expected 3 by 3 filters, each with a bias, found shape %v and %d biases", name, w.Shape, len(b.Data))
+		}
+		if l == 1 {
+			channels = w.Shape[2]
 		}
 		conv.Channels = append(conv.Channels, w.Shape[3])
 		theta = append(append(theta, w.Data...), b.Data...)
@@ -181,7 +184,7 @@ func (p *Predictor) loadNet(named map[string]Tensor, height, width int) error {
 	if height < 1 || width < 1 || height > 1<<15 || width > 1<<15 {
 		return errors.New("expected the height and width of the images that the network takes, found none")
 	}
-	shapes, err := conv.layers(height, width)
+	shapes, err := conv.layers(height, width, channels)
 	if err != nil {
 		return err
 	}
@@ -200,6 +203,6 @@ func (p *Predictor) loadNet(named map[string]Tensor, height, width int) error {
 	if len(theta) != p.net.theta.Len {
 		return fmt.Errorf("representation: expected %d parameters of the network, found %d", p.net.theta.Len, len(theta))
 	}
-	p.D = height * width
+	p.D = shapes[0].In()
 	return backend.Put(p.queue, p.net.theta.Buf, p.net.theta.Off, theta)
 }

@@ -21,8 +21,8 @@
 //	read.go        reads a finished folder for reports, with the coefficients of its model (coefficients.go)
 //	relevance.go   the relevance of sources by other settings than those of the run
 //	predict.go     predicts labels of rows with the model of a run, read by predictor.go, from their columns
-//	               (predict_columns.go), in files or in memory (table_predictor.go); fills missing cells (fill.go), and
-//	               notes words that the run does not know (unknown.go), rows far outside the samples (far.go), vectors of
-//	               another size (scaled.go), rows of other sources (strangers.go), and rows that are blank or have no id of their own
-//	               (rows_read.go)
+//	               (predict_columns.go), in files or in memory (table_predictor.go); refuses arrays of other images than the
+//	               network's (image_size.go), fills missing cells (fill.go), and notes words that the run does not know
+//	               (unknown.go), rows far outside the samples (far.go), vectors of another size (scaled.go), rows of other
+//	               sources (strangers.go), and rows that are blank or have no id of their own (rows_read.go)
 package runs

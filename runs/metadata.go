@@ -116,7 +116,7 @@ func (m *metadata) describe(p *pipeline.Problem, version string, alone bool) {
 		}
 	}
 	if p.Config.Representation == pipeline.ClassConv {
-		m.image = fmt.Sprintf("%d,%d", p.Set.Pools[0].Height, p.Set.Pools[0].Width)
+		m.image = imageSize{p.Set.Pools[0].Height, p.Set.Pools[0].Width}.String()
 	}
 }
 

@@ -128,7 +128,7 @@ func TestConvRefuses(t *testing.T) {
 		change func(*pipeline.Config)
 		says   string
 	}{
-		"rows that are no images": {plain, func(*pipeline.Config) {}, "needs images with one channel"},
+		"rows that are no images": {plain, func(*pipeline.Config) {}, "needs images: "},
 		"images of two sizes":     {openDevice(t, 1, mixed), func(*pipeline.Config) {}, "6 by 7"},
 		"a linear model":          {openDevice(t, 1, model), func(*pipeline.Config) {}, "linear model"},
 		"too many layers":         {images, func(c *pipeline.Config) { c.Conv.Channels = []int{2, 2, 2} }, "layer 3"},

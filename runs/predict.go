@@ -189,6 +189,9 @@ func (r *predictor) files(ctx context.Context, progress func(done, total int64))
 		}
 		var q table.Query
 		if q, err = r.query(path, t.Columns()); err == nil {
+			err = r.image.check(path, t.Columns(), q)
+		}
+		if err == nil {
 			err = table.Scan(ctx, t, q, func(b *table.Batch) error {
 				if progress != nil {
 					progress(done+min(b.Read, sizes[i]), total)

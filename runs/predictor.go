@@ -32,6 +32,7 @@ type storedModel struct {
 	centre []float64
 	// scale is the factor of features that are stored as one byte: those of data in the layout of MNIST-C are pixels.
 	scale float32
+	image imageSize
 }
 
 const pixelScale = 1. / 255
@@ -99,11 +100,8 @@ func (m *storedModel) decode(q backend.Queue, raw []byte, files bool) error {
 		m.centre = meta.centre
 		tensors = slices.DeleteFunc(tensors, func(t pipeline.Tensor) bool { return t.Name == centreTensor })
 	}
-	height, width := 0, 0
-	if meta.image != "" {
-		if _, err := fmt.Sscanf(meta.image, "%d,%d", &height, &width); err != nil {
-			return fmt.Errorf("metadata image: expected a height and a width, found %q", meta.image)
-		}
+	if m.image, err = parseImageSize(meta.image); err != nil {
+		return err
 	}
 	m.id, m.features, m.columns, m.derived, m.words, m.logs = meta.id, meta.features, meta.labels, meta.Derived, meta.words, meta.logs
 	switch m.scale = 1; {
@@ -114,7 +112,7 @@ func (m *storedModel) decode(q backend.Queue, raw []byte, files bool) error {
 	case m.features == nil:
 		m.scale = pixelScale
 	}
-	if m.predictor, err = pipeline.NewPredictor(q, tensors, height, width); err != nil {
+	if m.predictor, err = pipeline.NewPredictor(q, tensors, m.image[0], m.image[1]); err != nil {
 		return err
 	}
 	read, words := len(m.features)-m.derived.Count(), table.CountWords(m.words)

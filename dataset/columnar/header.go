@@ -48,7 +48,7 @@ type header struct {
 	Cols     int      `json:"cols"`
 	Element  string   `json:"element"`
 	Features []string `json:"features"`
-	// Height and Width are the size of the images where rows are images of one channel, else 0.
+	// Height and Width are the size of the images where rows are images, else 0.
 	Height int `json:"height,omitempty"`
 	Width  int `json:"width,omitempty"`
 	// Logs are the features that are logarithms of columns.
@@ -178,7 +178,7 @@ func (h *header) check() error {
 		return fmt.Errorf("expected %d rows, those of the sources, found %d", rows, h.Rows)
 	case h.Cols < 1 || int64(h.Cols) > 1<<48/rows || elements[h.Element] == "":
 		return fmt.Errorf("expected rows of float32, float16 or uint8, found %d by %d of %q", h.Rows, h.Cols, h.Element)
-	case (h.Height != 0 || h.Width != 0) && (h.Height < 1 || h.Cols%h.Height != 0 || h.Cols/h.Height != h.Width):
+	case (h.Height != 0 || h.Width != 0) && !table.IsImage(h.Cols, h.Height, h.Width):
 		return fmt.Errorf("expected images of %d numbers, found %d by %d", h.Cols, h.Height, h.Width)
 	case len(h.Centre) != len(h.Spread) || len(h.Centre) > 0 && len(h.Centre) != h.Cols:
 		return fmt.Errorf("expected a centre and a spread for each of %d features or none, found %d and %d", h.Cols, len(h.Centre), len(h.Spread))

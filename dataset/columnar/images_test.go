@@ -11,7 +11,7 @@ import (
 	"github.com/amtrl/amtrl/internal/npy"
 )
 
-// Vectors that are images of one channel and size in every file keep their height and width, whatever number of them a file has.
+// Vectors that are images of one size in every file keep their height and width, whatever number of them a file has.
 func TestImagesKeepTheirSize(t *testing.T) {
 	for _, c := range []struct {
 		shapes [2][]int
@@ -26,7 +26,11 @@ func TestImagesKeepTheirSize(t *testing.T) {
 		{[2][]int{{4, 6}, {24}}, [2]int{}},
 		{[2][]int{{1, 24}, {1, 24}}, [2]int{}},
 		{[2][]int{{24, 1}, {24, 1}}, [2]int{}},
-		{[2][]int{{4, 2, 3}, {4, 2, 3}}, [2]int{}},
+		{[2][]int{{4, 2, 3}, {4, 2, 3}}, [2]int{4, 2}},
+		{[2][]int{{4, 2, 3}, {4, 3, 2}}, [2]int{}},
+		{[2][]int{{3, 4, 2}, {4, 2, 3}}, [2]int{}},
+		{[2][]int{{2, 2, 6}, {2, 2, 6}}, [2]int{}},
+		{[2][]int{{3, 1, 8}, {3, 1, 8}}, [2]int{}},
 	} {
 		dir := t.TempDir()
 		for i, shape := range c.shapes {

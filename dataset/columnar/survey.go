@@ -33,7 +33,7 @@ type survey struct {
 	logs     []string // those of features that are logarithms of columns
 	inList   []bool   // by feature: whether it is an element of a list
 	element  table.Element
-	image    [2]int   // the height and the width where the vectors of all files are images of one channel and size, else 0
+	image    [2]int   // the height and the width where the vectors of all files are images of one size, else 0
 	checked  bool     // whether features, logs and element are known
 	present  []string // of the columns that files may lack, those that some file has
 	files    []inputFile

@@ -115,7 +115,7 @@ func (s *survey) checkFeatures(path string, columns []table.Column) error {
 	}
 	var image [2]int
 	if len(of) == 1 {
-		image = of[0].Image
+		image[0], image[1] = table.ImageOf(of[0].Shape)
 	}
 	switch first := s.inputs[0].Path; {
 	case !s.checked:

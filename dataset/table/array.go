@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -64,22 +65,10 @@ func newArray(name string, kind byte, size int, shape []int, at int64) (array, C
 			c.Kind = Other
 		} else {
 			c.Kind = Vector
-			c.Image = imageOf(shape[1:])
+			c.Shape = slices.Clone(shape[1:])
 		}
 	}
 	return a, c
-}
-
-// imageOf returns the height and the width where rows of this shape are images of one channel, which may come last or first, else 0. A side
-// of 1 is no image: some programs keep such a dimension in vectors.
-func imageOf(shape []int) (image [2]int) {
-	if len(shape) == 3 && shape[0] == 1 {
-		shape = shape[1:]
-	}
-	if (len(shape) == 2 || len(shape) == 3 && shape[2] == 1) && min(shape[0], shape[1]) > 1 {
-		image = [2]int(shape)
-	}
-	return image
 }
 
 func (t *arrayTable) Scan(q Query, f func(*Batch) error) error {

@@ -85,8 +85,8 @@ type Column struct {
 	Element Element
 	// Width is the number of elements of a vector, 0 where it is known only after reading rows.
 	Width int
-	// Image is the height and the width where each vector is an image of one channel, row by row, else 0.
-	Image [2]int
+	// Shape is the shape of each vector where the file has one, as of an array of more dimensions than rows and elements.
+	Shape []int
 	// ListOf is the column of lists of which [WithLists] makes it, empty for others.
 	ListOf string
 	// LogOf is the column whose logarithm [WithLogs] makes it of, empty for columns of the file.

@@ -52,7 +52,7 @@ func (a *Asked) LabelStudio() ([]byte, error) {
 
 // isLabelStudio reports whether a JSON list with these columns is one of tasks, or empty, rather than one of rows.
 func isLabelStudio(columns []table.Column) bool {
-	return len(columns) == 0 || slices.Contains(columns, table.Column{Name: "data", Kind: table.Other})
+	return len(columns) == 0 || slices.ContainsFunc(columns, func(c table.Column) bool { return c.Name == "data" && c.Kind == table.Other })
 }
 
 // readLabelStudio reads the JSON that Label Studio exports. The label of a column comes from the control of that name, or from any control
