@@ -51,18 +51,6 @@ func (p *Pool) Channels() int {
 	return p.Cols / p.Height / p.Width
 }
 
-// shape says what the elements of a row are.
-func (p *Pool) shape() string {
-	switch c := p.Channels(); c {
-	case 0:
-		return text.Several(p.Cols, "column")
-	case 1:
-		return fmt.Sprintf("images of %d by %d", p.Height, p.Width)
-	default:
-		return fmt.Sprintf("images of %d by %d by %d", p.Height, p.Width, c)
-	}
-}
-
 // Origin finds the rows of a user's data that the rows of a pool came from.
 type Origin interface {
 	// Find returns the id of row i, empty where rows have no ids, and its row number in the data, counted from 0 over all files.

@@ -151,6 +151,7 @@ func readFolder(dir, name string, splits splitter, images, labels *wide) (l labe
 	if l.pool, err = readPool(name, parts); err != nil {
 		return l, err
 	}
+	l.shape = parts[0].images.Shape[1:]
 	l.classes, l.values, err = readLabels(parts)
 	return l, err
 }

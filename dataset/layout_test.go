@@ -188,6 +188,14 @@ func TestReadLayoutImages(t *testing.T) {
 		must.Do(t, set.Validate())
 		p := set.Pools[0]
 		must.Equal(t, [3]int{p.Height, p.Width, p.Channels()}, c.want, "size of images of shape %v", c.shape)
+
+		writeFile(t, filepath.Join(dir, "b", "train_images.npy"), npyFile("|u1", make([]uint8, 5*24), 5, 3, 4, 2))
+		writeFile(t, filepath.Join(dir, "b", "train_labels.npy"), npyFile("<f8", []float64{1, 2, 3, 4, 5}, 5))
+		if _, err := ReadLayout(dir); len(c.shape) == 2 { // which may be of any shape
+			must.Do(t, err)
+		} else {
+			must.Fail(t, fmt.Sprint(c.shape), err, dir+": expected arrays of one shape, found ", " in pool a and 3 by 4 by 2 in b")
+		}
 	}
 }
 
@@ -239,7 +247,7 @@ func TestReadLayoutRefuses(t *testing.T) {
 		{files{"a/test_images.npy": images, "a/test_labels.npy": labels, "b/test_images.npy": images, "b/test_labels.npy": floats}, "",
 			"expected labels of one kind, found integers and floats: pools a and b"},
 		{files{"a/test_images.npy": images, "a/test_labels.npy": labels, "b/test_images.npy": npyFile("|u1", make([]uint8, 9), 3, 3),
-			"b/test_labels.npy": labels}, "", "expected rows of one width, found 2 columns in pool a and 3 columns in b"},
+			"b/test_labels.npy": labels}, "", "expected pools of one width, found 2 columns in a and 3 columns in b"},
 		{files{"a/test_images.npy": images, "a/test_labels.npy": labels, "a/train_images.npy": images, "a/train_labels.npy": floats},
 			"a/test_labels.npy", `expected labels as in train_labels.npy, type "<f4", found "<i8"`},
 		{files{"a/test_images.npy": images, "a/test_labels.npy": labels, "a/train_images.npy": npyFile("|u1", make([]uint8, 9), 3, 3),

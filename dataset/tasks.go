@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+
+	"github.com/amtrl/amtrl/dataset/table"
+	"github.com/amtrl/amtrl/internal/text"
 )
 
 // Limits on what labels may ask for: a task for each pool and class, and a 0/1 vector for each class. The vectors may take as much memory
@@ -20,6 +23,7 @@ type labelled struct {
 	classes []int64
 	values  []float32
 	split   split
+	shape   []int // of a row, empty where that is not known
 }
 
 // FromImages makes a set of one-against-rest tasks from pools of 28 by 28
@@ -69,9 +73,13 @@ func newSet(name string, pools []labelled) (*Set, error) {
 			return nil, fmt.Errorf("%s: expected labels of one kind, found integers and floats: pools %s and %s", name,
 				pools[0].pool.Name, p.pool.Name)
 		}
+		if a, b := table.Squeeze(pools[0].shape), table.Squeeze(p.shape); min(len(a), len(b)) > 1 && !slices.Equal(a, b) {
+			return nil, fmt.Errorf("%s: expected arrays of one shape, found %s in pool %s and %s in %s", name, table.Sides(a),
+				pools[0].pool.Name, table.Sides(b), p.pool.Name)
+		}
 		if p.pool.Cols != pools[0].pool.Cols {
-			return nil, fmt.Errorf("%s: expected rows of one width, found %s in pool %s and %s in %s", name, pools[0].pool.shape(),
-				pools[0].pool.Name, p.pool.shape(), p.pool.Name)
+			return nil, fmt.Errorf("%s: expected pools of one width, found %s in %s and %s in %s", name,
+				text.Several(pools[0].pool.Cols, "column"), pools[0].pool.Name, text.Several(p.pool.Cols, "column"), p.pool.Name)
 		}
 		s.Pools = append(s.Pools, p.pool)
 	}

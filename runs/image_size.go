@@ -3,7 +3,6 @@ package runs
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/amtrl/amtrl/dataset/table"
 )
@@ -35,10 +34,9 @@ func (s imageSize) check(path string, columns []table.Column, q table.Query) err
 	if h, w := table.ImageOf(c.Shape); h == s[0] && w == s[1] {
 		return nil
 	}
-	found := strings.Trim(strings.Join(strings.Fields(fmt.Sprint(c.Shape)), " by "), "[]")
-	want := fmt.Sprintf("%d by %d", s[0], s[1])
+	want := s[:]
 	if channels := q.Width / s[0] / s[1]; channels > 1 {
-		want += fmt.Sprintf(" by %d", channels)
+		want = append(want, channels)
 	}
-	return fmt.Errorf("%s: expected images of %s, as those of the run, found arrays of %s", path, want, found)
+	return fmt.Errorf("%s: expected images of %s, as those of the run, found arrays of %s", path, table.Sides(want), table.Sides(c.Shape))
 }

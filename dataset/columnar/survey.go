@@ -34,6 +34,8 @@ type survey struct {
 	inList   []bool   // by feature: whether it is an element of a list
 	element  table.Element
 	image    [2]int   // the height and the width where the vectors of all files are images of one size, else 0
+	shape    []int    // the shape of the vectors of the first file that has one
+	shaped   string   // the path of that file
 	checked  bool     // whether features, logs and element are known
 	present  []string // of the columns that files may lack, those that some file has
 	files    []inputFile

@@ -116,6 +116,9 @@ func (s *survey) checkFeatures(path string, columns []table.Column) error {
 	var image [2]int
 	if len(of) == 1 {
 		image[0], image[1] = table.ImageOf(of[0].Shape)
+		if err := s.checkShape(path, of[0].Shape); err != nil {
+			return err
+		}
 	}
 	switch first := s.inputs[0].Path; {
 	case !s.checked:
@@ -128,6 +131,19 @@ func (s *survey) checkFeatures(path string, columns []table.Column) error {
 		return fmt.Errorf("%s: expected features of type %s as in %s, found %s", path, s.element, first, element)
 	case image != s.image:
 		s.image = [2]int{}
+	}
+	return nil
+}
+
+// checkShape returns an error where vectors have another shape than those of an earlier file: their elements mean other
+// things. Sides of 1 do not count, and vectors without a shape are taken as they are.
+func (s *survey) checkShape(path string, shape []int) error {
+	switch shape = table.Squeeze(shape); {
+	case len(shape) < 2:
+	case s.shape == nil:
+		s.shape, s.shaped = shape, path
+	case !slices.Equal(shape, s.shape):
+		return fmt.Errorf("%s: expected arrays of %s as in %s, found %s", path, table.Sides(s.shape), s.shaped, table.Sides(shape))
 	}
 	return nil
 }

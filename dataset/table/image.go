@@ -1,5 +1,11 @@
 package table
 
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
 // mostChannels is the number of channels that the images of cameras have, with transparency. Arrays of more are taken for
 // vectors, such as the features that a network computes for parts of an image.
 const mostChannels = 4
@@ -19,4 +25,14 @@ func ImageOf(shape []int) (height, width int) {
 // IsImage reports whether rows of cols elements can be images of height by width, each pixel of as many channels.
 func IsImage(cols, height, width int) bool {
 	return height > 0 && width > 0 && cols%height == 0 && cols/height%width == 0
+}
+
+// Squeeze returns a shape without the sides of 1, which do not change what the elements of a row are.
+func Squeeze(shape []int) []int {
+	return slices.DeleteFunc(slices.Clone(shape), func(side int) bool { return side == 1 })
+}
+
+// Sides writes a shape as text, such as "28 by 28 by 3".
+func Sides(shape []int) string {
+	return strings.Trim(strings.ReplaceAll(fmt.Sprint(shape), " ", " by "), "[]")
 }
