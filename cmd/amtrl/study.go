@@ -139,7 +139,7 @@ func (o *studyNewOptions) addFlags(set *flags.Set) {
 	o.config.addFlags(set)
 	set.Group(groupSampling)
 	set.Seed(&o.seed, "seed", "selects all random numbers of the study")
-	set.Hide(groupTheory, groupConv, "representation", "schedule", "methods", "nu", "include-target") // which a study refuses
+	set.Hide(groupTheory, "schedule", "methods", "nu", "include-target") // which a study refuses
 	set.Group(groupOutput)
 	o.addQuiet(set)
 }

@@ -1,14 +1,18 @@
 package main
 
 import (
+	endian "encoding/binary"
 	"encoding/csv"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/internal/npy"
 )
 
 // campaign is a folder with the same rows in two files: full.csv has all labels, and bare.csv only those that keep
@@ -91,6 +95,25 @@ func newCampaign(t *testing.T, rng *rand.Rand, numbers bool, keep func(source st
 		}
 	}
 	return c
+}
+
+// images puts the features of both files into one array of images of 3 by 3, which their manifests name in place of the columns.
+func (c *campaign) images(t *testing.T) {
+	t.Helper()
+	rows := c.read(t, "full.csv")
+	raw := npy.FormatHeader("<f4", len(rows), 3, 3)
+	for _, r := range rows {
+		for j := range 9 {
+			x := must.Get(strconv.ParseFloat(r[fmt.Sprint("f", j)], 32))(t)
+			raw = must.Get(endian.Append(raw, endian.LittleEndian, float32(x)))(t)
+		}
+	}
+	must.Do(t, os.WriteFile(filepath.Join(c.dir, "images.npy"), raw, 0o644))
+	for _, name := range []string{"full.yaml", "bare.yaml"} {
+		manifest := string(must.Get(os.ReadFile(filepath.Join(c.dir, name)))(t))
+		manifest = strings.Replace(manifest, "features: f*", "features: {file: images.npy, join: row}", 1)
+		must.Do(t, os.WriteFile(filepath.Join(c.dir, name), []byte(manifest), 0o644))
+	}
 }
 
 // read returns the records of a CSV file, each by the names of its columns.

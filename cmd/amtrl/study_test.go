@@ -34,10 +34,18 @@ func TestStudyEqualsRun(t *testing.T) {
 			"--target-samples 30 --budget 300 --epochs 2 --floor 3 --k 4 --mix 0.2"},
 		{"another allocation and held-out rows", false, func(s string, _ int) bool { return s == "zoo" },
 			"--target-samples 20 --budget 300 --epochs 2 --floor 0 --k 6 --allocation l1 --prior sources"},
+		{"images", false, func(s string, _ int) bool { return s == "zoo" },
+			"--representation conv --channels 8 --batch 16 --budget 400 --epochs 2 --floor 8 --k 4"},
 	}...) {
 		t.Run(test.name, func(t *testing.T) {
 			rng := testrand.New(t)
 			c := newCampaign(t, rng, test.numbers, test.keep)
+			predict := []string{"predict", "S", "full.csv"}
+			if test.name == "images" {
+				c.images(t)
+				predict = append(predict, "--vectors", "images.npy")
+			}
+			predict = append(predict, "--out")
 			settings := append(strings.Fields(test.settings), "--seed", fmt.Sprint(rng.Uint64N(1000)), "--quiet")
 			run := append([]string{"run", "--data", "full.yaml", "--methods", "active,target,constant", "--out", "run"}, settings...)
 			succeed(t, c.dir, run...)
@@ -65,15 +73,15 @@ func TestStudyEqualsRun(t *testing.T) {
 			}
 			succeed(t, c.dir, "study", "verify", "S").Prints(t, 0, fmt.Sprintf("%d asks and %d rounds", rounds, rounds))
 			succeed(t, c.dir, "report", "S", "--format", "markdown").Prints(t, 0, "target of bare", "amtrl study verify S")
-			succeed(t, c.dir, "predict", "S", "full.csv", "--out", "predicted.csv")
+			succeed(t, c.dir, append(predict, "predicted.csv")...)
 			if n := len(c.read(t, "predicted.csv")); n != len(c.labels) {
 				t.Errorf("%d rows were predicted, expected %d", n, len(c.labels))
 			}
 			kept := must.Get(runs.ReadModel(last))(t).Method // a round keeps the model of this method alone
-			succeed(t, c.dir, "predict", "S", "full.csv", "--method", kept, "--out", "kept.csv")
+			succeed(t, c.dir, append(predict, "kept.csv", "--method", kept)...)
 			must.Equal(t, fmt.Sprint(c.read(t, "kept.csv")), fmt.Sprint(c.read(t, "predicted.csv")), "predictions of the method by name")
 			other := map[bool]string{true: "target", false: "constant"}[kept == "constant"]
-			amtrl(t, c.dir, "predict", "S", "full.csv", "--method", other, "--out", "other.csv").ComplainsLast(t, 1,
+			amtrl(t, c.dir, append(predict, "other.csv", "--method", other)...).ComplainsLast(t, 1,
 				fmt.Sprintf("%s: expected a method whose model is there (%s), found %q", filepath.Join("S", "rounds", filepath.Base(last)), kept,
 					other))
 		})
