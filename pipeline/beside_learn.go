@@ -108,7 +108,7 @@ func (l *Learner) learnBeside(ctx context.Context, rec Epoch, in Round) (Epoch, 
 	columns := p.targetColumns()
 	l.beside, l.logOdds = beside{found.forest, found.kernel, slices.Repeat([]float32{1}, len(columns))}, p.Classifies()
 	fit := headFit{labels: slices.Clone(in.Target.Y), left: found.left}
-	predicted, err := l.besidePredictions(in.Target.Rows)
+	predicted, err := l.besidePredictions(poolRows{p.Target.Pool, in.Target.Rows})
 	if err != nil {
 		return rec, err
 	}
@@ -125,10 +125,10 @@ func (l *Learner) learnBeside(ctx context.Context, rec Epoch, in Round) (Epoch, 
 	return rec, l.measure(&rec, in, fit)
 }
 
-// besidePredictions returns what trees or a kernel say of rows of the target's pool, by output.
-func (l *Learner) besidePredictions(rows []int32) ([][]float32, error) {
-	p, c := l.problem, len(l.problem.Target.Tasks)
-	pool := p.Set.Pools[p.Target.Pool]
+// besidePredictions returns what trees or a kernel say of rows of a pool, by output, as if they were the target's.
+func (l *Learner) besidePredictions(of poolRows) ([][]float32, error) {
+	rows, c := of.rows, len(l.problem.Target.Tasks)
+	pool := l.problem.Set.Pools[of.pool]
 	out := make([][]float32, c)
 	if k := l.beside.kernel; k != nil {
 		predicted, err := k.predict(l.queue, l.data.threads, len(rows), func(i int, x []float32) { readRow(pool, int(rows[i]), x) })
@@ -148,8 +148,8 @@ func (l *Learner) besidePredictions(rows []int32) ([][]float32, error) {
 	return out, nil
 }
 
-// addBeside adds the part of trees or of a kernel to predictions for rows of the target's pool.
-func (l *Learner) addBeside(predicted [][]float32, rows []int32) error {
+// addBeside adds the part of trees or of a kernel to predictions for rows of a pool.
+func (l *Learner) addBeside(predicted [][]float32, rows poolRows) error {
 	if l.beside.parts == nil {
 		return nil
 	}

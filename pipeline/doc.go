@@ -46,6 +46,7 @@
 //	nested_classes.go  nested cross-validation of classes without test rows, with sample_folds.go and tried_weights.go
 //	unseen.go          classes with next to no samples
 //	unseen_level.go    a bound on how often classes without samples are predicted
+//	overlooked.go      classes with next to no samples that are hardly ever predicted
 //
 // One regression on the rows of all sources, for the baseline and to help the head in the last round:
 //

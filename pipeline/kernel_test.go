@@ -149,7 +149,7 @@ func TestKernelJoins(t *testing.T) {
 		for i := range of {
 			of[i] = must.Get(l[i].predictions(rows, must.Get(l[i].model.units())(t)))(t)
 		}
-		g := must.Get(l[1].besidePredictions(rows))(t)
+		g := must.Get(l[1].besidePredictions(poolRows{l[1].problem.Target.Pool, rows}))(t)
 		for c, part := range parts {
 			for i := range rows {
 				want := (1-part)*of[0][c][i] + part*g[c][i]

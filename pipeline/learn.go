@@ -113,6 +113,9 @@ func (l *Learner) Learn(ctx context.Context, st State, in Round) (State, error) 
 	if err != nil {
 		return State{}, l.problem.inRound(in.Method, in.Epoch, err)
 	}
+	if rec.Overlooked, err = l.overlooked(in); err != nil {
+		return State{}, err
+	}
 	after, err := l.capture(append(st.Epochs[:len(st.Epochs):len(st.Epochs)], rec))
 	if err != nil {
 		return State{}, err

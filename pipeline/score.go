@@ -163,15 +163,20 @@ const scoreFeatures = 1 << 26
 
 // predictions returns the predictions of each output for rows of the target's pool, in the units of the data.
 func (l *Learner) predictions(rows []int32, u units) ([][]float32, error) {
+	return l.predictionsIn(poolRows{l.problem.Target.Pool, rows}, u)
+}
+
+// predictionsIn is predictions for rows of any pool, as if they were the target's.
+func (l *Learner) predictionsIn(of poolRows, u units) ([][]float32, error) {
 	if l.beside.parts != nil && slices.Min(l.beside.parts) == 1 {
-		return l.besidePredictions(rows)
+		return l.besidePredictions(of)
 	}
 	pred, most := make([][]float32, len(l.problem.Target.Tasks)), scoreRows
 	if l.problem.centres != nil { // their features are copied
 		most = max(1, min(most, scoreFeatures/l.problem.Set.Pools[0].Cols))
 	}
-	for part := range slices.Chunk(rows, most) {
-		some, err := l.predictSome(part, u)
+	for part := range slices.Chunk(of.rows, most) {
+		some, err := l.predictSome(poolRows{of.pool, part}, u)
 		if err != nil {
 			return nil, err
 		}
@@ -179,12 +184,12 @@ func (l *Learner) predictions(rows []int32, u units) ([][]float32, error) {
 			pred[i] = append(pred[i], p...)
 		}
 	}
-	return pred, l.addBeside(pred, rows)
+	return pred, l.addBeside(pred, of)
 }
 
 // predictSome returns predictions for rows that are on the device together.
-func (l *Learner) predictSome(rows []int32, u units) ([][]float32, error) {
-	s, err := l.data.unlabelled(l.queue, l.problem.centres, poolRows{l.problem.Target.Pool, rows})
+func (l *Learner) predictSome(of poolRows, u units) ([][]float32, error) {
+	s, err := l.data.unlabelled(l.queue, l.problem.centres, of)
 	if err != nil {
 		return nil, err
 	}

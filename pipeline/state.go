@@ -78,6 +78,8 @@ type Epoch struct {
 	// NoisyLoss holds the log-loss if 2 %, 5 %, 10 % or 20 % of labels are noise, for classes of pools (see
 	// [Epoch.LikeliestNoise]).
 	NoisyLoss []float64 `json:"noisy_loss,omitempty"`
+	// Overlooked lists the classes that the predictor of the last round hardly predicts, for want of samples.
+	Overlooked []Overlooked `json:"overlooked,omitempty"`
 	// Own is the variance over the target samples of what delta adds to the head's predictions, over the sum of that and
 	// the variance of what the sources' heads add, and Match is how well the target's predictor predicts the labels of
 	// each source. MixAuto explores by them.

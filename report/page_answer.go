@@ -159,6 +159,9 @@ func (r *runPage) caveats() (lines []Sentence) {
 	if d := r.Result.Dominant; d != nil {
 		lines = append(lines, say(d.String()))
 	}
+	for _, o := range r.Result.Overlooked {
+		lines = append(lines, say("But ", o.String(), "."))
+	}
 	if line := Earlier(&r.Result); line != "" {
 		lines = append(lines, say("But ", line, "."))
 	}

@@ -165,6 +165,13 @@ func TestContradiction(t *testing.T) {
 	has(t, Result(r, 1, Text), "\nnote: "+earlier+"\n")
 	page.Result.Earlier, page.Result.Methods[0].LeaveOneOut = r.Earlier, 0.5
 	must.Equal(t, page.answer().Lines[4].String(), "But "+earlier+".", "the page")
+	missed := pipeline.Overlooked{Column: "kind", Class: "owl", Samples: 1, Sources: 1400, Rows: 300, Found: 1, Others: 0.916}
+	r.Overlooked, page.Result.Overlooked = []pipeline.Overlooked{missed}, []pipeline.Overlooked{missed}
+	rare := `class "owl" of kind is hardly ever predicted: the target has 1 sample of it and the sources have 1,400 rows; of 300 rows of it ` +
+		"drawn from sources, 1 is predicted to be of it, and of those of other classes 92 % are predicted right: have rows of the target " +
+		"labelled, first those with its highest scores by amtrl predict"
+	has(t, Result(r, 1, Text), "\nbut "+rare+"\n")
+	must.Equal(t, page.answer().Lines[4].String(), "But "+rare+".", "the page")
 	page.Result.Reason, page.Result.TooFew = "the first method: 2 target samples tell nothing of which is best, expected at least 5", true
 	answer = page.answer().Lines[1].String()
 	must.Equal(t, answer, "It is the first method: 2 target samples tell nothing of which is best, expected at least 5.", "the page")

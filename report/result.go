@@ -47,6 +47,9 @@ func Result(r *runs.Result, top int, f Format) string {
 		if r.Dominant != nil {
 			lines = append(lines, r.Dominant.String())
 		}
+		for _, o := range r.Overlooked {
+			lines = append(lines, "but "+o.String())
+		}
 		parts = append(parts, Lines(f, lines...))
 	}
 	if line := Earlier(r); line != "" {

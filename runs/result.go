@@ -39,6 +39,8 @@ type Result struct {
 	Doubt string `json:"doubt,omitempty"`
 	// Dominant is a sample of the target that makes most of the error of Recommended, nil where there is none.
 	Dominant *Dominant `json:"dominant,omitempty"`
+	// Overlooked lists the classes that Recommended, or the first method, hardly predicts, for want of samples of the target.
+	Overlooked []pipeline.Overlooked `json:"overlooked,omitempty"`
 	// Earlier is a round of the first method before its last one that makes the target's samples much likelier. It is
 	// nil where there is none, and where labels are classes.
 	Earlier *EarlierRound `json:"earlier,omitempty"`

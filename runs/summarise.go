@@ -73,6 +73,7 @@ func summarise(p *pipeline.Problem, data string, in pipeline.Labelled, epochs []
 		res.Doubt = res.doubt(last, of)
 		res.Dominant = res.dominant(p, in, last)
 	}
+	res.Overlooked = lastOf(last, cmp.Or(res.Recommended, epochs[0].Method)).Overlooked
 	for i := range epochs {
 		e := &epochs[i]
 		m := res.Method(e.Method)

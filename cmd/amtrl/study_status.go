@@ -149,6 +149,9 @@ func lastRoundText(s *study.Study, st *study.Status) string {
 	if d := r.Result.Dominant; d != nil {
 		out += "\n" + d.String()
 	}
+	for _, o := range r.Result.Overlooked {
+		out += "\nbut " + o.String()
+	}
 	if r.Result.ConvAdvised {
 		out += "\nnote: these are images, and with this many labels a network usually errs less: amtrl study new with --representation conv, " +
 			"then amtrl study tell with what amtrl study export " + text.ShellQuote(s.Dir) + " writes"
