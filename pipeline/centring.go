@@ -71,7 +71,13 @@ func (s shifted) rows(pool int, rows []int32) *mat.Dense {
 }
 
 // readRow is that of [shifted], with the centres of the problem.
-func (p *Problem) readRow(pool, i int, dst []float32) { p.shifted().readRow(pool, i, dst) }
+func (p *Problem) readRow(pool, i int, dst []float32) {
+	if p.phi != nil {
+		p.phi.read(poolRow{pool, i}, dst)
+		return
+	}
+	p.shifted().readRow(pool, i, dst)
+}
 
 func (p *Problem) shifted() shifted { return shifted{p.Set, p.centres} }
 

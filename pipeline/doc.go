@@ -56,6 +56,7 @@
 //	pooled_units.go     the units of features for classes
 //	pooled_target.go    with the target's samples among its rows; pooled_target_classes.go for classes
 //	pooled_relevant.go  on the rows of the most relevant sources alone
+//	pooled_phi.go       on phi of the rows, for classes by a network
 //	stack.go            the mean of the head's predictions and these, weighted by stack_weights.go (stack_effective.go says as how many
 //	                    samples those in groups count), and those of the samples alone
 //	                    (own_classes.go, own_numbers.go; own_spread.go with a prior from the scatter within the sources' classes)

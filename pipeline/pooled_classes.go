@@ -72,13 +72,18 @@ type pooledSearch struct {
 	weights []float64    // sample weights to compare
 }
 
+// mostPooled returns the largest number of rows of a regression of that many outputs.
+func mostPooled(outputs int) int {
+	if outputs == 1 {
+		return pooledRowsOne
+	}
+	return pooledRows
+}
+
 func (l *Learner) regressPooled(ctx context.Context, in Round, group []int, u units, by pooledSearch) (*pooledFound, error) {
 	p, c := l.problem, len(group)
-	most := pooledRows
-	if c == 1 {
-		most = pooledRowsOne
-	}
-	rows, y := p.pooledRows(in.Sources, group, pooledLimit(p.Set.Pools[0].Cols, most))
+	most := mostPooled(c)
+	rows, y := p.pooledRows(in.Sources, group, pooledLimit(p.width(), most))
 	if len(rows) < 2 {
 		return nil, nil
 	}
@@ -142,7 +147,7 @@ func (l *Learner) regressPooled(ctx context.Context, in Round, group []int, u un
 		w, at := best.by.Recalibrated(best.left.MultinomialPoint, j, best.w[j], best.b[j])
 		return gram.head(p.Config.K, u.across(w, as), at, as)
 	})}
-	if found.point = (&pooledPoint{lambda / gram.unit(), r.logits.Rest, best.w, best.b, u}); onRoot(p.Set.Pools[0].Cols) {
+	if found.point = (&pooledPoint{lambda / gram.unit(), r.logits.Rest, best.w, best.b, u}); onRoot(p.width()) {
 		found.point.w = nil
 	}
 	curvature, err := r.curvature(best.classesFit)
@@ -173,7 +178,7 @@ func (l *Learner) regressPooled(ctx context.Context, in Round, group []int, u un
 
 // poolRows returns a regression on rows with labels y of c outputs, allocated in tmp, and its pooledGram.
 func (l *Learner) poolRows(tmp *backend.Scope, rows []poolRow, y []float64, c int, each []float32) (*pooledLogistic, pooledGram, error) {
-	d := l.problem.Set.Pools[0].Cols
+	d := l.problem.width()
 	if onRoot(d) {
 		d = len(rows)
 	}

@@ -121,7 +121,7 @@ func (l *Learner) computeGram(rows, samples []poolRow, each []float32, y *mat.De
 
 // meanRow returns the mean of rows, in the units of the data.
 func (p *Problem) meanRow(rows []poolRow) []float64 {
-	mean, x := make([]float64, p.Set.Pools[0].Cols), make([]float32, p.Set.Pools[0].Cols)
+	mean, x := make([]float64, p.width()), make([]float32, p.width())
 	for _, r := range rows {
 		p.readRow(r.pool, r.row, x)
 		mean := mean[:len(x)]

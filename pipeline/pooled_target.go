@@ -25,12 +25,13 @@ type pooledFound struct {
 	tried triedWeights
 }
 
-// baseModels returns the regressions for [Learner.stack]: for a network only the one without the samples.
+// baseModels returns the regressions for [Learner.stack]: for numbers by a network only the one without the samples, since a network sees
+// more than a regression on the features can. For classes the regression of a network is on phi (see [Learner.pooledOnPhi]).
 func (f *pooledFound) baseModels(representation string) [][]prediction {
 	switch {
 	case f == nil:
 		return nil
-	case representation != ClassLinear:
+	case representation != ClassLinear && f.point == nil: // numbers
 		return [][]prediction{f.sources}
 	}
 	return append([][]prediction{f.sources}, f.with...)

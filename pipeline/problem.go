@@ -29,6 +29,7 @@ type Problem struct {
 	// lie apart, and centres is what is subtracted from the rows of each pool: means, or nil.
 	means, centres [][]float32
 	apart          bool
+	phi            *phiRows // in the place of the features, nil for these; see [Learner.pooledOnPhi]
 	plans          []EpochPlan
 	// columns holds for each output of the sources, and then for each output of the target, the index of its column
 	// among all columns of labels.

@@ -29,7 +29,8 @@ func (l *Learner) stacks(in Round) bool {
 var stackParts = []float64{0.25, 0.5, 0.75, 1}
 
 // stack mixes the predictions of fit with those of its base models: one regression on the rows of all sources as if they were one source,
-// without the target's samples and, for a linear phi, with them among its rows (see [Learner.pooledClasses] and [Learner.pooledSquared]);
+// without the target's samples and, but for numbers by a network, with them among its rows (see [Learner.pooledClasses],
+// [Learner.pooledOnPhi] and [Learner.pooledSquared]);
 // those on the rows of the most relevant sources (see [Learner.pooledRelevant]); and, for several classes and for numbers, those on the
 // target's rows alone (see [Problem.ownClasses] and [Learner.ownNumbers]). Where sources are like the target, the first has all rows to fit
 // one head to. For classes, all base models have the loss of classes that exclude each other, where fit has a head for each class.
@@ -174,7 +175,7 @@ func (l *Learner) baseModelsStacked(fit *headFit, in Labelled, by baseLearners) 
 
 // baseModels holds the predictors g that can be mixed with f, each with a prediction for every output of a column.
 type baseModels struct {
-	pooled [][]prediction // on the rows of all sources: without the samples and, for a linear phi, with them
+	pooled [][]prediction // on the rows of all sources: without the samples and, but for numbers by a network, with them
 	// relevant holds those on the rows of the most relevant sources, and own those on the samples alone.
 	relevant, own [][]prediction
 }
@@ -292,7 +293,8 @@ func (l *Learner) undecidedWeights(labelled int, found baseModels) []float64 {
 	return weights
 }
 
-// withSamples returns the index in base models of the g that has the samples as one row each; for a network, of the g without them.
+// withSamples returns the index in base models of the g that has the samples as one row each; for numbers by a network, of the g without
+// them.
 func withSamples(models [][]prediction) int { return min(1, len(models)-1) }
 
 // contradicts reports whether f makes the classes of a column, for left-out samples, more than e^4 times as likely as g does, as where a
@@ -315,8 +317,11 @@ func (l *Learner) contradicts(fit *headFit, in Labelled, group []int, g []predic
 
 // pooledOf returns the regression g on the rows of all sources for a column, or nil without enough rows.
 func (l *Learner) pooledOf(ctx context.Context, in Round, group []int, u units) (*pooledFound, error) {
-	if l.problem.Classifies() {
-		return l.pooledClasses(ctx, in, group, u)
+	switch {
+	case !l.problem.Classifies():
+		return l.pooledSquared(ctx, in, group, u)
+	case l.problem.Config.Representation != ClassLinear:
+		return l.pooledOnPhi(ctx, in, group)
 	}
-	return l.pooledSquared(ctx, in, group, u)
+	return l.pooledClasses(ctx, in, group, u)
 }
