@@ -1,7 +1,10 @@
 // Package finite finds numbers that are not finite, and those whose differences float32 does not hold.
 package finite
 
-import "math"
+import (
+	"math"
+	"unsafe"
+)
 
 // First32 returns the index of the first NaN or infinity, or -1.
 func First32(v []float32) int { return Beyond(v, math.MaxFloat32) }
@@ -30,11 +33,21 @@ func Beyond(v []float32, most float32) int {
 	return -1
 }
 
-// First16 is First32 for binary16 bit patterns.
+// First16 is First32 for binary16 bit patterns. It looks at four at a time: adding 1 to an exponent of which all bits are set, and to no
+// other, sets the bit of the sign.
 func First16(v []uint16) int {
-	for i, x := range v {
-		if x&0x7c00 == 0x7c00 {
-			return i
+	const exponent = 0x7c00
+	four := unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(v))), len(v)/4)
+	at := 4 * len(four)
+	for i, x := range four {
+		if (x&(exponent*0x1000100010001)+0x400*0x1000100010001)&(0x8000*0x1000100010001) != 0 {
+			at = 4 * i
+			break
+		}
+	}
+	for i, x := range v[at:] {
+		if x&exponent == exponent {
+			return at + i
 		}
 	}
 	return -1
