@@ -1,13 +1,9 @@
 package dataset
 
 import (
-	"encoding/binary"
 	"fmt"
 	"hash/maphash"
-	"math"
 	"slices"
-
-	"github.com/cespare/xxhash/v2"
 
 	"github.com/amtrl/amtrl/internal/text"
 )
@@ -48,14 +44,13 @@ func (o Oddity) String() string {
 //   - columns of categories of which sources have words of their own, and none of those that the others share;
 //   - labels of which the largest alone decide squared errors, and quantities that are taken for classes.
 //
-// It keeps 32 bytes for each row of the largest source, 24 for each row of the targets, and 8 for each label that is a number.
+// It keeps 32 bytes for each row of the largest sources, one for each processor, 24 for each row of the targets, and 8 for each label that
+// is a number.
 func (s *Set) Oddities() []Oddity {
 	if err := s.Validate(); err != nil {
 		return []Oddity{{"", err.Error(), "mend it: nothing else was looked at"}}
 	}
-	cols := s.Pools[0].Cols
-	c := checker{seed: maphash.MakeSeed(), same: slices.Repeat([]bool{true}, cols)}
-	rows := 0
+	seed, rows := maphash.MakeSeed(), 0
 	for _, p := range s.Pools {
 		rows += p.Rows
 	}
@@ -63,16 +58,15 @@ func (s *Set) Oddities() []Oddity {
 	zeros := s.zeroVectors()
 	for i, p := range s.Pools {
 		if p.Target {
-			rows, _ := c.scan(i, p, s.labelHashes(i, c.seed))
-			w.addTarget(notZero(rows, zeros, i))
+			w.addTarget(notZero(s.rowHashes(i, seed), zeros, i))
 		}
 	}
-	c.far, c.last, c.steps = s.newFarFeatures(), make([]float32, cols), make([]steps, cols)
-	for i, p := range s.Pools {
-		var rows []rowHash
-		rows, sizes[i] = c.scan(i, p, s.labelHashes(i, c.seed))
-		w.add(p, notZero(rows, zeros, i))
-	}
+	var all poolScan
+	s.scans(seed, func(i int, of *poolScan) {
+		sizes[i] = of.size
+		all.merge(of)
+		w.add(s.Pools[i], notZero(of.hashes, zeros, i))
+	})
 	w.copied = w.copies.found()
 	out := []Oddity{}
 	for i, p := range s.Pools {
@@ -98,18 +92,18 @@ func (s *Set) Oddities() []Oddity {
 		out = append(out, s.oddNumbers((*Pool).place)...)
 	}
 	out = append(out, s.numberClasses((*Pool).place)...)
-	if c.far != nil {
-		out = append(out, c.far.oddities(s, (*Pool).place)...)
+	if all.far != nil {
+		out = append(out, all.far.oddities(s, (*Pool).place)...)
 	}
 	out = append(out, s.oddSizes(sizes)...)
 	constant, read := 0, s.base(s.Pools[0])
-	for _, same := range c.same[:read] {
+	for _, same := range all.same[:read] {
 		if same {
 			constant++
 		}
 	}
 	if constant > 0 {
-		first := s.place(slices.Index(c.same, true))
+		first := s.place(slices.Index(all.same, true))
 		advice := "leave them out of columns: features"
 		if !s.featuresNamed() {
 			advice = "they tell nothing: take them out where the vectors are made, or leave them"
@@ -121,8 +115,8 @@ func (s *Set) Oddities() []Oddity {
 	if !s.featuresNamed() {
 		from = "take it out where the vectors are made"
 	}
-	for j := range c.steps[:read] {
-		if c.steps[j].oneWay() {
+	for j := range all.steps[:read] {
+		if all.steps[j].oneWay() {
 			out = append(out, Oddity{"", fmt.Sprintf("the feature %s goes one way from row to row of each source", s.place(j)),
 				"if it numbers the rows, or tells when they came, " + from + "; new rows lie beyond all of these"})
 		}
@@ -203,58 +197,6 @@ func (s *Set) oddLabels(pool int) []Oddity {
 		}
 	}
 	return out
-}
-
-// checker reads pools row by row.
-type checker struct {
-	seed  maphash.Seed
-	first []uint32 // the bits of the features of the first row
-	same  []bool   // by feature: whether all rows so far equal the first
-	far   *farFeatures
-	last  []float32 // the features of the row before, where steps are counted
-	steps []steps   // by feature
-}
-
-// scan returns, for each row of pool i, the hash of its features beside the hash of its labels, which labels holds, and the root mean
-// square of the pool's features.
-func (c *checker) scan(i int, p *Pool, labels []uint64) (hashes []rowHash, size float64) {
-	raw := make([]byte, 0, 4*p.Cols)
-	hashes = make([]rowHash, p.Rows)
-	for r := range p.Rows {
-		raw = p.appendRow(raw[:0], r)
-		for j := range p.Cols {
-			v := p.feature(r*p.Cols + j)
-			size += float64(v) * float64(v)
-			if c.far != nil {
-				c.far.add(j, i, r, float64(v))
-			}
-			if c.steps != nil {
-				switch of := &c.steps[j]; {
-				case r == 0:
-				case v > c.last[j]:
-					of.up++
-				case v < c.last[j]:
-					of.down++
-				default:
-					of.level = true
-				}
-				c.last[j] = v
-			}
-		}
-		hashes[r] = rowHash{xxhash.Sum64(raw), labels[r], int32(i), int32(r)}
-		if c.first == nil {
-			c.first = make([]uint32, p.Cols)
-			for j := range c.first {
-				c.first[j] = binary.LittleEndian.Uint32(raw[4*j:])
-			}
-		}
-		for j, v := range c.first {
-			if c.same[j] && v != binary.LittleEndian.Uint32(raw[4*j:]) {
-				c.same[j] = false
-			}
-		}
-	}
-	return hashes, math.Sqrt(size / float64(p.Rows) / float64(p.Cols))
 }
 
 // feature returns stored element i times Scale.

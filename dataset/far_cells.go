@@ -15,7 +15,8 @@ import (
 type farFeatures struct {
 	step      int         // every step-th row is in the sample
 	sample    [][]float64 // by column
-	rows      int
+	first     int         // the number of the first row of a part of the rows
+	rows      int         // the number of the next row
 	low, high []cell
 }
 
@@ -44,10 +45,10 @@ func (f *farFeatures) add(j, pool, row int, x float64) {
 	if j >= len(f.sample) { // a feature that is computed from columns
 		return
 	}
-	if f.rows == 0 || x < f.low[j].value {
+	if f.rows == f.first || x < f.low[j].value {
 		f.low[j] = cell{x, pool, row}
 	}
-	if f.rows == 0 || x > f.high[j].value {
+	if f.rows == f.first || x > f.high[j].value {
 		f.high[j] = cell{x, pool, row}
 	}
 	if f.rows%f.step == 0 {
@@ -56,6 +57,33 @@ func (f *farFeatures) add(j, pool, row int, x float64) {
 	if j == len(f.sample)-1 {
 		f.rows++
 	}
+}
+
+// part returns a farFeatures for the rows from this one on, or nil where f is.
+func (f *farFeatures) part(row int) *farFeatures {
+	if f == nil {
+		return nil
+	}
+	n := len(f.sample)
+	return &farFeatures{step: f.step, sample: make([][]float64, n), first: row, rows: row, low: make([]cell, n), high: make([]cell, n)}
+}
+
+// merge returns what was found in the rows of f, if it is not nil, and in those behind them, which are in next.
+func (f *farFeatures) merge(next *farFeatures) *farFeatures {
+	if f == nil || f.rows == f.first {
+		return next
+	}
+	for j := range f.sample {
+		f.sample[j] = append(f.sample[j], next.sample[j]...)
+		if next.low[j].value < f.low[j].value {
+			f.low[j] = next.low[j]
+		}
+		if next.high[j].value > f.high[j].value {
+			f.high[j] = next.high[j]
+		}
+	}
+	f.rows = next.rows
+	return f
 }
 
 // cellsOutside returns how many cells of a feature are below low or above high.

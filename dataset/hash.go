@@ -258,12 +258,10 @@ func shared[E any](h *hasher, known map[span[E]]digest, v []E) {
 
 // digestOf returns the SHA-256 of the elements, little-endian. E must be a type of fixed size.
 func digestOf[E any](v []E) digest {
-	const block = 4096
+	const block = 1 << 14
 	h := sha256.New()
-	var buf []byte
 	for part := range slices.Chunk(v, block) {
-		buf, _ = binary.Append(buf[:0], binary.LittleEndian, part)
-		h.Write(buf)
+		h.Write(littleEndian(part))
 	}
 	return digest(h.Sum(nil))
 }

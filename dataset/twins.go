@@ -84,7 +84,7 @@ func (w *twins) add(p *Pool, rows []rowHash) {
 
 // count counts the rows of the next pool, which it sorts by the hashes of their features.
 func (w *twins) count(p *Pool, rows []rowHash) {
-	slices.SortStableFunc(rows, byFeatures)
+	slices.SortFunc(rows, func(a, b rowHash) int { return cmp.Or(byFeatures(a, b), cmp.Compare(a.row, b.row)) })
 	c := twinCount{rows: len(rows)}
 	for i, r := range rows {
 		if i > 0 && r.features == rows[i-1].features {

@@ -142,10 +142,10 @@ func (s *Set) targetCopies(zeros [][]int32, place placeOf) (out []Oddity) {
 // rowHashes returns the hashes of each row of a pool.
 func (s *Set) rowHashes(pool int, seed maphash.Seed) []rowHash {
 	p, labels := s.Pools[pool], s.labelHashes(pool, seed)
-	hashes, raw := make([]rowHash, p.Rows), make([]byte, 0, 4*p.Cols)
+	hashes, row := make([]rowHash, p.Rows), make([]float32, p.Cols)
 	for r := range hashes {
-		raw = p.appendRow(raw[:0], r)
-		hashes[r] = rowHash{xxhash.Sum64(raw), labels[r], int32(pool), int32(r)}
+		p.features(row, r)
+		hashes[r] = rowHash{xxhash.Sum64(littleEndian(row)), labels[r], int32(pool), int32(r)}
 	}
 	return hashes
 }
