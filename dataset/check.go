@@ -3,6 +3,7 @@ package dataset
 import (
 	"fmt"
 	"hash/maphash"
+	"math"
 	"slices"
 
 	"github.com/amtrl/amtrl/internal/text"
@@ -95,7 +96,7 @@ func (s *Set) Oddities() []Oddity {
 	if all.far != nil {
 		out = append(out, all.far.oddities(s, (*Pool).place)...)
 	}
-	out = append(out, s.oddSizes(sizes)...)
+	out = append(out, s.oddSizes(sizes, math.MaxInt32)...)
 	constant, read := 0, s.base(s.Pools[0])
 	for _, same := range all.same[:read] {
 		if same {

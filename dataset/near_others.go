@@ -40,16 +40,25 @@ type projectedRows struct {
 	square [][]float64
 }
 
-// projected returns the rows of all pools. It returns nil for columns of a table, whose rows may be near each other for want of values, for
-// more than nearFeatures features or nearPoolRows rows, and where no pool is the target, as in the layout of MNIST-C, whose pools show the
-// same items.
-func (s *Set) projected() *projectedRows {
+// perhapsNear reports whether the rows are vectors, some of them of a target, that may have near copies elsewhere.
+func (s *Set) perhapsNear() bool {
+	return !s.tabular() && len(s.Pools) > 0 && s.Pools[0].Cols > 1 && slices.ContainsFunc(s.Pools, func(p *Pool) bool { return p.Target })
+}
+
+// TooManyForNear reports whether the set has vectors, too many of them to look for near copies in other sources.
+func (s *Set) TooManyForNear() bool {
 	rows := 0
 	for _, p := range s.Pools {
 		rows += p.Rows
 	}
-	if s.tabular() || len(s.Pools) == 0 || s.Pools[0].Cols < 2 || rows > nearPoolRows || rows*s.Pools[0].Cols > nearFeatures ||
-		!slices.ContainsFunc(s.Pools, func(p *Pool) bool { return p.Target }) {
+	return s.perhapsNear() && (rows > nearPoolRows || rows*s.Pools[0].Cols > nearFeatures)
+}
+
+// projected returns the rows of all pools. It returns nil for columns of a table, whose rows may be near each other for want of values, for
+// more than nearFeatures features or nearPoolRows rows, and where no pool is the target, as in the layout of MNIST-C, whose pools show the
+// same items.
+func (s *Set) projected() *projectedRows {
+	if !s.perhapsNear() || s.TooManyForNear() {
 		return nil
 	}
 	d := s.Pools[0].Cols

@@ -61,8 +61,8 @@ func TestScans(t *testing.T) {
 			sizes = append(sizes, of.size)
 			got.merge(of)
 		})
-		if rows*cols != len(all) || !slices.EqualFunc(sizes, set.sizes(), near) {
-			t.Fatalf("%d rows of root mean squares %v, want %d and %v", rows, sizes, len(all)/cols, set.sizes())
+		if rows*cols != len(all) || !slices.EqualFunc(sizes, set.sizes(math.MaxInt32), near) {
+			t.Fatalf("%d rows of root mean squares %v, want %d and %v", rows, sizes, len(all)/cols, set.sizes(math.MaxInt32))
 		}
 		far := set.newFarFeatures()
 		for j := range cols {

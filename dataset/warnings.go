@@ -65,7 +65,7 @@ func (w *Warnings) Oddities(files bool) []Oddity {
 // rows, sources whose vectors are of another size, labels that are far from the others or in another unit, columns of labels of which a few
 // rows decide the squared error, quantities that are taken for classes, sources with classes of their own or shares of classes unlike all
 // others, sources whose labels run against those of the others, and classes that differ only in how they are written. The set must be one
-// that [Set.Validate] accepts. Data that take long to read are not looked at.
+// that [Set.Validate] accepts. Data that take long to read are not looked at, but for their labels and the size of some of their vectors.
 func (s *Set) Warnings() *Warnings {
 	w := &Warnings{}
 	w.odd = s.warnings(w.place)
@@ -100,9 +100,13 @@ func (s *Set) warnings(place placeOf) (out []Oddity) {
 		out = append(append(out, s.zeroOddity(zeros, place)...), s.targetCopies(zeros, place)...)
 		out = append(out, s.farCells(place)...)
 		out = append(out, s.projected().ofTarget(place)...)
-		if !s.tabular() {
-			out = append(out, s.oddSizes(s.sizes())...)
+	}
+	if !s.tabular() {
+		most := max(1, warningCells/len(s.Pools)/s.Pools[0].Cols)
+		if cells <= warningCells {
+			most = math.MaxInt32
 		}
+		out = append(out, s.oddSizes(s.sizes(most), most)...)
 	}
 	if !s.Binary && labels <= warningLabels {
 		out = append(out, s.oddNumbers(place)...)

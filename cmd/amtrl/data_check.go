@@ -37,6 +37,9 @@ func (o *dataCheckOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if set.TooManyForNear() {
+		o.note("not looked for: near copies of rows in other sources, since there are so many vectors")
+	}
 	refused := refusal(set)
 	if refused != nil {
 		res.Refused = refused.Error()
