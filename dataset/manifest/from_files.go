@@ -24,6 +24,14 @@ func (g *guesser) namedLike(target string, inputs []Input) string {
 	return ""
 }
 
+// noFileIs reports whether sources are the files, or their folders, and none of them is the target.
+func (m *Manifest) noFileIs(target string, inputs []Input) bool {
+	return !slices.ContainsFunc(inputs, func(in Input) bool {
+		of := m.SourceOf(in.Path)
+		return of == "" || of == target
+	})
+}
+
 // differing returns FromFolder where files lie in several folders, or else FromFile where they have several names, or else an empty string.
 func differing(inputs []Input) string {
 	names, folders := map[string]bool{}, map[string]bool{}

@@ -164,7 +164,7 @@ func Look(ctx context.Context, manifestPath string, files []string, known Known)
 		out.SourceCounts = append(out.SourceCounts, *c.sources[name])
 	}
 	m.Target.Source = cmp.Or(known.Target, guessTarget(out.SourceCounts))
-	if c.all && known.Target != "" && c.sources[known.Target] == nil {
+	if known.Target != "" && c.sources[known.Target] == nil && (c.all || m.noFileIs(known.Target, inputs)) {
 		has := g.havingTarget(ctx, *m, inputs, known.Target)
 		if known.Source == "" && len(has) == 1 {
 			known.Source = has[0]

@@ -149,6 +149,28 @@ func TestLookFindsTheSourceByTheTarget(t *testing.T) {
 	must.Equal(t, g.Source, "place", "source of rows in the order of sources")
 }
 
+// Where no file has the name of the target, files are not the sources, however many rows they have, but a column that has it is.
+func TestLookFindsTheSourceInParts(t *testing.T) {
+	dir := t.TempDir()
+	of := func(words ...string) func(int) string { return func(i int) string { return words[i%len(words)] } }
+	write := func(name string, rows int, forums ...string) string {
+		file := filepath.Join(dir, name)
+		writeTable(t, file, rows, columnOf{"forum", of(forums...)}, columnOf{"label", of("p", "q", "q")},
+			columnOf{"wind", func(i int) string { return fmt.Sprint(0.5*float64(i) + 0.25) }})
+		return file
+	}
+	parts := []string{write("part-0.csv", 90, "x", "y", "new"), write("part-1.csv", 90, "x", "z", "new")}
+	for target, want := range map[string]string{"new": "forum", "part-1": FromFile, "": FromFile} {
+		must.Equal(t, must.Get(Look(t.Context(), "m.yaml", parts, Known{Target: target}))(t).Source, want, "source of target %q", target)
+	}
+	parts = append([]string{write("big.csv", countRows+1, "x", "y", "new")}, parts...)
+	_, err := Look(t.Context(), "m.yaml", parts, Known{Source: FromFile, Target: "new"})
+	must.Fail(t, "no file is the target", err, `target: expected one of the sources big, found "new", which column forum has`)
+	for target, want := range map[string]string{"new": "forum", "part-1": FromFile} {
+		must.Equal(t, must.Get(Look(t.Context(), "m.yaml", parts, Known{Target: target}))(t).Source, want, "source of target %q", target)
+	}
+}
+
 // The source is a column of words of which one lacks most labels, as the target does, rather than a column with a name that features have
 // too.
 func TestLookFindsTheSourceByTheLabels(t *testing.T) {
