@@ -99,6 +99,7 @@ func Import(ctx context.Context, m *manifest.Manifest, out string, progress Prog
 	if err := w.run(key); err != nil {
 		return err
 	}
+	os.Remove(filepath.Join(tmp, machineFile))
 	os.Remove(out) // it is empty, if it is there
 	err = os.Rename(tmp, out)
 	if h, e := readHeader(out); e == nil && h.Key == key {

@@ -35,6 +35,18 @@ func TestImportRemovesAbandoned(t *testing.T) {
 	gone := []string{folder(old), folder(old, featuresFile, labelsFile(0), headerFile)}
 	stay := []string{folder(0, featuresFile), folder(old, "notes.txt"), folder(old, featuresFile)}
 	defer must.Get(filelock.Folder(stay[2]))(t)()
+	another := folder(0, featuresFile)
+	must.Do(t, os.WriteFile(filepath.Join(another, machineFile), []byte("of another machine"), 0o644))
+	stay = append(stay, another)
+	if machineStart() != "" { // locked on this machine by a process that was killed now, or that works
+		killed, unlock := must.Get2(temporary(filepath.Join(parent, "data")))(t)
+		must.Do(t, os.WriteFile(filepath.Join(killed, featuresFile), nil, 0o644))
+		unlock()
+		works, unlock := must.Get2(temporary(filepath.Join(parent, "data")))(t)
+		defer unlock()
+		must.Absent(t, killed)
+		stay = append(stay, works)
+	}
 	must.Do(t, Import(t.Context(), m, filepath.Join(parent, "data"), nil))
 	for _, path := range gone {
 		must.Absent(t, path)
