@@ -113,7 +113,9 @@ func (o *infoOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	done := o.noteLate("computing the hash of the data")
 	d, err := unlessInterrupted(ctx, func() (dataset.Description, error) { return set.Describe(), nil })
+	done()
 	if err != nil {
 		return err
 	}

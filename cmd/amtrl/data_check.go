@@ -30,10 +30,12 @@ func (o *dataCheckOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	done := o.noteLate("looking for what is odd, and computing the hash of the data")
 	res, err := unlessInterrupted(ctx, func() (checkResult, error) {
 		hints, err := o.groupHints()
 		return checkResult{Description: set.Describe(), Oddities: append(set.Oddities(), hints...)}, err
 	})
+	done()
 	if err != nil {
 		return err
 	}

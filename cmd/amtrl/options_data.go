@@ -120,6 +120,7 @@ func (o *dataOptions) open(ctx context.Context, threads int, out *output) (*data
 	if err != nil {
 		return nil, err
 	}
+	defer out.noteLate("reading %s", o.data.V)()
 	return unlessInterrupted(ctx, func() (*dataset.Set, error) {
 		set, err := o.make(threads, folder)
 		if err != nil {

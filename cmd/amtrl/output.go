@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/jedib0t/go-pretty/v6/text"
 	"golang.org/x/term"
@@ -138,6 +139,12 @@ func (o *output) emitEither(v any, text string) error {
 }
 
 func emitLine(v any) error { return json.NewEncoder(os.Stdout).Encode(v) }
+
+// noteLate notes what is being done when it has taken two seconds, so that nobody takes a long silence for a fault. done ends that.
+func (o *output) noteLate(format string, args ...any) (done func()) {
+	late := time.AfterFunc(2*time.Second, func() { o.note(format, args...) })
+	return func() { late.Stop() }
+}
 
 func (o *output) note(format string, args ...any) {
 	if !o.quiet.V {

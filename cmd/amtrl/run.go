@@ -91,7 +91,9 @@ func (o *runOptions) run(ctx context.Context) error {
 		return err
 	}
 	defer choice.Device.Close()
+	hashed := o.noteLate("computing the hash of the data")
 	id := runs.NewIdentity(version().Version, set, choice, full)
+	hashed()
 	id.Targets, id.Seeds, id.Warnings = []string{target}, []uint64{cfg.Seed}, warnings
 	dir, dev, err := o.folder.open(&o.output, set, choice, id, "amtrl-runs/"+runs.FileName(target, maxTargetName)+"-",
 		runs.Identity.CheckRunFolder)

@@ -256,6 +256,7 @@ func (o *studyFitOptions) run(ctx context.Context) error {
 
 func learnRound(ctx context.Context, s *study.Study, device *deviceOptions, out *output) error {
 	start := time.Now()
+	defer out.noteLate("learning from all labels that there are, which may take minutes where they are many")()
 	round, err := s.Learn(ctx, func() (backend.Device, error) {
 		choice, err := device.open(device.threads.V, out)
 		return choice.Device, err

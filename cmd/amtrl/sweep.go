@@ -63,7 +63,9 @@ func (o *sweepOptions) run(ctx context.Context) error {
 	}
 	defer open.close()
 	choice := open.choice
+	hashed := o.noteLate("computing the hash of the data")
 	id := runs.NewIdentity(version().Version, p.set, choice, p.cfg)
+	hashed()
 	id.Targets, id.Seeds, id.Budgets = p.targets, p.seeds, p.budgets
 	dir, dev, err := o.folder.open(&o.output, p.set, choice, id, "amtrl-sweeps/", runs.Identity.CheckSweepFolder)
 	if err != nil || dev == nil {
