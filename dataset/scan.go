@@ -53,7 +53,7 @@ func (s *Set) scan(i int, labels []uint64, far *farFeatures) *poolScan {
 	row, last, size := make([]float32, p.Cols), make([]float32, p.Cols), 0.
 	open := upTo[int](p.Cols) // the features that may be the same in all rows or go one way
 	for r := range p.Rows {
-		p.features(row, r)
+		p.ReadRow(r, row)
 		of.hashes[r] = rowHash{xxhash.Sum64(littleEndian(row)), labels[r], int32(i), int32(r)}
 		for _, v := range row {
 			size += float64(v) * float64(v)
@@ -115,26 +115,27 @@ func (of *poolScan) merge(next *poolScan) {
 	of.far = of.far.merge(next.far)
 }
 
-// features writes the features of row r to dst.
-func (p *Pool) features(dst []float32, r int) {
-	lo, hi := r*p.Cols, (r+1)*p.Cols
+// ReadRow writes the features of row r to dst.
+func (p *Pool) ReadRow(r int, dst []float32) {
+	lo, hi, scale := r*p.Cols, (r+1)*p.Cols, p.Scale
+	dst = dst[:p.Cols] // this and scale as a variable let the compiler make short loops
 	switch {
-	case len(p.U8) > 0:
-		for j, v := range p.U8[lo:hi] {
-			dst[j] = p.Scale * float32(v)
+	case p.U8 != nil:
+		for j, v := range p.U8[lo:hi][:len(dst)] {
+			dst[j] = scale * float32(v)
 		}
-	case len(p.F32) > 0:
-		for j, v := range p.F32[lo:hi] {
-			dst[j] = p.Scale * v
-		}
-	default:
-		dst = dst[:hi-lo]
-		for j, h := range p.F16[lo:hi] {
+	case p.F16 != nil:
+		for j, h := range p.F16[lo:hi][:len(dst)] {
+			// A number other than 0, and not subnormal or special, has another exponent and more digits alone.
 			v := math.Float32frombits(uint32(h&0x8000)<<16 | (uint32(h&0x7fff)<<13 + 112<<23))
-			if e := h & 0x7c00; e == 0 || e == 0x7c00 { // 0, subnormal or special
+			if e := h & 0x7c00; e == 0 || e == 0x7c00 {
 				v = float16.Frombits(h).Float32()
 			}
-			dst[j] = p.Scale * v
+			dst[j] = scale * v
+		}
+	default:
+		for j, v := range p.F32[lo:hi][:len(dst)] {
+			dst[j] = scale * v
 		}
 	}
 }

@@ -95,3 +95,18 @@ func TestScans(t *testing.T) {
 		}
 	}
 }
+
+// A row of all binary16 patterns is what the package float16 makes of them, bit for bit.
+func TestReadRowOfAllHalves(t *testing.T) {
+	p := &Pool{Rows: 2, Cols: 1 << 16, F16: make([]uint16, 2<<16), Scale: 0.75}
+	for i := range 1 << 16 {
+		p.F16[1<<16+i] = uint16(i)
+	}
+	got := make([]float32, 1<<16)
+	p.ReadRow(1, got)
+	for i, v := range got {
+		if want := p.Scale * float16.Frombits(uint16(i)).Float32(); math.Float32bits(v) != math.Float32bits(want) {
+			t.Fatalf("%#04x is %v, want %v", i, v, want)
+		}
+	}
+}

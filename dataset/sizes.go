@@ -17,7 +17,7 @@ func (s *Set) sizes(most int) (sizes []float64) {
 	for _, p := range s.Pools {
 		sum, rows, row := 0.0, min(p.Rows, most), make([]float32, p.Cols)
 		for k := range rows {
-			p.features(row, int(int64(k)*int64(p.Rows)/int64(rows)))
+			p.ReadRow(int(int64(k)*int64(p.Rows)/int64(rows)), row)
 			for _, v := range row {
 				sum += float64(v) * float64(v)
 			}

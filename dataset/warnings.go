@@ -148,7 +148,7 @@ func (s *Set) rowHashes(pool int, seed maphash.Seed) []rowHash {
 	p, labels := s.Pools[pool], s.labelHashes(pool, seed)
 	hashes, row := make([]rowHash, p.Rows), make([]float32, p.Cols)
 	for r := range hashes {
-		p.features(row, r)
+		p.ReadRow(r, row)
 		hashes[r] = rowHash{xxhash.Sum64(littleEndian(row)), labels[r], int32(pool), int32(r)}
 	}
 	return hashes

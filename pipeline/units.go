@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/x448/float16"
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/amtrl/amtrl/backend"
@@ -217,24 +216,7 @@ func spread(sources []Source, in []Labelled, of func(output int) bool) float64 {
 }
 
 // readRow writes the features of row i of a pool to dst.
-func readRow(p *dataset.Pool, i int, dst []float32) {
-	lo, hi, scale := i*p.Cols, (i+1)*p.Cols, p.Scale
-	dst = dst[:p.Cols] // this and scale as a variable let the compiler make short loops
-	switch {
-	case p.U8 != nil:
-		for j, v := range p.U8[lo:hi][:len(dst)] {
-			dst[j] = scale * float32(v)
-		}
-	case p.F16 != nil:
-		for j, v := range p.F16[lo:hi][:len(dst)] {
-			dst[j] = scale * float16.Frombits(v).Float32()
-		}
-	default:
-		for j, v := range p.F32[lo:hi][:len(dst)] {
-			dst[j] = scale * v
-		}
-	}
-}
+func readRow(p *dataset.Pool, i int, dst []float32) { p.ReadRow(i, dst) }
 
 // in returns labelled rows with their labels, which belong to the given columns, in units u.
 func (u units) in(l Labelled, columns []int) Labelled {
