@@ -8,7 +8,6 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/amtrl/amtrl/backend"
 	"github.com/amtrl/amtrl/pipeline/internal/linalg"
 	"github.com/amtrl/amtrl/pipeline/internal/regress"
 )
@@ -162,14 +161,11 @@ func leftOfMean(y []float64, groups regress.Groups) []float64 {
 	return left
 }
 
-// clear sets the parameters and the state of the optimiser to 0.
+// clear sets the parameters to 0.
 func (l *Learner) clear() error {
-	for _, v := range []backend.Vector{l.model.parameters(), l.model.optimiser()} {
-		if v.Len > 0 {
-			if err := l.queue.Fill(v, 0); err != nil {
-				return err
-			}
-		}
+	v := l.model.parameters()
+	if v.Len == 0 {
+		return nil
 	}
-	return nil
+	return l.queue.Fill(v, 0)
 }

@@ -14,7 +14,8 @@ import (
 type Conv struct {
 	// Channels lists the output channels of the layers, of which there are 1 to 4.
 	Channels []int `json:"channels"`
-	// Passes is the number of passes over the training samples in an epoch, Batch the number of samples in a step.
+	// Passes is the number of passes over the training samples in an epoch, PassesAuto for 8, or for the fewest that see
+	// samples leastSeen times, at most 80, where these are more. Batch is the number of samples in a step.
 	// Samples left over at the end of a pass wait for the next pass, which shuffles anew.
 	Passes int `json:"passes"`
 	Batch  int `json:"batch"`
@@ -26,7 +27,8 @@ type Conv struct {
 	// warm start is worse than it began, which must not end the fit.
 	Validation float64 `json:"validation"`
 	Patience   int     `json:"patience"`
-	// WarmStart starts an epoch from the parameters and the optimiser's state at the end of the epoch before.
+	// WarmStart starts an epoch from the mean of the parameters at the end of the epoch before and of random ones (shrink
+	// and perturb: Ash and Adams 2020). The former alone, fitted to few samples, lead to a network that errs more.
 	WarmStart bool `json:"warm_start"`
 }
 
@@ -34,12 +36,16 @@ type Conv struct {
 // representation. As for the linear class, "paper" starts every epoch afresh.
 func DefaultConv(preset string) *Conv {
 	return &Conv{
-		Channels: []int{16, 32}, Passes: 8, Batch: 256, Rate: 5e-3, Decay: 1e-2,
+		Channels: []int{16, 32}, Passes: PassesAuto, Batch: 256, Rate: 5e-3, Decay: 1e-2,
 		Validation: 0.05, Patience: 8, WarmStart: preset != PresetPaper,
 	}
 }
 
+// PassesAuto lets the number of passes of a [Conv] follow the number of samples.
+const PassesAuto = -1
+
 const (
+	leastSeen       = 40_000
 	maxConvLayers   = 4
 	maxConvChannels = 1024
 	maxConvBatch    = 1 << 16
@@ -55,7 +61,7 @@ func (c *Conv) validate() error {
 		}
 	}
 	switch {
-	case c.Passes < 1:
+	case c.Passes < 1 && c.Passes != PassesAuto:
 		return fmt.Errorf("conv: %d passes, expected at least 1", c.Passes)
 	case c.Batch < 1 || c.Batch > maxConvBatch:
 		return fmt.Errorf("conv: a batch of %d, expected 1 to %d", c.Batch, maxConvBatch)
@@ -151,6 +157,14 @@ func (c *Conv) split(counts []int) (train, validation []int32) {
 		}
 	}
 	return train, validation
+}
+
+// passes returns the number of passes over n training samples.
+func (c *Conv) passes(n int) int {
+	if c.Passes != PassesAuto {
+		return c.Passes
+	}
+	return min(max(8, (leastSeen+n-1)/n), 80)
 }
 
 // oneCycle returns the learning rate of step s of n, counted from 0: from 1/25 of the largest up along half a cosine

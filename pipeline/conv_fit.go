@@ -120,10 +120,11 @@ func (n *convNet) fit(ctx context.Context, s backend.Samples, run fitRun) (Fit, 
 	}
 	defer t.close()
 	perPass := len(train) / n.set.Batch
-	total := perPass * n.set.Passes
+	passes := n.set.passes(len(train))
+	total := perPass * passes
 	fit := Fit{Stop: "all passes"}
 	least, bad, done := math.Inf(1), 0, 0
-	for pass := range n.set.Passes {
+	for pass := range passes {
 		run.rng.Shuffle(len(train), func(i, j int) { train[i], train[j] = train[j], train[i] })
 		if err := n.b.Fill(t.loss, 0); err != nil {
 			return Fit{}, err
@@ -133,7 +134,7 @@ func (n *convNet) fit(ctx context.Context, s backend.Samples, run fitRun) (Fit, 
 				return Fit{}, err
 			}
 			copy(t.order, train[i*n.set.Batch:])
-			t.setRates(oneCycle(n.set.Rate, done, total), run.steps+done+1)
+			t.setRates(oneCycle(n.set.Rate, done, total), done+1)
 			if err := t.step.Run(); err != nil {
 				return Fit{}, err
 			}

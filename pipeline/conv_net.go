@@ -58,8 +58,6 @@ func (n *convNet) close() {
 
 func (n *convNet) parameters() backend.Vector { return n.all }
 
-func (n *convNet) optimiser() backend.Vector { return n.moments }
-
 func (n *convNet) inputs() int { return n.shapes[0].In() }
 
 func (n *convNet) intercept() bool { return n.columns > 0 }
@@ -132,6 +130,26 @@ func (n *convNet) start(_ backend.Samples, counts []int, rng *rand.Rand) error {
 		return err
 	}
 	return backend.Put(n.b, n.theta.Buf, n.theta.Off, v)
+}
+
+// restart replaces the parameters by the mean of them and of a new start. The heads of outputs without labels are halved.
+func (n *convNet) restart(s backend.Samples, counts []int, rng *rand.Rand) error {
+	var of [2][]float32
+	for i := range of {
+		if i == 1 {
+			if err := n.start(s, counts, rng); err != nil {
+				return err
+			}
+		}
+		of[i] = make([]float32, n.theta.Len)
+		if err := backend.Get(n.b, of[i], n.theta.Buf, n.theta.Off); err != nil {
+			return err
+		}
+	}
+	for i, fresh := range of[1] {
+		of[0][i] = of[0][i]/2 + fresh/2
+	}
+	return backend.Put(n.b, n.theta.Buf, n.theta.Off, of[0])
 }
 
 // tensors names the parts of the parameters: representation.conv1.weight (3, 3, C, F) and so on,

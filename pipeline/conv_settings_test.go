@@ -5,6 +5,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/amtrl/amtrl/internal/must"
+
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
@@ -71,5 +73,15 @@ func TestOneCycle(t *testing.T) {
 		if n >= 10 && (!near(oneCycle(2, 0, n), 0.08, 1e-12) || !near(last/8e-6, 1, 1e-9) || top < 1.9) {
 			t.Errorf("%d steps: from %g over %g to %g", n, oneCycle(2, 0, n), top, last)
 		}
+	}
+}
+
+// PassesAuto sees samples leastSeen times or more, in no fewer than 8 and no more than 80 passes.
+func TestPassesAuto(t *testing.T) {
+	for _, c := range []struct{ set, samples, want int }{
+		{PassesAuto, 40_000, 8}, {PassesAuto, 5000, 8}, {PassesAuto, 4999, 9}, {PassesAuto, 1000, 40}, {PassesAuto, 10, 80},
+		{3, 10, 3}, {3, 40_000, 3}, {100, 1000, 100},
+	} {
+		must.Equal(t, (&Conv{Passes: c.set}).passes(c.samples), c.want, "passes of %d over %d samples", c.set, c.samples)
 	}
 }

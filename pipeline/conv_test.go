@@ -219,21 +219,18 @@ func TestConvLearns(t *testing.T) {
 		cfg.Conv.Validation = validation
 		_, one := runUnit(t, openDevice(t, 1, set), cfg, 2)
 		_, three := runUnit(t, openDevice(t, 3, set), cfg, 2)
-		if !slices.Equal(one.Theta, three.Theta) || !slices.Equal(one.Optimiser, three.Optimiser) || !slices.Equal(one.Head, three.Head) {
+		if !slices.Equal(one.Theta, three.Theta) || !slices.Equal(one.Head, three.Head) {
 			t.Errorf("validation %g: 1 thread and 3 threads end in other bytes", validation)
 		}
 		last := one.Epochs[1]
 		if last.Score.Metric != MetricError || last.Score.Value > 0.1 || (last.Fit.Validation == 0) != (validation == 0) {
 			t.Errorf("validation %g: %+v", validation, last)
 		}
-		if len(one.Optimiser) != 2*len(one.Theta) || norm(wide(one.Optimiser)) == 0 {
-			t.Errorf("validation %g: the optimiser's state has %d numbers for %d parameters", validation, len(one.Optimiser), len(one.Theta))
-		}
 	}
 }
 
-// With a warm start an epoch continues from the parameters, the moments and the step number of the epoch before. Without one it depends on
-// none of them.
+// With a warm start an epoch continues from the mean of the parameters of the epoch before and of a new start. Without one it depends on no
+// earlier parameters.
 func TestConvWarmStart(t *testing.T) {
 	set := smallImages(10, 4, 300, 6, 7)
 	dev := openDevice(t, 1, set)
@@ -244,15 +241,14 @@ func TestConvWarmStart(t *testing.T) {
 		u := must.Get(newLearner(dev, cfg, 0))(t)
 		defer u.Close()
 		second := func(st State) Fit {
-			st = State{Epochs: slices.Clone(st.Epochs), Theta: slices.Clone(st.Theta), Optimiser: slices.Clone(st.Optimiser), Head: st.Head}
+			st = State{Epochs: slices.Clone(st.Epochs), Theta: slices.Clone(st.Theta), Head: st.Head}
 			st = must.Get(u.Solve(context.Background(), st, quiet, unsaved))(t)
 			return st.Epochs[1].Fit
 		}
 		var first State
 		st := must.Get(u.Solve(context.Background(), State{}, quiet, func(st State) error {
 			if len(st.Epochs) == 1 {
-				first = State{Epochs: slices.Clone(st.Epochs), Theta: slices.Clone(st.Theta), Optimiser: slices.Clone(st.Optimiser),
-					Head: slices.Clone(st.Head)}
+				first = State{Epochs: slices.Clone(st.Epochs), Theta: slices.Clone(st.Theta), Head: slices.Clone(st.Head)}
 			}
 			return nil
 		}))(t)
@@ -260,20 +256,24 @@ func TestConvWarmStart(t *testing.T) {
 		if got := second(first); got != want {
 			t.Errorf("warm start %v: epoch 2 gives %+v, and %+v when resumed", warm, want, got)
 		}
-		for what, change := range map[string]func(*State){
-			"the parameters": func(s *State) { // without the units
-				s.Theta = slices.Clone(s.Theta)
-				clear(s.Theta[:len(s.Optimiser)/2])
-			},
-			"the moments":     func(s *State) { s.Optimiser = make([]float32, len(s.Optimiser)) },
-			"the step number": func(s *State) { s.Epochs[0].Fit.Iterations = 0 },
-		} {
-			other := State{Epochs: slices.Clone(first.Epochs), Theta: first.Theta, Optimiser: first.Optimiser, Head: first.Head}
-			change(&other)
-			if got := second(other); (got != want) != warm {
-				t.Errorf("warm start %v: with %s changed, epoch 2 gives %+v, and %+v before", warm, what, got, want)
+		net := u.model.(*convNet)
+		other := State{Epochs: first.Epochs, Theta: slices.Clone(first.Theta), Head: first.Head}
+		clear(other.Theta[:net.theta.Len]) // without the units
+		if got := second(other); (got != want) != warm {
+			t.Errorf("warm start %v: with other parameters, epoch 2 gives %+v, and %+v before", warm, got, want)
+		}
+		theta, labels := net.theta, []int{5, 0, 7}
+		must.Equal(t, net.t, len(labels), "heads")
+		must.Do(t, net.start(nil, labels, stream(2, "init")))
+		fresh := download(t, u.queue, theta)
+		must.Do(t, backend.Put(u.queue, theta.Buf, theta.Off, first.Theta[:theta.Len]))
+		must.Do(t, net.restart(nil, labels, stream(2, "init")))
+		for i, x := range download(t, u.queue, theta) {
+			if want := (float64(first.Theta[i]) + fresh[i]) / 2; math.Abs(x-want) > 1e-6*math.Abs(want) {
+				t.Fatalf("parameter %d is %g, expected the mean of %g and %g", i, x, first.Theta[i], fresh[i])
 			}
 		}
+		must.Hold(t, norm(download(t, u.queue, net.moments)) == 0, "the moments are not 0 after a restart")
 	}
 }
 

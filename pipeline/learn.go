@@ -228,8 +228,12 @@ func (l *Learner) fitSources(ctx context.Context, rec *Epoch, in Round, samples 
 		run.scale = featureScale(p.shifted(), p.Sources, in.Sources, u.centre)
 	}
 	if run.warm {
-		run.steps, run.sigma = stepsBefore(st.Epochs, in.Method), math.Sqrt(last.Fit.Loss)
-	} else if err := l.model.start(samples, run.labels, l.random(in, "init")); err != nil {
+		run.sigma = math.Sqrt(last.Fit.Loss)
+		err = l.model.restart(samples, run.labels, l.random(in, "init"))
+	} else {
+		err = l.model.start(samples, run.labels, l.random(in, "init"))
+	}
+	if err != nil {
 		return err
 	}
 	rec.Fit, err = l.model.fit(ctx, samples, run)

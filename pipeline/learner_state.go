@@ -26,25 +26,16 @@ func (l *Learner) checkStart(st State) error {
 	if n := l.model.parameters().Len; len(st.Theta) != n {
 		return fmt.Errorf("expected %d parameters, found %d", n, len(st.Theta))
 	}
-	if n := l.model.optimiser().Len; len(st.Optimiser) != n {
-		return fmt.Errorf("expected %d numbers of the optimiser, found %d", n, len(st.Optimiser))
-	}
 	return l.problem.Check(st.Epochs)
 }
 
 // restore uploads the parameters that a state holds.
 func (l *Learner) restore(st State) error {
-	for _, v := range []struct {
-		to   backend.Vector
-		from []float32
-	}{{l.model.parameters(), st.Theta}, {l.model.optimiser(), st.Optimiser}} {
-		if len(v.from) > 0 {
-			if err := backend.Put(l.queue, v.to.Buf, v.to.Off, v.from); err != nil {
-				return err
-			}
-		}
+	if len(st.Theta) == 0 {
+		return nil
 	}
-	return nil
+	to := l.model.parameters()
+	return backend.Put(l.queue, to.Buf, to.Off, st.Theta)
 }
 
 // capture downloads the parameters into a state with the given records.
@@ -54,7 +45,7 @@ func (l *Learner) capture(epochs []Epoch) (State, error) {
 	for _, v := range []struct {
 		from backend.Vector
 		to   *[]float32
-	}{{l.model.parameters(), &st.Theta}, {l.model.optimiser(), &st.Optimiser}, {l.head, &st.Head}} {
+	}{{l.model.parameters(), &st.Theta}, {l.head, &st.Head}} {
 		*v.to = make([]float32, v.from.Len)
 		if v.from.Len == 0 {
 			continue
@@ -64,15 +55,4 @@ func (l *Learner) capture(epochs []Epoch) (State, error) {
 		}
 	}
 	return st, nil
-}
-
-// stepsBefore returns the number of iterations in the rounds of a method so far.
-func stepsBefore(epochs []Epoch, method string) int {
-	n := 0
-	for i := range epochs {
-		if epochs[i].Method == method {
-			n += epochs[i].Fit.Iterations
-		}
-	}
-	return n
 }

@@ -24,7 +24,7 @@ func TestRecordsThatAllocateNothing(t *testing.T) {
 	round := p.LookUp(must.Get(p.Propose(first))(t))
 	// with returns the state after the first round with its record changed by change.
 	with := func(change func(e *Epoch)) State {
-		st := State{Epochs: slices.Clone(first.Epochs), Theta: first.Theta, Head: first.Head, Optimiser: first.Optimiser}
+		st := State{Epochs: slices.Clone(first.Epochs), Theta: first.Theta, Head: first.Head}
 		e := &st.Epochs[0]
 		e.Nu, e.Match = slices.Clone(e.Nu), slices.Clone(e.Match)
 		change(e)

@@ -19,14 +19,14 @@ const (
 // representation is phi with a head for each output of the sources. It has all that differs between one class of
 // functions and another. The parameters are kept on the device.
 type representation interface {
-	// parameters views all parameters as one vector, units included; optimiser views the state of the optimiser that
-	// one fit hands on to the next, empty if there is none.
+	// parameters views all parameters as one vector, units included.
 	parameters() backend.Vector
-	optimiser() backend.Vector
 	// heads views W' (T by K) among the parameters.
 	heads() backend.Matrix
 	// start sets the parameters to the starting point; counts holds the number of labels of each output.
 	start(s backend.Samples, counts []int, rng *rand.Rand) error
+	// restart changes the parameters that an earlier round ended with to those that a warm start continues from.
+	restart(s backend.Samples, counts []int, rng *rand.Rand) error
 	// fit minimises the empirical risk of the samples from the current
 	// parameters (eq. 2).
 	fit(ctx context.Context, s backend.Samples, run fitRun) (Fit, error)
@@ -48,9 +48,8 @@ type representation interface {
 type fitRun struct {
 	// counts holds the number of samples of each source, labels the number of labels of each output.
 	counts, labels []int
-	// warm says that the fit continues from those of earlier rounds, and steps counts the iterations that these made.
-	warm  bool
-	steps int
+	// warm says that the fit continues from those of earlier rounds.
+	warm bool
 	// sigma is the root mean square of the residuals before the fit, and scale that of the features, in the units of
 	// the fit.
 	sigma, scale float64
@@ -97,13 +96,13 @@ type linearClass struct {
 
 func (l *linearClass) parameters() backend.Vector { return l.all }
 
-func (l *linearClass) optimiser() backend.Vector { return backend.Vector{} }
-
 func (l *linearClass) heads() backend.Matrix { return l.linear.heads(l.theta) }
 
 func (l *linearClass) start(s backend.Samples, counts []int, rng *rand.Rand) error {
 	return l.erm.start(l.linear, s, counts, rng)
 }
+
+func (l *linearClass) restart(backend.Samples, []int, *rand.Rand) error { return nil }
 
 func (l *linearClass) fit(ctx context.Context, s backend.Samples, run fitRun) (Fit, error) {
 	if l.erm.Lambda == LambdaAuto || l.erm.Init == InitPath && !run.warm {

@@ -15,9 +15,8 @@ type State struct {
 	// Epochs are the records of the finished rounds, over all methods. States that follow from one another share the memory
 	// of these records.
 	Epochs []Epoch
-	// Theta holds the parameters of the representation and of the sources' heads after the last round, Optimiser the
-	// state of the optimiser that the next fit continues from.
-	Theta, Optimiser []float32
+	// Theta holds the parameters of the representation and of the sources' heads after the last round.
+	Theta []float32
 	// Head is the target's head after the last round: for each output w, K numbers, then the intercept and delta where
 	// the model has them, and, where all that is a classifier, the w that the relevance was computed from.
 	Head []float32

@@ -26,7 +26,6 @@ func TestUnitRefusesStatesThatAreNotItsOwn(t *testing.T) {
 		"a nu too few":        func(s *State) { s.Epochs[0].Nu = nil },
 		"more than there are": func(s *State) { s.Epochs[0].Counts = []int{1 << 20, 1, 1} },
 		"a negative count":    func(s *State) { s.Epochs[0].Counts = []int{-1, 1, 1} },
-		"an optimiser":        func(s *State) { s.Optimiser = []float32{1} },
 	} {
 		st := State{Epochs: slices.Clone(full.Epochs), Theta: full.Theta, Head: full.Head}
 		change(&st)

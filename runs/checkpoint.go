@@ -83,9 +83,6 @@ func (c checkpoint) encode(st pipeline.State) ([]byte, error) {
 		return safetensors.Tensor{Name: name, Shape: []int{len(v)}, Data: v}
 	}
 	tensors := []safetensors.Tensor{vector("theta", st.Theta), vector("head", st.Head)}
-	if len(st.Optimiser) > 0 {
-		tensors = append(tensors, vector("optimiser", st.Optimiser))
-	}
 	for _, t := range st.Beside {
 		tensors = append(tensors, safetensors.Tensor(t))
 	}
@@ -197,12 +194,12 @@ func decodeCheckpoint(raw []byte, id string) (st pipeline.State, kept Hashes, er
 		}
 		tensors = tensors[:i]
 	}
-	if len(tensors) != 2 && len(tensors) != 3 {
-		return st, nil, fmt.Errorf("expected the tensors theta, head and, where there is one, optimiser, found %d tensors", len(tensors))
+	if len(tensors) != 2 {
+		return st, nil, fmt.Errorf("expected the tensors theta and head, found %d tensors", len(tensors))
 	}
-	var data [3][]float32
+	var data [2][]float32
 	for i, t := range tensors {
-		if name := []string{"theta", "head", "optimiser"}[i]; t.Name != name {
+		if name := []string{"theta", "head"}[i]; t.Name != name {
 			return st, nil, fmt.Errorf("expected the tensor %s in place %d, found %q", name, i, t.Name)
 		}
 		data[i] = t.Data
@@ -219,7 +216,7 @@ func decodeCheckpoint(raw []byte, id string) (st pipeline.State, kept Hashes, er
 			return st, nil, fmt.Errorf("files: %w", err)
 		}
 	}
-	st.Epochs, st.Theta, st.Head, st.Optimiser = epochs, data[0], data[1], data[2]
+	st.Epochs, st.Theta, st.Head = epochs, data[0], data[1]
 	return st, kept, nil
 }
 

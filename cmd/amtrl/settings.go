@@ -32,6 +32,9 @@ type condition struct {
 // auto is a number from 0 on, or "auto", which a configuration stores as -1.
 type auto float64
 
+// autoInt is auto for whole numbers from 1 on.
+type autoInt int
+
 // The conditions of the settings.
 var (
 	inTheory = &condition{"--schedule theory", func(c *config) bool { return c.Schedule.Kind == pipeline.ScheduleTheory }}
@@ -124,7 +127,8 @@ var (
 	}
 	convSettings = []*setting{
 		{"channels", "conv: output channels of each layer", func(c *config) any { return &c.Conv.Channels }, isConv},
-		{"passes", "conv: passes over the samples per epoch", func(c *config) any { return &c.Conv.Passes }, isConv},
+		{"passes", "conv: passes over the samples per epoch; auto is 8, and more of fewer than 5,000 samples",
+			func(c *config) any { return (*autoInt)(&c.Conv.Passes) }, isConv},
 		{"batch", "conv: samples in a step", func(c *config) any { return &c.Conv.Batch }, isConv},
 		{"rate", "conv: largest learning rate of the one-cycle schedule", func(c *config) any { return &c.Conv.Rate }, isConv},
 		{"decay", "conv: decoupled weight decay", func(c *config) any { return &c.Conv.Decay }, isConv},
@@ -158,6 +162,11 @@ var emptyMeans = map[string]string{
 func (s *setting) show(c *config) string {
 	switch v := s.field(c).(type) {
 	case *auto:
+		if *v < 0 {
+			return "auto"
+		}
+		return fmt.Sprint(*v)
+	case *autoInt:
 		if *v < 0 {
 			return "auto"
 		}
@@ -217,7 +226,7 @@ func (s *setting) bind(set *flags.Set, study bool) boundSetting {
 	switch field.(type) {
 	case *bool:
 		usage += "; --" + s.name + "=false for not"
-	case *auto, *[]int, *[]string: // parsed by apply
+	case *auto, *autoInt, *[]int, *[]string: // parsed by apply
 		field = new(string)
 	}
 	return boundSetting{s, set.Field(field, s.name, usage, s.defaultText(study))}
@@ -248,6 +257,15 @@ func (s boundSetting) apply(c *config) error {
 			return flags.Misuse("--%s is %q: expected auto or a number from 0 on", s.name, text)
 		}
 		*field = auto(n)
+	case *autoInt:
+		s.Store(&text)
+		n, err := strconv.Atoi(text)
+		if text == "auto" {
+			n = -1
+		} else if err != nil || n < 1 {
+			return flags.Misuse("--%s is %q: expected auto or a whole number from 1 on", s.name, text)
+		}
+		*field = autoInt(n)
 	default:
 		s.Store(field)
 	}
