@@ -10,13 +10,13 @@ import (
 	"github.com/amtrl/amtrl/internal/must"
 )
 
-// What takes two seconds or more is noted, once, and not what is done before, nor anything if quiet.
+// What takes five seconds or more is noted, once, and not what is done before, nor anything if quiet.
 func TestNoteLate(t *testing.T) {
 	for _, c := range []struct {
 		took  time.Duration
 		quiet bool
 		want  string
-	}{{time.Second, false, ""}, {time.Minute, false, "reading rows.csv\n"}, {time.Minute, true, ""}} {
+	}{{4 * time.Second, false, ""}, {time.Minute, false, "reading rows.csv\n"}, {time.Minute, true, ""}} {
 		stderr, r := os.Stderr, (*os.File)(nil)
 		synctest.Test(t, func(t *testing.T) {
 			r, os.Stderr = must.Get2(os.Pipe())(t)

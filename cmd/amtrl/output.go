@@ -140,9 +140,9 @@ func (o *output) emitEither(v any, text string) error {
 
 func emitLine(v any) error { return json.NewEncoder(os.Stdout).Encode(v) }
 
-// noteLate notes what is being done when it has taken two seconds, so that nobody takes a long silence for a fault. done ends that.
+// noteLate notes what is being done when it has taken five seconds, so that nobody takes a long silence for a fault. done ends that.
 func (o *output) noteLate(format string, args ...any) (done func()) {
-	late := time.AfterFunc(2*time.Second, func() { o.note(format, args...) })
+	late := time.AfterFunc(5*time.Second, func() { o.note(format, args...) })
 	return func() { late.Stop() }
 }
 
