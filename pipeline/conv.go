@@ -108,15 +108,18 @@ func (c *Conv) layers(height, width, channels int) ([]backend.ConvShape, error) 
 	return shapes, nil
 }
 
-// fewestForConv is the number of source samples from which a network was seen to err less than the linear class:
-// docs/convolution.md.
+// fewestForConv is the number of source samples from which a network was seen to err less than the linear class, half of
+// it where sources are pools, each of whose samples has labels of several outputs: docs/convolution.md.
 const fewestForConv = 5000
 
 // AdvisesConv reports whether a network probably errs less here than the linear class: whether the linear class is in
-// use, with intercepts, at least fewestForConv samples of the sources were drawn, and the data are images with classes
-// that a network supports.
+// use, with intercepts, enough samples of the sources were drawn, and the data are images with classes that a network
+// supports.
 func (p *Problem) AdvisesConv(samples int) bool {
 	c := &p.Config
+	if c.Sources == SourcesPools {
+		samples *= 2
+	}
 	return samples >= fewestForConv && c.Representation == ClassLinear && c.Intercept && p.Set.Binary &&
 		DefaultConv(c.Preset).check(p.Set, c.K) == nil
 }

@@ -21,6 +21,8 @@ func TestAdvisesConv(t *testing.T) {
 	}{
 		{"images", fewestForConv, true, nil, true},
 		{"few samples", fewestForConv - 1, true, nil, false},
+		{"pools", fewestForConv / 2, true, func(c *Config, _ *dataset.Set) { c.Sources = SourcesPools }, true},
+		{"few samples of pools", fewestForConv/2 - 1, true, func(c *Config, _ *dataset.Set) { c.Sources = SourcesPools }, false},
 		{"numbers", fewestForConv, false, nil, false},
 		{"no images", fewestForConv, true, func(_ *Config, s *dataset.Set) { s.Pools[1].Height, s.Pools[1].Width = 0, 0 }, false},
 		{"images of two sizes", fewestForConv, true, func(_ *Config, s *dataset.Set) { s.Pools[1].Height = 4 }, false},
