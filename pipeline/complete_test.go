@@ -36,7 +36,7 @@ func anyConfig(rng *rand.Rand) Config {
 	}
 	if rng.IntN(2) == 0 {
 		c.Conv = DefaultConv(c.Preset)
-		c.Conv.Passes += rng.IntN(2)
+		c.Conv.Passes = []int{PassesAuto, 8}[rng.IntN(2)]
 		c.Conv.Patience += rng.IntN(2)
 		c.Conv.Validation *= float64(rng.IntN(2))
 	}

@@ -82,7 +82,7 @@ func TestWrongUse(t *testing.T) {
 		{"run --representation conv --channels x", `--channels is "x": expected whole numbers such as 16,32`},
 		{"run --representation conv --channels ,", "0 layers"},
 		{"run --representation conv --channels 0", "0 channels"},
-		{"run --representation conv --passes 0", "0 passes"},
+		{"run --representation conv --passes 0", "expected auto or a whole number from 1 on"},
 		{"run --representation conv --batch 0", "a batch of 0"},
 		{"run --representation conv --rate 0", "rate is 0"},
 		{"run --representation conv --decay -1", "decay is -1"},
