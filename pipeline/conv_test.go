@@ -277,6 +277,24 @@ func TestConvWarmStart(t *testing.T) {
 	}
 }
 
+// The network of uniform is fitted as often as that of active, where the rounds of active start from one another.
+func TestRefits(t *testing.T) {
+	dev := openDevice(t, 1, smallImages(11, 4, 300, 6, 7))
+	for i := range 4 {
+		cfg, warm, epochs := smallConvConfig(), i%2 == 0, 1+2*(i/2)
+		cfg.Methods, cfg.Conv.WarmStart, cfg.Schedule.Epochs, cfg.Conv.Validation = []string{Active, Uniform}, warm, epochs, 0
+		_, st := runUnit(t, dev, cfg, 1)
+		want := cfg.Conv.Passes
+		if warm {
+			want *= epochs
+		}
+		last := st.Epochs[len(st.Epochs)-1]
+		must.Equal(t, last.Method, Uniform, "the last method")
+		must.Equal(t, last.Fit.Evaluations, want, "passes of uniform, warm start %v, %d epochs", warm, epochs)
+		must.Equal(t, st.Epochs[epochs-1].Fit.Evaluations, cfg.Conv.Passes, "passes of the last round of active")
+	}
+}
+
 // FitConv fits a network outside of a problem, and returns an error where its arguments do not fit together.
 func TestFitConv(t *testing.T) {
 	set := smallImages(9, 3, 300, 8, 8)

@@ -236,7 +236,20 @@ func (l *Learner) fitSources(ctx context.Context, rec *Epoch, in Round, samples 
 	if err != nil {
 		return err
 	}
-	rec.Fit, err = l.model.fit(ctx, samples, run)
+	if rec.Fit, err = l.model.fit(ctx, samples, run); err != nil {
+		return err
+	}
+	for k := range p.refits(in.Method) {
+		if err := l.model.restart(samples, run.labels, l.random(in, "init "+strconv.Itoa(k))); err != nil {
+			return err
+		}
+		before := rec.Fit
+		if rec.Fit, err = l.model.fit(ctx, samples, run); err != nil {
+			return err
+		}
+		rec.Fit.Iterations += before.Iterations
+		rec.Fit.Evaluations += before.Evaluations
+	}
 	l.counts, l.sigma = run.labels, math.Sqrt(rec.Fit.Loss)
 	return err
 }

@@ -88,6 +88,15 @@ func (c *Config) warmStart() bool {
 	return c.ERM.WarmStart
 }
 
+// refits returns how many fits follow the first one of a round of a method, each from where a warm start leads: for a
+// network as many as active has rounds to come, so that the network of no method is fitted less often than that of active.
+func (p *Problem) refits(method string) int {
+	if p.Config.Representation != ClassConv || !p.Config.warmStart() || method == Active {
+		return 0
+	}
+	return max(0, p.Config.Schedule.Epochs-1)
+}
+
 // linearClass is the linear class with the settings of its empirical risk minimisation.
 type linearClass struct {
 	*linear
