@@ -8,6 +8,8 @@ import (
 	"math"
 	"slices"
 	"sync"
+
+	"github.com/amtrl/amtrl/internal/endian"
 )
 
 type digest [sha256.Size]byte
@@ -261,7 +263,7 @@ func digestOf[E any](v []E) digest {
 	const block = 1 << 14
 	h := sha256.New()
 	for part := range slices.Chunk(v, block) {
-		h.Write(littleEndian(part))
+		h.Write(endian.Bytes(part))
 	}
 	return digest(h.Sum(nil))
 }

@@ -1,14 +1,14 @@
 package dataset
 
 import (
-	"encoding/binary"
 	"hash/maphash"
 	"math"
 	"runtime"
-	"unsafe"
 
 	"github.com/cespare/xxhash/v2"
 	"github.com/x448/float16"
+
+	"github.com/amtrl/amtrl/internal/endian"
 )
 
 // poolScan is what one pass over the rows of a pool finds.
@@ -54,7 +54,7 @@ func (s *Set) scan(i int, labels []uint64, far *farFeatures) *poolScan {
 	open := upTo[int](p.Cols) // the features that may be the same in all rows or go one way
 	for r := range p.Rows {
 		p.ReadRow(r, row)
-		of.hashes[r] = rowHash{xxhash.Sum64(littleEndian(row)), labels[r], int32(i), int32(r)}
+		of.hashes[r] = rowHash{xxhash.Sum64(endian.Bytes(row)), labels[r], int32(i), int32(r)}
 		for _, v := range row {
 			size += float64(v) * float64(v)
 		}
@@ -138,17 +138,4 @@ func (p *Pool) ReadRow(r int, dst []float32) {
 			dst[j] = scale * v
 		}
 	}
-}
-
-// littleEndian returns elements of a fixed size as little-endian bytes: the same memory where the machine is little-endian, else a copy.
-func littleEndian[E any](v []E) []byte {
-	if binary.NativeEndian.Uint16([]byte{1, 0}) == 1 {
-		var e E
-		return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(v))), len(v)*int(unsafe.Sizeof(e)))
-	}
-	out, err := binary.Append(nil, binary.LittleEndian, v)
-	if err != nil {
-		panic(err) // E has a fixed size
-	}
-	return out
 }

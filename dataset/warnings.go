@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/cespare/xxhash/v2"
+
+	"github.com/amtrl/amtrl/internal/endian"
 )
 
 const (
@@ -149,7 +151,7 @@ func (s *Set) rowHashes(pool int, seed maphash.Seed) []rowHash {
 	hashes, row := make([]rowHash, p.Rows), make([]float32, p.Cols)
 	for r := range hashes {
 		p.ReadRow(r, row)
-		hashes[r] = rowHash{xxhash.Sum64(littleEndian(row)), labels[r], int32(pool), int32(r)}
+		hashes[r] = rowHash{xxhash.Sum64(endian.Bytes(row)), labels[r], int32(pool), int32(r)}
 	}
 	return hashes
 }

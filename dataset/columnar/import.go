@@ -16,6 +16,7 @@ import (
 	"github.com/amtrl/amtrl/dataset/manifest"
 	"github.com/amtrl/amtrl/dataset/table"
 	"github.com/amtrl/amtrl/internal/atomicfile"
+	"github.com/amtrl/amtrl/internal/endian"
 	"github.com/amtrl/amtrl/internal/finite"
 	"github.com/amtrl/amtrl/internal/jsonfile"
 )
@@ -251,13 +252,13 @@ func (w *writer) add(b *table.Batch, c columns, i int) error {
 	case table.Uint8:
 		features = v.U8[lo:hi]
 	case table.Float16:
-		features = bytesOf(v.F16[lo:hi])
+		features = endian.Bytes(v.F16[lo:hi])
 	default:
 		if !w.scaled {
 			w.count(v, i)
 		}
-		if features = bytesOf(v.F32[lo:hi]); w.spreads != nil {
-			features = bytesOf(w.spreads.add(v, i))
+		if features = endian.Bytes(v.F32[lo:hi]); w.spreads != nil {
+			features = endian.Bytes(w.spreads.add(v, i))
 			if w.middle != nil {
 				w.middle.add(v, i)
 			}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/dataset/manifest"
+	"github.com/amtrl/amtrl/internal/endian"
 	"github.com/amtrl/amtrl/internal/npy"
 )
 
@@ -161,7 +162,7 @@ func (r *opener) pools(set *dataset.Set) error {
 		if err != nil {
 			return err
 		}
-		r.groups = view[int32](raw[:4*h.Rows])
+		r.groups = endian.View[int32](raw[:4*h.Rows])
 	}
 	for _, s := range h.Sources {
 		p := &dataset.Pool{
@@ -177,9 +178,9 @@ func (r *opener) pools(set *dataset.Set) error {
 		case "uint8":
 			p.U8, raw = raw[:n:n], raw[n:]
 		case "float16":
-			p.F16, raw = view[uint16](raw[:2*n]), raw[2*n:]
+			p.F16, raw = endian.View[uint16](raw[:2*n]), raw[2*n:]
 		default:
-			p.F32, raw = view[float32](raw[:4*n]), raw[4*n:]
+			p.F32, raw = endian.View[float32](raw[:4*n]), raw[4*n:]
 		}
 		set.Pools = append(set.Pools, p)
 	}

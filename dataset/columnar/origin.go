@@ -1,6 +1,10 @@
 package columnar
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/amtrl/amtrl/internal/endian"
+)
 
 // origin finds the rows of a source in the input.
 type origin struct {
@@ -35,7 +39,7 @@ func (r *opener) mapInt64s(name string) ([]int64, error) {
 	if err != nil {
 		return nil, err
 	}
-	return view[int64](raw), nil
+	return endian.View[int64](raw), nil
 }
 
 // Find returns the id of row i of the source, and its row in the input.

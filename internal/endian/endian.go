@@ -1,12 +1,13 @@
-package columnar
+// Package endian views little-endian bytes as numbers and numbers as such bytes, without a copy where the machine allows that.
+package endian
 
 import (
 	"encoding/binary"
 	"unsafe"
 )
 
-// view returns little-endian bytes as elements: the same memory where the machine is little-endian and the bytes are aligned, else a copy.
-func view[E uint16 | float32 | int32 | int64](raw []byte) []E {
+// View returns little-endian bytes as elements: the same memory where the machine is little-endian and the bytes are aligned, else a copy.
+func View[E uint16 | float32 | int32 | int64](raw []byte) []E {
 	var e E
 	size := int(unsafe.Sizeof(e))
 	first := unsafe.Pointer(unsafe.SliceData(raw))
@@ -20,8 +21,8 @@ func view[E uint16 | float32 | int32 | int64](raw []byte) []E {
 	return out
 }
 
-// bytesOf returns elements as little-endian bytes: the same memory where the machine is little-endian, else a copy.
-func bytesOf[E uint16 | float32 | float64](v []E) []byte {
+// Bytes returns elements of a fixed size as little-endian bytes: the same memory where the machine is little-endian, else a copy.
+func Bytes[E any](v []E) []byte {
 	if binary.NativeEndian.Uint16([]byte{1, 0}) == 1 {
 		var e E
 		return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(v))), len(v)*int(unsafe.Sizeof(e)))
