@@ -131,7 +131,7 @@ func (l *Learner) besidePredictions(of poolRows) ([][]float32, error) {
 	pool := l.problem.Set.Pools[of.pool]
 	out := make([][]float32, c)
 	if k := l.beside.kernel; k != nil {
-		predicted, err := k.predict(l.queue, l.data.threads, len(rows), func(i int, x []float32) { readRow(pool, int(rows[i]), x) })
+		predicted, err := k.predict(l.queue, l.data.threads, len(rows), func(i int, x []float32) { pool.ReadRow(int(rows[i]), x) })
 		for i, v := range predicted {
 			out[i%c] = append(out[i%c], float32(v))
 		}
@@ -139,7 +139,7 @@ func (l *Learner) besidePredictions(of poolRows) ([][]float32, error) {
 	}
 	row, predicted := make([]float32, pool.Cols), make([]float64, c)
 	for _, r := range rows {
-		readRow(pool, int(r), row)
+		pool.ReadRow(int(r), row)
 		l.beside.forest.Predict(row, predicted)
 		for c, v := range predicted {
 			out[c] = append(out[c], float32(v))

@@ -48,7 +48,7 @@ type shifted struct {
 
 // readRow writes the features of a row of a pool to dst.
 func (s shifted) readRow(pool, i int, dst []float32) {
-	readRow(s.set.Pools[pool], i, dst)
+	s.set.Pools[pool].ReadRow(i, dst)
 	if s.centres != nil {
 		for j, c := range s.centres[pool] {
 			dst[j] -= c
@@ -185,9 +185,9 @@ func momentsOf(pool *dataset.Pool, without []int32) poolMoments {
 		return poolMoments{}
 	}
 	first, row, sum, square := make([]float32, d), make([]float32, d), make([]float64, d), make([]float64, d)
-	readRow(pool, int(rows[0]), first)
+	pool.ReadRow(int(rows[0]), first)
 	for _, i := range rows {
-		readRow(pool, int(i), row)
+		pool.ReadRow(int(i), row)
 		for j, v := range row {
 			e := float64(v) - float64(first[j]) // so that squares lose no digits far from 0
 			sum[j] += e

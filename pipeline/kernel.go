@@ -118,7 +118,7 @@ func (l *Learner) predictOthers(in Labelled, found *fittedBeside) error {
 			others = append(others, i)
 		}
 	}
-	read := func(i int, x []float32) { readRow(pool, int(in.Rows[others[i]]), x) }
+	read := func(i int, x []float32) { pool.ReadRow(int(in.Rows[others[i]]), x) }
 	predicted, err := found.kernel.predict(l.queue, l.data.threads, len(others), read)
 	if err != nil {
 		return err

@@ -81,7 +81,7 @@ func TestKernelPredictions(t *testing.T) {
 					if width == 0 {
 						continue
 					}
-					readRow(set.Pools[1], int(row), x)
+					set.Pools[1].ReadRow(int(row), x)
 					for j := range n {
 						square := 0.0
 						for f := range x {

@@ -96,7 +96,7 @@ func (p *Predictor) addTrees(rows *dataset.Pool, y []float32) {
 		work.Go(func() error {
 			x, predicted := make([]float32, p.D), make([]float64, p.C)
 			for i := first; i < min(rows.Rows, first+treeRowsAtOnce); i++ {
-				readRow(rows, i, x)
+				rows.ReadRow(i, x)
 				for j, c := range p.centre {
 					x[j] -= c
 				}
@@ -119,7 +119,7 @@ func (p *Predictor) addTrees(rows *dataset.Pool, y []float32) {
 // addKernel adds the part of a kernel to predictions y of the heads.
 func (p *Predictor) addKernel(rows *dataset.Pool, y []float32) error {
 	predicted, err := p.beside.kernel.predict(p.queue, p.threads, rows.Rows, func(i int, x []float32) {
-		readRow(rows, i, x)
+		rows.ReadRow(i, x)
 		for j, c := range p.centre {
 			x[j] -= c
 		}
@@ -186,7 +186,7 @@ func (p *Predictor) inUnits(rows *dataset.Pool) (backend.Matrix, error) {
 	p.host = slices.Grow(p.host[:0], n)[:n]
 	for i := range rows.Rows {
 		x := p.host[i*p.D : (i+1)*p.D]
-		readRow(rows, i, x)
+		rows.ReadRow(i, x)
 		for j, c := range p.centre {
 			x[j] -= c
 		}

@@ -133,7 +133,7 @@ func TestPredictLinear(t *testing.T) {
 				must.Do(t, p.Predict(rows, y))
 				must.Do(t, p.Embed(rows, z))
 				for i := range n {
-					readRow(rows, i, x)
+					rows.ReadRow(i, x)
 					want, size, phi, phiSize := m.predict(wide(x))
 					hold := func(what string, got []float32, want, size []float64) {
 						for k, v := range got {

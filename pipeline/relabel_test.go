@@ -39,7 +39,7 @@ func TestSayIsOfPhiAndOfRows(t *testing.T) {
 			if with.delta != nil {
 				row := make([]float32, d)
 				for i, r := range of.rows {
-					readRow(set.Pools[of.pool], int(r), row)
+					set.Pools[of.pool].ReadRow(int(r), row)
 					for j, v := range row {
 						x := float64(v)
 						if u.each != nil {

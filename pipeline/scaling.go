@@ -71,7 +71,7 @@ func featureRanges(set *dataset.Set) []float64 {
 		n := min(p.Rows, each)
 		row = slices.Grow(row[:0], p.Cols)[:p.Cols]
 		for i := range n {
-			readRow(p, i*p.Rows/n, row)
+			p.ReadRow(i*p.Rows/n, row)
 			if low == nil {
 				low, high = slices.Clone(row), slices.Clone(row)
 			}

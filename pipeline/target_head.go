@@ -86,9 +86,9 @@ func (l *Learner) fitHead(target Labelled) (headFit, error) {
 func (l *Learner) sameFeatures(rows []int32) bool {
 	pool := l.problem.Set.Pools[l.problem.Target.Pool]
 	first, row := make([]float32, pool.Cols), make([]float32, pool.Cols)
-	readRow(pool, int(rows[0]), first)
+	pool.ReadRow(int(rows[0]), first)
 	return l.problem.Config.Intercept && !slices.ContainsFunc(rows[1:], func(r int32) bool {
-		readRow(pool, int(r), row)
+		pool.ReadRow(int(r), row)
 		return !slices.Equal(row, first)
 	})
 }

@@ -149,7 +149,7 @@ func (p *Problem) treeRows(in Round, group []int) *treeRows {
 	}
 	x, row := make([]float32, 0, len(rows)*d), make([]float32, p.Set.Pools[0].Cols)
 	for _, r := range rows {
-		readRow(p.Set.Pools[r.pool], r.row, row)
+		p.Set.Pools[r.pool].ReadRow(r.row, row)
 		x = append(x, row[:d]...)
 	}
 	t.columns = boost.NewColumns(x, d)

@@ -8,7 +8,6 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/amtrl/amtrl/backend"
-	"github.com/amtrl/amtrl/dataset"
 )
 
 // units are the units in which features and labels are measured, so that results do not depend on the units of the
@@ -214,9 +213,6 @@ func spread(sources []Source, in []Labelled, of func(output int) bool) float64 {
 	}
 	return math.Sqrt(sum / float64(max(1, n)))
 }
-
-// readRow writes the features of row i of a pool to dst.
-func readRow(p *dataset.Pool, i int, dst []float32) { p.ReadRow(i, dst) }
 
 // in returns labelled rows with their labels, which belong to the given columns, in units u.
 func (u units) in(l Labelled, columns []int) Labelled {
