@@ -36,47 +36,6 @@ func TestScore(t *testing.T) {
 	}
 }
 
-func TestEvaluationOfNumbers(t *testing.T) {
-	for want, intercept := range map[string]float64{"2 x + 0.5": 0.5, "2 x - 0.5": -0.5, "2 x + 0": 0} {
-		e := &runs.Evaluation{Rows: 3, Numbers: &runs.NumberEvaluation{MSE: 1, Slope: 2, Intercept: intercept}}
-		if got := Evaluation(e, Text); !strings.Contains(got, want) {
-			t.Errorf("an intercept of %g:\n%s", intercept, got)
-		}
-	}
-}
-
-// Where there are many classes, each class with rows has a line with their number and the classes that they are most often taken for.
-func TestEvaluationOfManyClasses(t *testing.T) {
-	e := &runs.Evaluation{Rows: 14, Error: new(0.)}
-	for i := range mostClasses + 2 {
-		e.Classes = append(e.Classes, fmt.Sprint("class", i))
-		e.Confusion = append(e.Confusion, make([]int, mostClasses+2))
-	}
-	copy(e.Confusion[1], []int{1, 5, 0, 2, 1, 1})
-	e.Confusion[mostClasses+1][mostClasses+1] = 4
-	_, got, _ := strings.Cut(Evaluation(e, Markdown), "\n\n")
-	got, _, _ = strings.Cut(got, "\n\n")
-	must.Equal(t, got, `| label | rows | right | most often taken for |
-| --- | ---:| ---:| --- |
-| class1 | 10 | 50.0 % | class3 (2), class0 (1), class4 (1) |
-| class16 | 4 | 100.0 % |  |`, "the table")
-}
-
-// Labels that the model does not know are reported, even where there are no others.
-func TestEvaluationOfUnknownLabels(t *testing.T) {
-	first := &runs.UnknownLabels{Rows: 2, First: "rows.csv: line 3"}
-	for want, e := range map[string]*runs.Evaluation{
-		"labels that are not compared: 2, the first at rows.csv: line 3\n": {Unknown: first},
-		"\n\nlabels that count as wrong: 2, the first at rows.csv: line 3\n": {Rows: 2, Error: new(1.), Classes: []string{"a", "(another)"},
-			Confusion: [][]int{{0}, {2}}, Unknown: first},
-		"\n\nlabels that count as not a: 2, the first at rows.csv: line 3\n": {Rows: 2, Error: new(0.), Classes: []string{"not a", "a"},
-			Confusion: [][]int{{2, 0}, {0, 0}}, Unknown: first},
-	} {
-		got := Evaluation(e, Text)
-		must.Hold(t, strings.Contains(got, want), "%q is not in\n%s", want, got)
-	}
-}
-
 func result(active, uniform, cost float64) *runs.Result {
 	return &runs.Result{
 		Data: "embedded digits", Target: "fog_2", Seed: 3,
