@@ -114,7 +114,7 @@ func (l *Learner) Learn(ctx context.Context, st State, in Round) (State, error) 
 		return State{}, l.problem.inRound(in.Method, in.Epoch, err)
 	}
 	if rec.Overlooked, err = l.overlooked(in); err != nil {
-		return State{}, err
+		return State{}, l.problem.inRound(in.Method, in.Epoch, err)
 	}
 	after, err := l.capture(append(st.Epochs[:len(st.Epochs):len(st.Epochs)], rec))
 	if err != nil {

@@ -151,11 +151,7 @@ func (l *Learner) found(rows []poolRow, group []int, j int) (n int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	for len(rows) > 0 {
-		of := poolRows{pool: rows[0].pool}
-		for len(rows) > 0 && rows[0].pool == of.pool {
-			of.rows, rows = append(of.rows, int32(rows[0].row)), rows[1:]
-		}
+	for _, of := range byPool(rows) {
 		pred, err := l.predictionsIn(of, u)
 		if err != nil {
 			return 0, err

@@ -58,16 +58,10 @@ func (l *Learner) pooledOnPhi(ctx context.Context, in Round, group []int) (*pool
 // phiOf computes phi of rows.
 func (l *Learner) phiOf(rows []poolRow) (*phiRows, error) {
 	out := &phiRows{at: make(map[poolRow]int, len(rows))}
-	var of []poolRows
 	for i, r := range rows {
-		if i == 0 || r.pool != rows[i-1].pool {
-			of = append(of, poolRows{pool: r.pool})
-		}
-		last := &of[len(of)-1]
-		last.rows = append(last.rows, int32(r.row))
 		out.at[r] = i
 	}
-	phi, err := l.phi(new(hostCopy), of...)
+	phi, err := l.phi(new(hostCopy), byPool(rows)...)
 	if err != nil {
 		return nil, err
 	}

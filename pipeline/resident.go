@@ -175,6 +175,18 @@ type poolRows struct {
 	rows []int32
 }
 
+// byPool gathers consecutive rows of one pool.
+func byPool(rows []poolRow) (out []poolRows) {
+	for i, r := range rows {
+		if i == 0 || r.pool != rows[i-1].pool {
+			out = append(out, poolRows{pool: r.pool})
+		}
+		last := &out[len(out)-1]
+		last.rows = append(last.rows, int32(r.row))
+	}
+	return out
+}
+
 // unlabelled places rows of pools, less the centres of these, on the device, in the given order. Their labels are 0.
 func (r *Resident) unlabelled(queue backend.Queue, centres [][]float32, of ...poolRows) (placed, error) {
 	set := backend.SampleSet{Pools: r.pools, Offsets: []int{0}}

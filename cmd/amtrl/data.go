@@ -152,10 +152,11 @@ func poolTable(d dataset.Description) report.Table {
 	for _, p := range d.Pools {
 		image := "-"
 		if p.Height > 0 {
-			image = fmt.Sprintf("%d by %d", p.Height, p.Width)
+			sides := []int{p.Height, p.Width}
 			if p.Channels > 1 {
-				image += fmt.Sprintf(" by %d", p.Channels)
+				sides = append(sides, p.Channels)
 			}
+			image = table.Sides(sides)
 		}
 		pools.Rows = append(pools.Rows, []string{p.Name, text.Count(p.Rows), p.Type, image, text.Count(p.Tasks),
 			text.Count(p.Train), text.Count(p.Test)})
