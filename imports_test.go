@@ -35,7 +35,7 @@ var allowed = map[string][]string{
 	"internal/atomicfile":   {"internal/filelock"},
 	"internal/datafile":     {"internal/atomicfile"},
 	"internal/filelock":     nil,
-	"internal/finite":       {"internal/text"},
+	"internal/finite":       {"internal/endian", "internal/text"},
 	"internal/flags":        {"internal/text"},
 	"internal/foldertest":   nil,
 	"internal/jsonfile":     {"internal/atomicfile"},

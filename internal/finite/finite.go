@@ -2,8 +2,10 @@
 package finite
 
 import (
+	"encoding/binary"
 	"math"
-	"unsafe"
+
+	"github.com/amtrl/amtrl/internal/endian"
 )
 
 // First32 returns the index of the first NaN or infinity, or -1.
@@ -37,11 +39,10 @@ func Beyond(v []float32, most float32) int {
 // other, sets the bit of the sign.
 func First16(v []uint16) int {
 	const exponent = 0x7c00
-	four := unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(v))), len(v)/4)
-	at := 4 * len(four)
-	for i, x := range four {
+	at, raw := 0, endian.Bytes(v)
+	for ; len(raw) >= 8; at, raw = at+4, raw[8:] {
+		x := binary.LittleEndian.Uint64(raw)
 		if (x&(exponent*0x1000100010001)+0x400*0x1000100010001)&(0x8000*0x1000100010001) != 0 {
-			at = 4 * i
 			break
 		}
 	}
