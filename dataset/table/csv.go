@@ -107,12 +107,8 @@ func (t *csvTable) records() (*records, error) {
 	r := &records{Reader: csv.NewReader(buffered), in: buffered, path: t.path, count: count, limit: limit, close: in.Close}
 	r.Comma, r.ReuseRecord = t.comma, true
 	limit.left = maxRecord
-	switch bom, _ := buffered.Peek(3); {
-	case string(bom) == "\ufeff":
+	if bom, _ := buffered.Peek(3); string(bom) == "\ufeff" {
 		buffered.Discard(3)
-	case bytes.HasPrefix(bom, []byte("\xff\xfe")), bytes.HasPrefix(bom, []byte("\xfe\xff")):
-		in.Close()
-		return nil, fmt.Errorf("%s: expected UTF-8, found the byte-order mark of UTF-16: save it as CSV in UTF-8", t.path)
 	}
 	if said := separatorOf(buffered); said != 0 {
 		r.Comma, r.before = said, 1

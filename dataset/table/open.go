@@ -117,7 +117,8 @@ type file interface {
 	io.Closer
 }
 
-// reader returns a reader that decompresses a text file from its beginning, and a counter of the bytes of the file that were read.
+// reader returns a reader of a text file from its beginning, decompressed, and as UTF-8 where it is in UTF-16, and a counter of the bytes
+// of the file that were read.
 func (t *base) reader() (io.ReadCloser, *counter, error) {
 	count := &counter{r: io.NewSectionReader(t.file, 0, math.MaxInt64)}
 	var head [4]byte
@@ -146,7 +147,7 @@ func (t *base) reader() (io.ReadCloser, *counter, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", t.path, err)
 	}
-	return in, count, nil
+	return asUTF8(in), count, nil
 }
 
 // counter counts the bytes that are read through it.
