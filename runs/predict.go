@@ -35,6 +35,8 @@ type Prediction struct {
 	// table.JoinRow or table.JoinID.
 	Vectors []string
 	Join    string
+	// Encoding is that of files of text, by a name of the WHATWG Encoding Standard; UTF-8 where it is empty.
+	Encoding string
 	// Features and ID are columns, and Label is the column of a label to compare with. Where they are empty, the
 	// columns are those that the run names. Features may be patterns, as in a manifest. Features of one byte are
 	// pixels, v / 255, where the data of the run are in the layout of MNIST-C. They have the scale of the pools of
@@ -218,8 +220,9 @@ func (r *predictor) files(ctx context.Context, progress func(done, total int64))
 // open opens file i, joined with its vectors where there are any.
 func (r *predictor) open(i int) (table.Table, error) {
 	path := r.Files[i]
+	format := table.Encoded(table.FormatOf(path), r.Encoding)
 	if len(r.Vectors) == 0 {
-		t, err := table.Open(path, table.FormatOf(path))
+		t, err := table.Open(path, format)
 		if err != nil {
 			return nil, err
 		}
@@ -232,7 +235,7 @@ func (r *predictor) open(i int) (table.Table, error) {
 	if r.Join == table.JoinID && v.ID == "" {
 		return nil, fmt.Errorf("%s: the run names no column of ids to join by: say which with --id", path)
 	}
-	t, err := table.OpenJoined(path, table.FormatOf(path), v)
+	t, err := table.OpenJoined(path, format, v)
 	if err != nil {
 		return nil, err
 	}

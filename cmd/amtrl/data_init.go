@@ -28,7 +28,7 @@ import (
 type initOptions struct {
 	files                                                               []string
 	id, source, label, features, categories, split, cost, group, target flags.Value[string]
-	out                                                                 flags.Value[string]
+	encoding, out                                                       flags.Value[string]
 	output
 }
 
@@ -50,6 +50,7 @@ func (o *initOptions) addFlags(set *flags.Set) {
 	set.Text(&o.group, "group", "`COLUMN` whose rows of one value belong together, such as the patient of a visit: they are drawn, left "+
 		"out and held out together", "")
 	set.Text(&o.target, "target", "`NAME` of the source that is the target; by default the one with the fewest labels, from five on", "")
+	addEncoding(set, &o.encoding)
 	set.Group(groupOutput)
 	set.Text(&o.out, "out", "`FILE` to write, or - for standard output", initFile)
 	o.addQuiet(set)
@@ -60,7 +61,7 @@ func (o *initOptions) readArguments(c *cli.Context) error {
 	if o.files = c.Args().Slice(); len(o.files) == 0 {
 		return flags.Misuse("expected the files of the data, found no arguments")
 	}
-	return nil
+	return checkEncoding(o.encoding)
 }
 
 func (o *initOptions) run(ctx context.Context) error {
@@ -83,22 +84,22 @@ func (o *initOptions) run(ctx context.Context) error {
 				without)
 		}
 	}
-	features, err := columnNames(o.features, files[0])
+	features, err := columnNames(o.features, files[0], o.encoding.V)
 	if err != nil {
 		return err
 	}
-	categories, err := columnNames(o.categories, files[0])
+	categories, err := columnNames(o.categories, files[0], o.encoding.V)
 	if err != nil {
 		return err
 	}
-	labels, err := columnNames(o.label, files[0])
+	labels, err := columnNames(o.label, files[0], o.encoding.V)
 	if err != nil {
 		return err
 	}
 	g, err := unlessInterrupted(ctx, func() (*manifest.Guess, error) {
 		return manifest.Look(ctx, path, files, manifest.Known{
 			ID: o.id.V, Source: o.source.V, Split: o.split.V, Cost: o.cost.V, Group: o.group.V, Target: o.target.V,
-			Features: features, Categories: categories, Labels: labels,
+			Features: features, Categories: categories, Labels: labels, Encoding: o.encoding.V,
 		})
 	})
 	if err != nil {

@@ -9,10 +9,11 @@ import (
 	"github.com/amtrl/amtrl/internal/flags"
 )
 
-// columnNames reads a list of columns of file, separated by commas. A name that holds a comma is in double quotes or is the whole list.
-func columnNames(list flags.Value[string], file string) ([]string, error) {
+// columnNames reads a list of columns of file, separated by commas. encoding is that of a text, UTF-8 where it is empty. A name that holds
+// a comma is in double quotes or is the whole list.
+func columnNames(list flags.Value[string], file, encoding string) ([]string, error) {
 	return namesUnless(list, func() bool {
-		t, err := table.Open(file, table.FormatOf(file))
+		t, err := table.Open(file, table.Encoded(table.FormatOf(file), encoding))
 		if err != nil {
 			return false // whoever reads the file reports the error
 		}
@@ -39,4 +40,20 @@ func namesUnless(list flags.Value[string], isOne func() bool) ([]string, error) 
 		return nil, flags.Misuse("--%s: %s", list.Name, err)
 	}
 	return names, nil
+}
+
+// addEncoding adds the flag that says how text is encoded.
+func addEncoding(set *flags.Set, to *flags.Value[string]) {
+	set.Text(to, "encoding", "`ENCODING` of files of text, such as windows-1252; by default UTF-8, or UTF-16 with a byte-order mark", "")
+}
+
+// checkEncoding checks what the flag of addEncoding says.
+func checkEncoding(of flags.Value[string]) error {
+	if !of.Given {
+		return nil
+	}
+	if err := table.CheckEncoding(of.V); err != nil {
+		return flags.Misuse("--%s: %s", of.Name, err)
+	}
+	return nil
 }

@@ -22,13 +22,13 @@ func TestNamesWithCommas(t *testing.T) {
 		"": nil, "x": {"x"}, "age, years": {"age, years"}, `"age, years", x`: {"age, years", "x"}, "x,y": {"x,y"}, "x,z": {"x", "z"},
 		"y*, x": {"y*", "x"},
 	} {
-		must.EqualSlices(t, must.Get(columnNames(of(list), file))(t), want, "columns %q", list)
+		must.EqualSlices(t, must.Get(columnNames(of(list), file, ""))(t), want, "columns %q", list)
 	}
-	must.EqualSlices(t, must.Get(columnNames(of("x,y"), filepath.Join(dir, "none.csv")))(t), []string{"x", "y"}, "columns of no file")
+	must.EqualSlices(t, must.Get(columnNames(of("x,y"), filepath.Join(dir, "none.csv"), ""))(t), []string{"x", "y"}, "columns of no file")
 	for list, want := range map[string][]string{file: {file}, "c.npy,d.npy": {"c.npy", "d.npy"}, `"` + file + `",d.npy`: {file, "d.npy"}} {
 		must.EqualSlices(t, must.Get(fileNames(of(list)))(t), want, "files %q", list)
 	}
-	must.Fail(t, "an open quote", must.Err(columnNames(of(`"x,y`), file)), `--features: expected names between commas, "in quotes"`)
+	must.Fail(t, "an open quote", must.Err(columnNames(of(`"x,y`), file, "")), `--features: expected names between commas, "in quotes"`)
 }
 
 // data init, run and predict accept columns whose names hold commas.

@@ -25,6 +25,7 @@ type predictOptions struct {
 	out, also             flags.Value[string]
 	features, id, label   flags.Value[string]
 	vectors, join, method flags.Value[string]
+	encoding              flags.Value[string]
 	embed                 flags.Value[bool]
 	device                deviceOptions
 	output
@@ -40,6 +41,7 @@ func (o *predictOptions) addFlags(set *flags.Set) {
 	set.Text(&o.join, "join", "with --vectors: row, vectors in the order of the rows, or id, by their ids", table.JoinRow)
 	set.Text(&o.id, "id", "`COLUMN` of the ids of rows; by default that of the run, or the number of the row", "")
 	set.Text(&o.label, "label", "`COLUMN` of labels to compare with; by default that of the run, where the rows have it", "")
+	addEncoding(set, &o.encoding)
 	set.Group(groupModel)
 	set.Text(&o.method, "method", "`METHOD` of the run whose model predicts, such as uniform or target; by default the recommended one", "")
 	o.device.addFlags(set)
@@ -81,7 +83,7 @@ func (o *predictOptions) check() error {
 	if o.also.V != "" && sameFile(o.also.V, o.out.V) {
 		return flags.Misuse("--also %s is --out: expected another file", o.also.V)
 	}
-	return cmp.Or(o.device.check(), flags.OneOf(o.join, table.JoinRow, table.JoinID), o.output.check())
+	return cmp.Or(checkEncoding(o.encoding), o.device.check(), flags.OneOf(o.join, table.JoinRow, table.JoinID), o.output.check())
 }
 
 // stdout is the name of standard output, and stdin that of standard input.
@@ -109,7 +111,7 @@ func (o *predictOptions) run(ctx context.Context) error {
 	if files, err = expandFolders(files); err != nil {
 		return input.fault(err)
 	}
-	features, err := columnNames(o.features, files[0])
+	features, err := columnNames(o.features, files[0], o.encoding.V)
 	if err != nil {
 		return err
 	}
@@ -135,7 +137,7 @@ func (o *predictOptions) run(ctx context.Context) error {
 	found, err := runs.Predict(ctx, q, runs.Prediction{
 		Dir: o.dir, Method: o.method.V, Files: files, Out: o.out.V, To: to, Also: o.also.V,
 		Features: features, ID: o.id.V, Label: o.label.V, Embed: o.embed.V,
-		Vectors: vectors, Join: o.join.V,
+		Vectors: vectors, Join: o.join.V, Encoding: o.encoding.V,
 		Filled: notes.addFilled, Far: notes.addFar, Scaled: notes.addScaled, Unknown: notes.addUnknown, Blank: notes.addBlank,
 		Read: notes.addRead,
 		Strangers: func(s runs.Strangers) {

@@ -214,6 +214,8 @@ type studyTellOptions struct {
 	answers string
 	replace flags.Value[bool]
 	checked flags.Value[bool]
+	// encoding is that of the answers.
+	encoding flags.Value[string]
 	output
 }
 
@@ -221,13 +223,14 @@ func (o *studyTellOptions) addFlags(set *flags.Set) {
 	o.studyFolder.addFlags(set)
 	set.Bool(&o.replace, "replace", "let answers replace those that were told before; the journal keeps these")
 	set.Bool(&o.checked, "checked", "the numbers of the file were looked at and are right: name them as far from others no more")
+	addEncoding(set, &o.encoding)
 	o.addGroup(set, "what changed", o.addQuiet)
 }
 
 func (o *studyTellOptions) readArguments(c *cli.Context) error {
 	err := takeArguments(c, "expected the folder of a study and a file of answers, found %d arguments", &o.dir, &o.answers)
 	o.dir = filepath.Clean(o.dir)
-	return err
+	return cmp.Or(err, checkEncoding(o.encoding))
 }
 
 func (o *studyTellOptions) run(ctx context.Context) error {
@@ -240,7 +243,7 @@ func (o *studyTellOptions) run(ctx context.Context) error {
 		return err
 	}
 	defer input.remove()
-	told, err := s.Tell(ctx, files[0], study.TellOptions{Replace: o.replace.V, Checked: o.checked.V})
+	told, err := s.Tell(ctx, files[0], study.TellOptions{Replace: o.replace.V, Checked: o.checked.V, Encoding: o.encoding.V})
 	if err != nil {
 		return studyError(input.fault(err))
 	}

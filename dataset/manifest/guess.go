@@ -55,6 +55,8 @@ type Guess struct {
 type Known struct {
 	ID, Source, Split, Cost, Group, Target string
 	Features, Categories, Labels           []string
+	// Encoding is that of files of text, UTF-8 where it is empty.
+	Encoding string
 
 	sold bool // whether a price is what something was sold for, not the cost of a label
 }
@@ -211,7 +213,7 @@ func Look(ctx context.Context, manifestPath string, files []string, known Known)
 
 // ofFiles returns a manifest that has only the files. It is an error where all of them are files of vectors.
 func ofFiles(manifestPath string, files []string, known Known) (*Manifest, error) {
-	m, dir := &Manifest{Path: manifestPath}, path.Dir(manifestPath)
+	m, dir := &Manifest{Path: manifestPath, Encoding: known.Encoding}, path.Dir(manifestPath)
 	rows, vectors := split(files)
 	for _, f := range rows {
 		m.Files = append(m.Files, relative(dir, f))

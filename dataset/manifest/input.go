@@ -24,11 +24,11 @@ type Input struct {
 // Inputs lists the files that the manifest's patterns select, each once, in the order of the patterns and then of the names, each with its
 // file of vectors if there are such files.
 func (m *Manifest) Inputs() ([]Input, error) {
-	found, err := m.find("files", m.Files, m.Format)
+	found, err := m.find("files", m.Files, m.Format, m.Encoding)
 	if err != nil || m.Vectors == nil {
 		return found, err
 	}
-	vectors, err := m.find("features: file", m.Vectors.Files, "")
+	vectors, err := m.find("features: file", m.Vectors.Files, "", "")
 	if err != nil {
 		return nil, err
 	}
@@ -74,8 +74,8 @@ func (m *Manifest) Open(in Input) (t table.Table, err error) {
 }
 
 // find lists the files that patterns select. key is the key of the manifest that the patterns stand under. Where format is empty, the name
-// of a file tells its format.
-func (m *Manifest) find(key string, patterns []string, format string) ([]Input, error) {
+// of a file tells its format. encoding is that of text, if it is not empty.
+func (m *Manifest) find(key string, patterns []string, format, encoding string) ([]Input, error) {
 	var found []Input
 	seen := map[string]bool{}
 	for _, pattern := range patterns {
@@ -117,6 +117,7 @@ func (m *Manifest) find(key string, patterns []string, format string) ([]Input, 
 				return nil, fmt.Errorf("%s: %s: %s: expected a name whose ending tells the format, or format: one of %s", m.Path, key, p,
 					strings.Join(table.Formats(), ", "))
 			}
+			in.Format = table.Encoded(in.Format, encoding)
 			found = append(found, in)
 		}
 	}

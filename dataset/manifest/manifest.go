@@ -52,6 +52,8 @@ type Manifest struct {
 	Files []string
 	// Format is one of table.Formats, or empty where the names of the files tell it.
 	Format string
+	// Encoding is the encoding of files of text, by a name of the WHATWG Encoding Standard such as windows-1252, or empty for UTF-8.
+	Encoding string `json:",omitempty"`
 	// ID, Source, Split and Cost name columns; all but Source may be empty. Source and Split may also be FromFile, and Source FromFolder.
 	ID, Source, Split, Cost string
 	// Group names the column whose values say which rows belong together, such as the patient of a visit, or is empty. A row without a

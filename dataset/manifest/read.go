@@ -182,6 +182,7 @@ func (r reader) manifest(n *yaml.Node, m *Manifest) error {
 	return r.keys(n, "a manifest",
 		field{"files", r.texts(&m.Files, "a file or a list of files")},
 		field{"format", r.word(&m.Format, table.Formats()...)},
+		field{"encoding", func(n *yaml.Node) error { return r.encoding(n, m) }},
 		field{"columns", func(n *yaml.Node) error {
 			return r.keys(n, "columns",
 				field{"id", r.text(&m.ID, "the name of a column")},
@@ -210,6 +211,13 @@ func (r reader) manifest(n *yaml.Node, m *Manifest) error {
 				field{"exclude", r.texts(&m.Sources.Exclude, "a name or a list of names")},
 				field{"cost", func(n *yaml.Node) error { return r.costs(n, m) }})
 		}})
+}
+
+func (r reader) encoding(n *yaml.Node, m *Manifest) error {
+	if m.Encoding = n.Value; n.Kind != yaml.ScalarNode || table.CheckEncoding(n.Value) != nil {
+		return r.fault(n, "an encoding of text such as windows-1252, shift_jis or gb18030")
+	}
+	return nil
 }
 
 // features reads the names of columns, or the files of vectors and how to join them.

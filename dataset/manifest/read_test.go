@@ -82,11 +82,11 @@ func TestParseRefuses(t *testing.T) {
 	}
 	for _, c := range []struct{ text, want string }{
 		{"", "m.yaml: expected a manifest, found an empty file"},
-		{"- a", "line 1: expected a manifest with the keys files, format, columns, labels, target, sources, found a list"},
+		{"- a", "line 1: expected a manifest with the keys files, format, encoding, columns, labels, target, sources, found a list"},
 		{"files: [", "m.yaml: "},
 		{full + "---\na: 1\n", "expected one YAML document, found more"},
 		{change("format:", "fmt:"),
-			`line 3: expected for a manifest one of the keys files, format, columns, labels, target, sources, found "fmt"`},
+			`line 3: expected for a manifest one of the keys files, format, encoding, columns, labels, target, sources, found "fmt"`},
 		{change("format: csv", "format: xlsx"), `line 3: expected one of parquet, csv, tsv, jsonl, json, npy, safetensors, found`},
 		{change("  id: key", "  ids: key"),
 			"line 5: expected for columns one of the keys id, source, features, categories, knots, products, scale, fill, missing, absent, split, " +

@@ -42,6 +42,9 @@ func (g *Guess) Text() string {
 	line("#   amtrl data check %s", text.ShellQuote(g.Path))
 	line("#   amtrl run --data %s", text.ShellQuote(g.Path))
 	line("files: %s", list(g.Files))
+	if g.Encoding != "" {
+		line("encoding: %s", scalar(g.Encoding))
+	}
 	line("columns:")
 	g.writeFeatures(line)
 	g.writeRest(line)

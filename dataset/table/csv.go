@@ -135,8 +135,8 @@ func (t *csvTable) records() (*records, error) {
 			name = "index"
 		case notUTF8(name) != "" || strings.Contains(name, "\x00"):
 			in.Close()
-			return nil, fmt.Errorf("%s: line %d, column %d: expected UTF-8, found %s in %q: save it as CSV in UTF-8", t.path, r.before+1, i+1,
-				cmp.Or(notUTF8(name), "bytes 0x00, as UTF-16 has them,"), text.OneLine(name, maxQuoted))
+			return nil, fmt.Errorf("%s: line %d, column %d: expected UTF-8, found %s in %q: save it as CSV in UTF-8, or name its encoding",
+				t.path, r.before+1, i+1, cmp.Or(notUTF8(name), "bytes 0x00, as UTF-16 has them,"), text.OneLine(name, maxQuoted))
 		case name == "" || seen[name] || !text.Printable(name):
 			in.Close()
 			return nil, fmt.Errorf("%s: line %d: expected a name of its own for each column, found %q for column %d", t.path, r.before+1,

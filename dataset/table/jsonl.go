@@ -177,7 +177,7 @@ func (t *jsonlTable) objects(take func(line int, raw []byte, read int64) error) 
 	defer in.Close()
 	f := func(line int, raw []byte, read int64) error {
 		if !utf8.Valid(raw) {
-			return t.fault(line, fmt.Errorf("expected UTF-8, found %s: save the file in UTF-8", notUTF8(string(raw))))
+			return t.fault(line, fmt.Errorf("expected UTF-8, found %s: save the file in UTF-8, or name its encoding", notUTF8(string(raw))))
 		}
 		return take(line, raw, read)
 	}

@@ -49,8 +49,8 @@ func FormatOf(path string) string {
 	return ""
 }
 
-// Open opens a file in one of the formats. Text formats may be compressed with gzip or zstd, which is recognised by the first bytes of the
-// file. The caller closes the table.
+// Open opens a file in one of the formats, text also in another encoding than UTF-8 ([Encoded]). Text formats may be compressed with gzip
+// or zstd, which is recognised by the first bytes of the file. The caller closes the table.
 func Open(path, format string) (Table, error) {
 	f, size, err := datafile.Open(path)
 	if err != nil {
@@ -77,6 +77,10 @@ func (memory) Close() error { return nil }
 func open(b base, format string) (Table, error) {
 	if ending := spreadsheetEnding(b.file); ending != "" {
 		return nil, spreadsheetFault(b.path, ending)
+	}
+	format, err := b.withEncoding(format)
+	if err != nil {
+		return nil, err
 	}
 	if format != Parquet && isParquet(b.file, b.size) {
 		return nil, fmt.Errorf("%s: expected a file of format %s, found one of %s: give it a name that ends in .parquet", b.path,
@@ -117,8 +121,8 @@ type file interface {
 	io.Closer
 }
 
-// reader returns a reader of a text file from its beginning, decompressed, and as UTF-8 where it is in UTF-16, and a counter of the bytes
-// of the file that were read.
+// reader returns a reader of a text file from its beginning, decompressed, and as UTF-8, and a counter of the bytes of the file that were
+// read.
 func (t *base) reader() (io.ReadCloser, *counter, error) {
 	count := &counter{r: io.NewSectionReader(t.file, 0, math.MaxInt64)}
 	var head [4]byte
@@ -147,7 +151,7 @@ func (t *base) reader() (io.ReadCloser, *counter, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", t.path, err)
 	}
-	return asUTF8(in), count, nil
+	return t.asUTF8(in), count, nil
 }
 
 // counter counts the bytes that are read through it.

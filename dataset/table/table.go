@@ -10,6 +10,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"golang.org/x/text/encoding"
+
 	"github.com/amtrl/amtrl/internal/text"
 )
 
@@ -32,6 +34,9 @@ type base struct {
 	size    int64
 	rows    int64
 	columns []Column
+	// encoding is that of a text, nil for UTF-8.
+	encoding     encoding.Encoding
+	encodingName string
 }
 
 func (t *base) Columns() []Column { return t.columns }
@@ -167,7 +172,7 @@ func (b *Batch) Fault(i int, column, expected string, args ...any) error {
 // CheckUTF8 returns an error where a name in row i is not UTF-8, as in a file of another encoding.
 func (b *Batch) CheckUTF8(i int, column, name string) error {
 	if found := notUTF8(name); found != "" {
-		return b.Fault(i, column, "UTF-8, found %s in %q: save the file in UTF-8", found, text.OneLine(name, maxQuoted))
+		return b.Fault(i, column, "UTF-8, found %s in %q: save the file in UTF-8, or name its encoding", found, text.OneLine(name, maxQuoted))
 	}
 	return nil
 }

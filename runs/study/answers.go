@@ -30,11 +30,11 @@ type answer struct {
 // statusSkip is the status of a row that is given up.
 const statusSkip = "skip"
 
-// readAnswers reads the labels of some outputs from a file of answers. It leaves out rows that neither answer nor skip, and returns the
-// number of those of them that have an id, and the columns of labels that the file lacks. An error names the first row that is wrong, and a
-// few others.
-func (s *Study) readAnswers(path string, outputs []columnar.Output) (out []answer, unlabelled int, lacks []string, err error) {
-	t, err := table.Open(path, table.FormatOf(path))
+// readAnswers reads the labels of some outputs from a file of answers, whose encoding is UTF-8 if it is empty. It leaves out rows that
+// neither answer nor skip, and returns the number of those of them that have an id, and the columns of labels that the file lacks. An error
+// names the first row that is wrong, and a few others.
+func (s *Study) readAnswers(path, encoding string, outputs []columnar.Output) (out []answer, unlabelled int, lacks []string, err error) {
+	t, err := table.Open(path, table.Encoded(table.FormatOf(path), encoding))
 	if strings.HasSuffix(strings.ToLower(path), ".json") && (err != nil || isLabelStudio(t.Columns())) {
 		if err == nil {
 			t.Close()

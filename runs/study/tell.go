@@ -49,6 +49,8 @@ type TellOptions struct {
 	// Checked says that the labels of the file were looked at and are right, including those that were told before: these rows are not
 	// named as far from the others until their label changes. Only numbers are named so, and a study of classes refuses Checked.
 	Checked bool
+	// Encoding is that of the file, where it is text, by a name of the WHATWG Encoding Standard; UTF-8 where it is empty.
+	Encoding string
 }
 
 // Answer is what somebody says of one row.
@@ -98,7 +100,7 @@ func (s *Study) TellAnswers(ctx context.Context, answers []Answer, how TellOptio
 func (s *Study) Tell(ctx context.Context, path string, how TellOptions) (Told, error) {
 	var lacks []string
 	told, err := s.tell(ctx, how, func(outputs []columnar.Output) (out []answer, unlabelled int, err error) {
-		out, unlabelled, lacks, err = s.readAnswers(path, outputs)
+		out, unlabelled, lacks, err = s.readAnswers(path, how.Encoding, outputs)
 		return out, unlabelled, err
 	})
 	if err == nil {

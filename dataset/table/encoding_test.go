@@ -12,6 +12,8 @@ import (
 	"testing"
 	"unicode/utf16"
 
+	"golang.org/x/text/encoding/htmlindex"
+
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
 )
@@ -93,6 +95,37 @@ func TestUTF16Damaged(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "x.csv")
 		must.Do(t, os.WriteFile(path, damaged, 0o644))
 		_, err := readPair(path, CSV)
-		must.Fail(t, name, err, path+": ", "expected UTF-16, as the byte-order mark says, found half of a character")
+		must.Fail(t, name, err, path+": ", "expected UTF-16, as its byte-order mark says, found bytes that are no character of it")
 	}
+}
+
+// Text in an encoding that is given is read as it would be in UTF-8, whatever follows a byte-order mark is in that of the mark, and bytes
+// that are no character are refused, as is an encoding that there is not.
+func TestGivenEncoding(t *testing.T) {
+	rng := testrand.New(t)
+	for name, words := range must.Ordered(map[string][]string{
+		"windows-1252": {"Zürich", "Île-de-France", "50 €", "naïve"}, "windows-1251": {"Москва", "урожай"}, "shift_jis": {"東京", "能力", "ソ"},
+		"gb18030": {"北京", "🌾", "é"}, "windows-1250": {"Łódź", "Żyto"}, "latin1": {"Köln"},
+	}) {
+		all, want := "a,b\n", []string{}
+		for range 1 + rng.IntN(2000) {
+			a, b := words[rng.IntN(len(words))], words[rng.IntN(len(words))]
+			all, want = all+a+","+b+"\r\n", append(want, a, b)
+		}
+		e := must.Get(htmlindex.Get(name))(t)
+		path := filepath.Join(t.TempDir(), "x.csv")
+		for of, raw := range map[string]string{
+			name: must.Get(e.NewEncoder().String(all))(t), "UTF-8 with a mark": "\ufeff" + all, "UTF-16": string(utf16Of(binary.LittleEndian, all)),
+		} {
+			must.Do(t, os.WriteFile(path, []byte(raw), 0o644))
+			must.Hold(t, slices.Equal(must.Get(readPair(path, Encoded(CSV, name)))(t), want), "cells of %s, given as %s, differ", of, name)
+		}
+	}
+	path := filepath.Join(t.TempDir(), "x.csv")
+	must.Do(t, os.WriteFile(path, []byte("a,b\nx,\x81\xff\n"), 0o644))
+	_, err := readPair(path, Encoded(CSV, "shift_jis"))
+	must.Fail(t, "bytes", err, path+": ", "expected shift_jis, found bytes that are no character of it")
+	_, err = readPair(path, Encoded(CSV, "nonsense"))
+	must.Fail(t, "encoding", err, path+": ", `expected an encoding of text such as windows-1252, shift_jis or gb18030, found "nonsense"`)
+	must.Equal(t, Encoded(Parquet, "latin1"), Parquet, "format")
 }
