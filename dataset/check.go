@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/amtrl/amtrl/dataset/table"
 	"github.com/amtrl/amtrl/internal/text"
 )
 
@@ -125,13 +126,25 @@ func (s *Set) Oddities() []Oddity {
 	return append(append(append(append(out, s.shifted()...), s.unusedCodes()...), s.tellingOddities()...), s.comesWithLabel()...)
 }
 
-// unusedCodes lists the columns that have codes for a missing value but no missing cell: a digit of the code may be wrong.
+// unusedCodes lists the columns that have codes for a missing value but no missing cell: a digit of the code may be wrong, unless another
+// column with missing cells has the same codes.
 func (s *Set) unusedCodes() (out []Oddity) {
 	if s.Columns == nil {
 		return nil
 	}
+	filled := func(c table.Codes) (n int64, is bool) {
+		j := slices.Index(s.Columns.Features, c.Column)
+		if is = j >= 0 && j < len(s.Columns.Filled); is {
+			n = s.Columns.Filled[j]
+		}
+		return n, is
+	}
 	for _, c := range s.Columns.Codes {
-		if j := slices.Index(s.Columns.Features, c.Column); j >= 0 && j < len(s.Columns.Filled) && s.Columns.Filled[j] == 0 {
+		used := func(of table.Codes) bool {
+			n, _ := filled(of)
+			return n > 0 && slices.Equal(of.Values, c.Values)
+		}
+		if n, is := filled(c); is && n == 0 && !slices.ContainsFunc(s.Columns.Codes, used) {
 			out = append(out, Oddity{"", fmt.Sprintf("no cell of column %s is missing, though missing has %v for it", text.OneLine(c.Column, 80),
 				c.Values), "write the numbers under missing as the file has them"})
 		}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/amtrl/amtrl/dataset/table"
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
 )
@@ -107,4 +108,12 @@ func fewRows(s *Set) []Task {
 		more[i].Name, more[i].Output = fmt.Sprint("another_", i), Output{"another", fmt.Sprint(i)}
 	}
 	return more
+}
+
+// A code that no cell of a column has is odd, except where another column has it: then new rows may.
+func TestUnusedCodes(t *testing.T) {
+	set := &Set{Columns: &Columns{Features: []string{"a", "b", "c"}, Filled: []int64{5, 0, 0}, Codes: []table.Codes{{Column: "a",
+		Values: []float64{-9999}}, {Column: "b", Values: []float64{-9999}}, {Column: "c", Values: []float64{-999}}}}}
+	odd := set.unusedCodes()
+	must.Hold(t, len(odd) == 1 && strings.HasPrefix(odd[0].Found, "no cell of column c is missing"), "%v", odd)
 }

@@ -117,7 +117,7 @@ func (o *initOptions) run(ctx context.Context) error {
 	for _, row := range [][2]string{
 		{"id", g.ID}, {"source", sourceText(g)}, {"features", featuresText(g)},
 		{"categories", columnsText(g.Categories)}, {"knots", knotsText(g)}, {"products", productsText(g)},
-		{"fill", fillText(g)}, {"absent", text.List(g.Lacking, mostListed)}, {"none", strings.Join(g.Coded, ", ")},
+		{"fill", fillText(g)}, {"absent", text.List(g.Lacking, mostListed)}, {"none", text.List(g.Coded, mostListed)},
 		{"label", labelText(g)}, {"split", g.Split}, {"cost", g.Cost}, {"group", g.Group}, {"target", targetText(g)},
 	} {
 		if row[1] != "" {

@@ -10,7 +10,7 @@ import (
 )
 
 // guessCodes finds the numbers made of nines that stand for a missing value: in numeric labels, where they stand for no label, and in
-// features that are few columns, whose missing cells are then filled.
+// features that are columns, whose missing cells are then filled.
 func (g *guesser) guessCodes(out *Guess) {
 	for i := range out.Labels {
 		l := &out.Labels[i]
@@ -27,16 +27,56 @@ func (g *guesser) guessCodes(out *Guess) {
 			out.Coded = append(out.Coded, c.codeText(code, rows))
 		}
 	}
+	own, shared := map[string]float64{}, map[float64]int{}
+	for _, name := range g.scalars {
+		if code, rows := g.column(name).code(); rows > 0 {
+			own[name] = code
+			shared[code]++
+		}
+	}
 	for _, name := range g.scalars {
 		c := g.column(name)
-		code, rows := c.code()
-		if !g.few || rows == 0 {
+		code, has := own[name]
+		if !has {
+			code, has = c.codeOfOthers(shared, len(g.scalars))
+		}
+		if !has {
 			continue
 		}
 		out.Codes = append(out.Codes, table.Codes{Column: name, Values: []float64{code}})
-		out.Coded = append(out.Coded, c.codeText(code, rows))
-		out.Fill = FillIndicator
+		out.Coded = append(out.Coded, c.codeText(code, c.count(code)))
+		if g.few {
+			out.Fill = FillIndicator
+		} else if out.Fill == "" {
+			out.Fill = FillMean
+		}
 	}
+}
+
+// codeOfOthers returns a code of other columns that stands for a missing value in this one too, as -9999 does in all bands of a picture:
+// one that any number of its rows have, or none so far where at least half of all columns have it.
+func (c *column) codeOfOthers(shared map[float64]int, columns int) (code float64, is bool) {
+	if !c.numeric() {
+		return 0, false
+	}
+	values := c.sorted()
+	for _, code := range slices.Sorted(maps.Keys(shared)) {
+		n := c.count(code)
+		if (n > 0 || 2*shared[code] >= columns) && table.Shared(code, values[n:]) {
+			return code, true
+		}
+	}
+	return 0, false
+}
+
+// count returns how many of the rows looked at have a number.
+func (c *column) count(x float64) (rows int) {
+	for name, n := range c.distinct {
+		if v, is := number(name, c.decimalComma); is && v == x {
+			rows += n
+		}
+	}
+	return rows
 }
 
 func (g *guesser) column(name string) *column {

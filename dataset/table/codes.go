@@ -67,30 +67,47 @@ func (v *Vectors) blank(none [][]float64) {
 }
 
 // CodeOf finds a number that probably stands for a missing value, such as -999, in sorted values. It is the smallest or the largest value,
-// three values or more but fewer than half are equal to it, and it lies further from all others than twice their range. CodeOf returns this
-// number, how many values equal it, and the range of the others. It returns zeros where there is no such number, fewer than 20 values, or
-// fewer than five distinct other values.
+// three values or more but fewer than half are equal to it, and it lies further from all others than twice their range, or is -999, -9999
+// and so on below others that are hardly negative. CodeOf returns this number, how many values equal it, and the range of the others. It
+// returns zeros where there is no such number, fewer than 20 values, or fewer than five distinct other values.
 func CodeOf(sorted []float64) (code float64, count int, from, to float64) {
-	const least, several, others = 20, 3, 5
+	const few, several, others = 20, 3, 5
 	n := len(sorted)
-	if n < least || len(slices.Compact(slices.Clone(sorted))) <= others {
+	if n < few || len(slices.Compact(slices.Clone(sorted))) <= others {
 		return 0, 0, 0, 0
 	}
-	low, high := sorted[0], sorted[n-1]
-	first := slices.IndexFunc(sorted, func(x float64) bool { return x > low })
+	least, high := sorted[0], sorted[n-1]
+	first := slices.IndexFunc(sorted, func(x float64) bool { return x > least })
 	last := n - 1
 	for last > 0 && sorted[last] == high {
 		last--
 	}
 	lows, highs := first, n-1-last
 	switch {
-	case first < 0 || low == high:
-	case lows >= several && 2*lows < n && sorted[first]-low > 2*(high-sorted[first]) && sorted[first] < high:
-		return low, lows, sorted[first], high
-	case highs >= several && 2*highs < n && high-sorted[last] > 2*(sorted[last]-low) && low < sorted[last]:
-		return high, highs, low, sorted[last]
+	case first < 0 || least == high:
+	case lows >= several && 2*lows < n && sorted[first] < high &&
+		(sorted[first]-least > 2*(high-sorted[first]) || low(least, sorted[first])):
+		return least, lows, sorted[first], high
+	case highs >= several && 2*highs < n && high-sorted[last] > 2*(sorted[last]-least) && least < sorted[last]:
+		return high, highs, least, sorted[last]
 	}
 	return 0, 0, 0, 0
+}
+
+// low reports whether a number is -999, -9999 and so on, and none of the others, of which least is the least, is below a hundredth of it,
+// whatever the largest are: clouds are bright.
+func low(code, least float64) bool {
+	return code <= -999 && Nines(code) && least >= code/100
+}
+
+// Shared reports whether a number that stands for a missing value in other columns does in one with these other values, which are sorted:
+// whether it is -999, -9999 and so on, and none of them is below a tenth of it, or all are further above it than the range of nearly all.
+func Shared(code float64, others []float64) bool {
+	if code > -999 || !Nines(code) || len(others) == 0 || others[0] <= code {
+		return false
+	}
+	tail := len(others) / 100
+	return others[0] >= code/10 || others[0]-code > others[len(others)-1-tail]-others[tail]
 }
 
 // Nines reports whether x is 99, 999 and so on, or -99 and so on. These stand for a missing value where [CodeOf] finds them.
