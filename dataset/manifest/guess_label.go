@@ -166,8 +166,9 @@ func (g *guesser) pickLabel(target string, source *column, fits func(*column) bo
 }
 
 // candidates names, for an error message, the columns that could be the label: from the last column on, where a label often is, the first
-// that fits and others of few values, but not those that lack a few cells, as features do, nor numbered columns of which there are more
-// than are named. Of a column that has the name of a label it says why it is not the label.
+// that fits and others of few values or of words that occur several times, such as crops in two languages, but not those that lack a few
+// cells, as features do, nor numbered columns of which there are more than are named. Of a column that has the name of a label it says why
+// it is not the label.
 func (g *guesser) candidates(inputs []Input, source *column, fits func(*column) bool) string {
 	const few = 20
 	g.guessSource(inputs, "", nil)
@@ -188,7 +189,7 @@ func (g *guesser) candidates(inputs []Input, source *column, fits func(*column) 
 				why = fmt.Sprintf(" (%s has one value alone in each %s)", text.OneLine(c.Name, 80), text.OneLine(source.Name, 80))
 			}
 		case !fits(c) || c.named(costNames) && !strings.EqualFold(c.Name, "price") || c.splits() || c.Time || c.dates > 0 && c.dates == c.has():
-		case len(c.distinct) <= few && (c.missing == 0 || c.lacksMany(source)) || first && c.canBeLabel():
+		case (len(c.distinct) <= few || c.words() && c.canBeLabel()) && (c.missing == 0 || c.lacksMany(source)) || first && c.canBeLabel():
 			names = append(names, c.Name)
 			first = false
 		default:

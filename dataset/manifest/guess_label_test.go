@@ -239,6 +239,10 @@ func TestCandidatesForLabels(t *testing.T) {
 		_, err := Look(t.Context(), "m.yaml", []string{file}, Known{Target: target})
 		must.Hold(t, err != nil && strings.HasSuffix(err.Error(), "with --label, such as potency or sort"), "%v", err)
 	}
+	crop := columnOf{"crop", func(int) string { return fmt.Sprint("crop ", rng.IntN(30)) }}
+	writeTable(t, file, 1200, columns[0], columnOf{"field", func(i int) string { return fmt.Sprint("F", i/4) }}, crop, columns[1], columns[4])
+	_, err := Look(t.Context(), "m.yaml", []string{file}, Known{})
+	must.Hold(t, err != nil && strings.HasSuffix(err.Error(), "with --label, such as potency or crop"), "%v", err)
 }
 
 // A column with one value in each source, such as the cost of a label, is not the label even if it has the name of one. Among the columns
