@@ -97,7 +97,7 @@ func (s *Set) Oddities() []Oddity {
 	if all.far != nil {
 		out = append(out, all.far.oddities(s, (*Pool).place)...)
 	}
-	out = append(out, s.oddSizes(sizes, math.MaxInt32)...)
+	out = append(append(out, s.vectorCodes((*Pool).place)...), s.oddSizes(sizes, math.MaxInt32)...)
 	constant, read := 0, s.base(s.Pools[0])
 	for _, same := range all.same[:read] {
 		if same {

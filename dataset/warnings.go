@@ -62,12 +62,13 @@ func (w *Warnings) Oddities(files bool) []Oddity {
 }
 
 // Warnings finds the oddities of [Set.Oddities] that make results wrong, or errors look too small: features that tell a label alone or are
-// known with it alone, labelled rows of the target that are copies of others or nearly so, rows of vectors that are all 0, rows of sources
-// that are also the target's or of its groups, cells of a table that are far from the others of their column, which has one scale for all
-// rows, sources whose vectors are of another size, labels that are far from the others or in another unit, columns of labels of which a few
-// rows decide the squared error, quantities that are taken for classes, sources with classes of their own or shares of classes unlike all
-// others, sources whose labels run against those of the others, and classes that differ only in how they are written. The set must be one
-// that [Set.Validate] accepts. Data that take long to read are not looked at, but for their labels and the size of some of their vectors.
+// known with it alone, labelled rows of the target that are copies of others or nearly so, rows of vectors that are all 0 or have a number
+// such as -9999 for none, rows of sources that are also the target's or of its groups, cells of a table that are far from the others of
+// their column, which has one scale for all rows, sources whose vectors are of another size, labels that are far from the others or in
+// another unit, columns of labels of which a few rows decide the squared error, quantities that are taken for classes, sources with classes
+// of their own or shares of classes unlike all others, sources whose labels run against those of the others, and classes that differ only
+// in how they are written. The set must be one that [Set.Validate] accepts. Data that take long to read are not looked at, but for their
+// labels, and the size and codes of some of their vectors.
 func (s *Set) Warnings() *Warnings {
 	w := &Warnings{}
 	w.odd = s.warnings(w.place)
@@ -108,7 +109,7 @@ func (s *Set) warnings(place placeOf) (out []Oddity) {
 		if cells <= warningCells {
 			most = math.MaxInt32
 		}
-		out = append(out, s.oddSizes(s.sizes(most), most)...)
+		out = append(append(out, s.vectorCodes(place)...), s.oddSizes(s.sizes(most), most)...)
 	}
 	if !s.Binary && labels <= warningLabels {
 		out = append(out, s.oddNumbers(place)...)
