@@ -27,12 +27,35 @@ type Overlooked struct {
 	Held   bool    `json:"held,omitempty"`
 }
 
-// String says what was found and what to do.
-func (o Overlooked) String() string {
-	class, from := "class "+strconv.Quote(text.OneLine(o.Class, 80)), "drawn from sources"
+// OverlookedLines says what was found of the first few classes, and names the others in one line.
+func OverlookedLines(all []Overlooked) (lines []string) {
+	const most, named = 3, 10
+	for i, o := range all {
+		if i == most && len(all) > most+1 {
+			var names []string
+			for _, o := range all[most:] {
+				names = append(names, o.class())
+			}
+			return append(lines, fmt.Sprintf("%s are hardly ever predicted either, with next to no samples of the target: %s",
+				text.Count(len(names))+" more classes", text.List(names, named)))
+		}
+		lines = append(lines, o.String())
+	}
+	return lines
+}
+
+// class names the class.
+func (o Overlooked) class() string {
+	class := strconv.Quote(text.OneLine(o.Class, 80))
 	if o.Column != "" {
 		class += " of " + text.OneLine(o.Column, 80)
 	}
+	return class
+}
+
+// String says what was found and what to do.
+func (o Overlooked) String() string {
+	class, from := "class "+o.class(), "drawn from sources"
 	if o.Held {
 		from = "held out of the target"
 	}

@@ -159,8 +159,8 @@ func (r *runPage) caveats() (lines []Sentence) {
 	if d := r.Result.Dominant; d != nil {
 		lines = append(lines, say(d.String()))
 	}
-	for _, o := range r.Result.Overlooked {
-		lines = append(lines, say("But ", o.String(), "."))
+	for _, line := range pipeline.OverlookedLines(r.Result.Overlooked) {
+		lines = append(lines, say("But ", line, "."))
 	}
 	if line := Earlier(&r.Result); line != "" {
 		lines = append(lines, say("But ", line, "."))

@@ -130,6 +130,13 @@ func TestContradiction(t *testing.T) {
 		"labelled, first those with its highest scores by amtrl predict"
 	has(t, Result(r, 1, Text), "\nbut "+rare+"\n")
 	must.Equal(t, page.answer().Lines[4].String(), "But "+rare+".", "the page")
+	for _, name := range []string{"bat", "emu", "fox", "yak"} {
+		missed.Class = name
+		r.Overlooked = append(r.Overlooked, missed)
+	}
+	has(t, Result(r, 1, Text), "\nbut "+rare+"\nbut class \"bat\" of kind is", "\nbut class \"emu\" of kind is",
+		"\nbut 2 more classes are hardly ever predicted either, with next to no samples of the target: \"fox\" of kind, \"yak\" of kind\n")
+	must.Hold(t, strings.Count(Result(r, 1, Text), "drawn from sources") == 3, "%s", Result(r, 1, Text))
 	page.Result.Reason, page.Result.TooFew = "the first method: 2 target samples tell nothing of which is best, expected at least 5", true
 	answer = page.answer().Lines[1].String()
 	must.Equal(t, answer, "It is the first method: 2 target samples tell nothing of which is best, expected at least 5.", "the page")

@@ -47,8 +47,8 @@ func Result(r *runs.Result, top int, f Format) string {
 		if r.Dominant != nil {
 			lines = append(lines, r.Dominant.String())
 		}
-		for _, o := range r.Overlooked {
-			lines = append(lines, "but "+o.String())
+		for _, line := range pipeline.OverlookedLines(r.Overlooked) {
+			lines = append(lines, "but "+line)
 		}
 		parts = append(parts, Lines(f, lines...))
 	}

@@ -149,8 +149,8 @@ func lastRoundText(s *study.Study, st *study.Status) string {
 	if d := r.Result.Dominant; d != nil {
 		out += "\n" + d.String()
 	}
-	for _, o := range r.Result.Overlooked {
-		out += "\nbut " + o.String()
+	for _, line := range pipeline.OverlookedLines(r.Result.Overlooked) {
+		out += "\nbut " + line
 	}
 	if r.Result.ConvAdvised {
 		out += "\nnote: these are images, and with this many labels a network usually errs less: amtrl study new with --representation conv, " +
