@@ -343,7 +343,7 @@ func (w *writer) header(key string, cols int) *header {
 	m := w.manifest
 	h := &header{
 		Version: version, Name: m.Name(), Key: key, Cols: cols, Element: w.element.String(), Features: w.allFeatures(),
-		Logs: w.logs, Words: w.words(), Derived: w.derived, Codes: m.Codes, ID: m.ID, Split: w.split != nil, Group: m.Group,
+		Logs: w.logs, Words: w.words(), Derived: w.derived, Codes: w.codes, ID: m.ID, Split: w.split != nil, Group: m.Group,
 		Target: m.Target.Source, Folds: m.Target.Folds, Files: w.files, Height: w.image[0], Width: w.image[1],
 	}
 	if m.Source != manifest.FromFile && m.Source != manifest.FromFolder {

@@ -135,4 +135,18 @@ func TestImportRefusesCodes(t *testing.T) {
 	text := "files: rows.csv\ncolumns: {source: site, features: a, fill: mean, missing: {b: -999}}\nlabels: [{column: y, type: number}]\n"
 	err := Import(t.Context(), parse(t, dir, text), filepath.Join(dir, "out"), nil)
 	must.Fail(t, "codes of no feature", err, "m.yaml: columns: missing: expected one of the features, found b")
+	err = Import(t.Context(), parse(t, dir, strings.Replace(text, "{b:", `{"b*":`, 1)), filepath.Join(dir, "out"), nil)
+	must.Fail(t, "a pattern of no feature", err, "m.yaml: columns: missing: expected one of the features, found b*")
+}
+
+// A pattern under missing stands for the columns that it matches, whose names the data have.
+func TestImportMatchesCodes(t *testing.T) {
+	dir := t.TempDir()
+	must.Do(t, os.WriteFile(filepath.Join(dir, "rows.csv"), []byte("site,B1,B2,c,y\ns,1,-9999,-9999,2\nt,-9999,5,4,3\ns,3,7,6,3\n"), 0o644))
+	text := "files: rows.csv\ncolumns: {source: site, features: [B1, B2, c], fill: mean, missing: {\"B*\": -9999}}\n" +
+		"labels: [{column: y, type: number}]\n"
+	out := filepath.Join(dir, "out")
+	must.Do(t, Import(t.Context(), parse(t, dir, text), out, nil))
+	set := must.Get(Open(out))(t)
+	must.Equal(t, fmt.Sprint(set.Columns.Codes, set.Columns.Filled), "[{B1 [-9999]} {B2 [-9999]}] [1 1 0]", "codes, and cells filled")
 }

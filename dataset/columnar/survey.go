@@ -45,9 +45,10 @@ type survey struct {
 	ids      []uint64
 
 	categories []*category
-	none       [][]float64 // by column of features: the numbers that stand for a missing value
-	missing    []int64     // by column of features: the number of rows that lack it
-	sample     *rowSample  // nil where no feature is computed from others, and once it is known how
+	codes      []table.Codes // the numbers that stand for a missing value, of the columns of features that have any
+	none       [][]float64   // the same by column of features
+	missing    []int64       // by column of features: the number of rows that lack it
+	sample     *rowSample    // nil where no feature is computed from others, and once it is known how
 	derived    table.Derived
 	settled    bool // whether it is known how features are computed from others
 	expanded   table.Vectors

@@ -98,7 +98,9 @@ func (s *survey) checkFeatures(path string, columns []table.Column) error {
 			}
 		}
 	}
-	if s.none, err = table.CodesOf(s.manifest.Codes, table.ColumnsRead(names, logs)); err != nil {
+	read := table.ColumnsRead(names, logs)
+	s.codes = table.MatchCodes(s.manifest.Codes, read)
+	if s.none, err = table.CodesOf(s.codes, read); err != nil {
 		return fmt.Errorf("%s: columns: missing: %w", s.manifest.Path, err)
 	}
 	fill := s.manifest.Fill != ""

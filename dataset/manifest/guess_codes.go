@@ -51,6 +51,11 @@ func (g *guesser) guessCodes(out *Guess) {
 			out.Fill = FillMean
 		}
 	}
+	const many = 8
+	another := func(c table.Codes) bool { return c.Values[0] != out.Codes[0].Values[0] }
+	if len(out.Codes) > many && len(out.Codes) == len(g.scalars) && !slices.ContainsFunc(out.Codes, another) {
+		out.Codes = []table.Codes{{Column: "*", Values: out.Codes[0].Values}}
+	}
 }
 
 // codeOfOthers returns a code of other columns that stands for a missing value in this one too, as -9999 does in all bands of a picture:

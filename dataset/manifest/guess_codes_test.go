@@ -48,6 +48,9 @@ func TestLookFindsCodes(t *testing.T) {
 	}
 	g = look(300, append(vector, columnOf{"y", number("7", 2)})...)
 	must.Hold(t, len(g.Coded) == 40 && g.Fill == FillMean, "elements of a vector: %v, fill %s", g.Coded, g.Fill)
+	must.Equal(t, fmt.Sprint(g.Codes), "[{* [-999]}]", "codes of all columns")
+	m = must.Get(Parse("m.yaml", []byte(g.Text())))(t)
+	must.Equal(t, fmt.Sprint(m.Codes), "[{* [-999]}]", "codes of the manifest %s", g.Text())
 }
 
 // -9999 stands for a missing value in all bands of a picture: where clouds are nearly as bright as the code is far, in most rows of a date,

@@ -35,6 +35,33 @@ func CodesOf(codes []Codes, features []string) ([][]float64, error) {
 	return none, nil
 }
 
+// MatchCodes returns the codes of each of the features that codes names, in their order: those of its name, or otherwise of the first
+// pattern that it matches. A pattern is no name of a feature. What names and matches none of the features is returned as it is.
+func MatchCodes(codes []Codes, features []string) (out []Codes) {
+	matched := make([]bool, len(codes))
+	for _, name := range features {
+		of := -1
+		for i, c := range codes {
+			is, err := text.Match(c.Column, name)
+			if c.Column != name && (!is || err != nil || slices.Contains(features, c.Column)) {
+				continue
+			}
+			if matched[i] = true; of < 0 || c.Column == name {
+				of = i
+			}
+		}
+		if of >= 0 {
+			out = append(out, Codes{Column: name, Values: codes[of].Values})
+		}
+	}
+	for i, c := range codes {
+		if !matched[i] {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
 // codedTable is a table in which the codes of features are read as missing values.
 type codedTable struct {
 	Table

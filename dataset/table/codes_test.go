@@ -1,6 +1,7 @@
 package table
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"testing"
@@ -35,4 +36,14 @@ func TestCodeOf(t *testing.T) {
 		}
 	}
 	must.Hold(t, found > 500, "%d trials", found)
+}
+
+// A pattern gives its codes to the features that it matches and that no name is for, and stays where it matches none.
+func TestMatchCodes(t *testing.T) {
+	codes := []Codes{{"B*", []float64{-9999}}, {"B2", []float64{0}}, {"*t*", []float64{-99}}, {"slope", []float64{-1}}, {"z*", []float64{7}}}
+	got := MatchCodes(codes, []string{"B1", "tilt", "B2", "slope", "x", "B*"})
+	must.Equal(t, fmt.Sprint(got), "[{tilt [-99]} {B2 [0]} {slope [-1]} {B* [-9999]} {z* [7]}]", "beside a feature with the name of a pattern")
+	got = MatchCodes(codes[:3], []string{"B1", "B2", "Bt", "x"})
+	must.Equal(t, fmt.Sprint(got), "[{B1 [-9999]} {B2 [0]} {Bt [-9999]}]", "patterns")
+	must.Hold(t, MatchCodes(nil, []string{"a"}) == nil, "no codes")
 }
