@@ -20,6 +20,7 @@ func TestLookForIDs(t *testing.T) {
 	distinct := rng.Perm(10 * rows)
 	once := func(i int) string { return fmt.Sprint(10_000_000 + 9973*distinct[i]) }
 	often := func(i int) string { return fmt.Sprint(100_000 + 97*distinct[i/5]) }
+	few := func(i int) string { return fmt.Sprint(1 + i/5*37%431) }
 	number := func(int) string { return fmt.Sprint(rng.NormFloat64()) }
 	kind := func(int) string { return []string{"private", "business"}[rng.IntN(2)] }
 	for _, of := range []struct {
@@ -36,6 +37,13 @@ func TestLookForIDs(t *testing.T) {
 		{"run_id", often, false, "--group run_id"},
 		{"session", often, false, "--group session"},
 		{"recording", kind, true, ""},
+		{"field", func(i int) string { return fmt.Sprint("F", i/5) }, false, "--group field"},
+		{"field", few, true, ""}, // of a magnet, as employees are counted
+		{"field_id", few, false, "--group field_id"},
+		{"plot", few, false, "--group plot"},
+		{"parcel_no", few, false, "--group parcel_no"},
+		{"plot", func(i int) string { return fmt.Sprint(i % 4) }, true, ""}, // of a block
+		{"employeeid", few, false, "--group employeeid"},
 		{"patient", often, false, "--group patient"},
 		{"Patient No.", often, false, "--group 'Patient No.'"},
 		{"subject_number", often, false, "--group subject_number"},

@@ -33,8 +33,11 @@ var (
 	// groupNames are names of columns whose values say which rows belong together, where values are repeated.
 	groupNames = withIDs("patient", "subject", "participant", "person", "user", "speaker", "author", "document", "doc", "animal", "individual")
 	// partyNames are further names of such columns, where they have many values: few values are kinds of customers, or the runs of a bench.
-	partyNames = withIDs("customer", "client", "account", "policy", "contract", "household", "student", "employee", "vehicle", "run",
-		"session", "recording")
+	// The values are no small numbers, which may be counts, such as of employees. In landNames, and behind party names with id, they may be.
+	partyNames = withIDs(parties...)
+	landNames  = append(withIDs("parcel", "plot", "polygon", "transect"), ids(parties...)...)
+	parties    = []string{"customer", "client", "account", "policy", "contract", "household", "student", "employee", "vehicle", "run",
+		"session", "recording", "field", "farm"}
 	costNames = []string{"cost", "price", "*cost*", "*per?label", "label?price"}
 	// costWords are words in the names of columns that may say what a row costs, where they have one value in each source.
 	costWords = []string{"cost", "costs", "price", "fee", "fees", "effort", "minute", "minutes", "min", "mins", "hour", "hours", "second",
@@ -54,9 +57,13 @@ func numbersOf(things ...string) (names []string) {
 
 // withIDs returns the names, and behind them the names of their ids and numbers.
 func withIDs(names ...string) []string {
-	all := append(slices.Clone(names), numbersOf(names...)...)
-	for _, name := range names {
-		all = append(all, name+"?id")
+	return slices.Concat(names, numbersOf(names...), ids(names...))
+}
+
+// ids returns the names of the ids of the given things.
+func ids(things ...string) (names []string) {
+	for _, of := range things {
+		names = append(names, of+"?id", of+"id")
 	}
-	return all
+	return names
 }

@@ -153,8 +153,9 @@ func (c *column) likeGroups() bool {
 
 // namesGroups reports whether a column has a name of groups, and values that can be the names of groups.
 func (c *column) namesGroups() bool {
-	many := len(c.distinct) > mostWords && (!c.numeric() || c.low >= 1000) // not counts, such as of employees
-	return (c.named(groupNames) || c.named(partyNames) && many) && !c.measured() && !c.boolean()
+	many, small := len(c.distinct) > mostWords, c.numeric() && c.low < 1000
+	named := c.named(groupNames) || many && (c.named(landNames) || !small && c.named(partyNames))
+	return named && !c.measured() && !c.boolean()
 }
 
 // perhapsGroup returns a hint that rows with the same value of a column may belong together, where its name and its values look so, or its
