@@ -58,11 +58,13 @@ func (c *sourceColumns) over(sources []int, j int, share, of float64) float64 {
 	return quantile(all, of)
 }
 
-// columnUnits lists the columns that single sources have in another unit, the furthest columnLines first.
+// columnUnits lists the columns that single sources have in another unit, the furthest columnLines first. Several columns of a source that
+// differ by the same power of ten have one line.
 func (c *sourceColumns) columnUnits() (out []Oddity) {
 	type found struct {
-		far float64
-		Oddity
+		source         string
+		by, far        float64
+		column, ranges string
 	}
 	of := c.of
 	if len(of) < unitsLeast {
@@ -89,10 +91,9 @@ func (c *sourceColumns) columnUnits() (out []Oddity) {
 			}
 			by := math.Pow10(int(math.Round(math.Log10(q2 / median))))
 			if q1/by >= low && q3/by <= high {
-				here = append(here, found{math.Abs(math.Log(q2 / median)), Oddity{p.Name, fmt.Sprintf("column %s is about %.6g times as large as "+
-					"in other sources: half are from %.6g to %.6g, in the others mostly from %.6g to %.6g", text.OneLine(c.columns.Features[j], 80),
-					by, readable(q1, q3-q1), readable(q3, q3-q1), readable(low, high-low), readable(high, high-low)),
-					"bring it to the unit of the other sources, if this is another"}})
+				here = append(here, found{p.Name, by, math.Abs(math.Log(q2 / median)), text.OneLine(c.columns.Features[j], 80),
+					fmt.Sprintf("half are from %.6g to %.6g, in the others mostly from %.6g to %.6g", readable(q1, q3-q1), readable(q3, q3-q1),
+						readable(low, high-low), readable(high, high-low))})
 			}
 		}
 		if len(here) <= max(1, len(of)/unitsOften) {
@@ -100,11 +101,18 @@ func (c *sourceColumns) columnUnits() (out []Oddity) {
 		}
 	}
 	slices.SortStableFunc(odd, func(a, b found) int { return cmp.Compare(b.far, a.far) })
-	for _, f := range odd[:min(len(odd), columnLines)] {
-		out = append(out, f.Oddity)
-	}
-	if n := len(odd) - columnLines; n > 0 {
-		out = append(out, Oddity{"", fmt.Sprintf("%d more such columns of sources", n), "see their ranges"})
+	for n := 0; len(odd) > 0; n++ {
+		if n == columnLines {
+			return append(out, Oddity{"", fmt.Sprintf("%d more such columns of sources", len(odd)), "see their ranges"})
+		}
+		f, before := odd[0], len(odd)
+		odd = slices.DeleteFunc(odd, func(of found) bool { return of.source == f.source && of.by == f.by })
+		column, it := "column "+f.column+" is", "it"
+		if same := before - len(odd); same > 1 {
+			column, it = fmt.Sprintf("%d columns, such as %s, are", same, f.column), "them"
+		}
+		out = append(out, Oddity{f.source, fmt.Sprintf("%s about %.6g times as large as in other sources: %s", column, f.by, f.ranges),
+			fmt.Sprintf("bring %s to the unit of the other sources, if this is another", it)})
 	}
 	return out
 }
