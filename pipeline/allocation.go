@@ -39,7 +39,7 @@ type Allocation struct {
 	// Mix is the fraction of each epoch's budget that is spread uniformly: with Mix > 0 every source gets at least Mix
 	// times what the uniform allocation of the same budget would draw from it. MixAuto takes Epoch.Own as the fraction
 	// and spreads it by Epoch.Match instead of uniformly. Of both parts of the budget, the one by nu and the one by the
-	// match, it spreads uniformly what chance alone would give.
+	// match, it spreads evenly what chance alone would give: under RulePriced as for equal nu, else uniformly.
 	Mix float64 `json:"mix"`
 }
 
@@ -69,17 +69,16 @@ func (a Allocation) For(costs []float64) Allocation {
 }
 
 // rates returns how many samples of each source a unit of budget buys: rates r
-// with sum c_m r_m = 1. A zero relevance gives the uniform allocation.
+// with sum c_m r_m = 1. A zero relevance gives the even ones.
 func (a Allocation) rates(nu, costs []float64) []float64 {
 	a = a.For(costs)
-	uniform := uniformRates(costs)
 	weights := make([]float64, len(nu))
 	largest := 0.0
 	for _, v := range nu {
 		largest = math.Max(largest, math.Abs(v))
 	}
 	if largest == 0 {
-		return uniform
+		return a.even(costs)
 	}
 	total, least := 0.0, slices.Min(costs)
 	for m, v := range nu {
@@ -92,7 +91,7 @@ func (a Allocation) rates(nu, costs []float64) []float64 {
 		}
 		total += weights[m] * costs[m]
 	}
-	mix := max(0, a.Mix)
+	mix, uniform := max(0, a.Mix), uniformRates(costs)
 	for m := range weights {
 		weights[m] = (1-mix)*weights[m]/total + mix*uniform[m]
 	}
@@ -106,7 +105,7 @@ func (a Allocation) after(e *Epoch, costs []float64) []float64 {
 		return rates
 	}
 	own, nuEven, matchEven := e.mixture()
-	even := uniformRates(costs)
+	even := a.even(costs)
 	match := even
 	if own > 0 {
 		match = matchRates(e.Match, costs)
@@ -119,8 +118,8 @@ func (a Allocation) after(e *Epoch, costs []float64) []float64 {
 }
 
 // mixture returns the fractions that MixAuto mixes by: own of the budget goes by the match and the rest by nu. Of the
-// rest nuEven, and of own matchEven, is spread uniformly instead, as much as chance gives of nu and of the match; all
-// of it where nu or the match is 0.
+// rest nuEven, and of own matchEven, is spread evenly instead, as much as chance gives of nu and of the match; all of it
+// where nu or the match is 0.
 func (e *Epoch) mixture() (own, nuEven, matchEven float64) {
 	if e.Match != nil {
 		if own, matchEven = e.Own, e.MatchByChance; floats.Sum(e.Match) == 0 {
@@ -141,6 +140,16 @@ func (a Allocation) SharesAfter(e *Epoch, costs []float64) []float64 {
 		shares[m] *= c
 	}
 	return shares
+}
+
+// even returns the rates where nothing tells the sources apart, as before the first round: those of equal relevance by
+// RulePriced, which buy fewer samples where these are dearer, and else the uniform ones. The same number from each source
+// would leave most of the budget to a few dear ones.
+func (a Allocation) even(costs []float64) []float64 {
+	if a = a.For(costs); a.Rule != RulePriced {
+		return uniformRates(costs)
+	}
+	return Allocation{Rule: a.Rule}.rates(slices.Repeat([]float64{1}, len(costs)), costs)
 }
 
 // uniformRates returns the rates that buy the same number of samples from every source.

@@ -16,7 +16,7 @@ func (a Allocation) DueTo(e *Epoch, costs []float64) []string {
 		return out
 	}
 	own, nuEven, matchEven := e.mixture()
-	nu, match, even := a.rates(e.Nu, costs), make([]float64, len(out)), uniformRates(costs)
+	nu, match, even := a.rates(e.Nu, costs), make([]float64, len(out)), a.even(costs)
 	if own > 0 {
 		match = matchRates(e.Match, costs)
 	}

@@ -43,11 +43,15 @@ func TestDueToTheLargestPart(t *testing.T) {
 		}
 		e := Epoch{Nu: nu, NuByChance: rng.Float64() * linalg.Dot(nu, nu), Match: match, Own: rng.Float64(), MatchByChance: rng.Float64()}
 		even, total := e.NuByChance/linalg.Dot(nu, nu), floats.Sum(match)
-		got := Allocation{Rule: RuleL1, Mix: MixAuto}.DueTo(&e, costs)
-		byNu := Allocation{Rule: RuleL1}.rates(nu, costs)
+		rule := []string{RuleL1, RulePriced}[rng.IntN(2)]
+		got := Allocation{Rule: rule, Mix: MixAuto}.DueTo(&e, costs)
+		byNu, evenly := Allocation{Rule: rule}.rates(nu, costs), uniformRates(costs)
+		if rule == RulePriced {
+			evenly = Allocation{Rule: rule}.rates(ones(m), costs)
+		}
 		for i, due := range got {
 			parts := []float64{(1 - e.Own) * (1 - even) * byNu[i], e.Own * (1 - e.MatchByChance) * match[i] / total / costs[i],
-				((1-e.Own)*even + e.Own*e.MatchByChance) / floats.Sum(costs)}
+				((1-e.Own)*even + e.Own*e.MatchByChance) * evenly[i]}
 			must.Equal(t, due, []string{ByRelevance, ByExploration, ByEven}[floats.MaxIdx(parts)], "the cause of parts of %v", parts)
 		}
 	}

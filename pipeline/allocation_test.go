@@ -9,6 +9,7 @@ import (
 	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
+	"github.com/amtrl/amtrl/pipeline/internal/linalg"
 )
 
 func randomCosts(rng *rand.Rand, m int) []float64 {
@@ -70,6 +71,31 @@ func TestRatesFollowTheRule(t *testing.T) {
 		r := Allocation{Rule: RuleSquared}.rates([]float64{scale, 2 * scale}, []float64{1, 1})
 		if !near(r[1], 0.8, 1e-14) {
 			t.Errorf("nu scaled by %g: rates %v, want [0.2 0.8]", scale, r)
+		}
+	}
+}
+
+// Where nothing tells the sources apart, priced divides a budget as for equal relevance, so that a source at 400 times the
+// cost does not take it all, and the other rules buy the same number from each source.
+func TestEvenRates(t *testing.T) {
+	costs := []float64{1, 25, 400}
+	for _, c := range []struct {
+		rule string
+		want []float64
+	}{
+		{RulePriced, []float64{1, 1. / 5, 1. / 20}}, {RuleAuto, []float64{1, 1. / 5, 1. / 20}},
+		{RuleSquared, []float64{1, 1, 1}}, {RuleL1, []float64{1, 1, 1}},
+	} {
+		unit := linalg.Dot(c.want, costs)
+		for _, e := range []*Epoch{
+			{Nu: []float64{0, 0, 0}},
+			{Nu: []float64{1, 2, 0}, NuByChance: 9},
+			{Nu: []float64{1, 2, 0}, NuByChance: 9, Own: 0.4, Match: []float64{3, 0, 1}, MatchByChance: 1},
+			{Nu: []float64{0, 0, 0}, Own: 1, Match: []float64{0, 0, 0}},
+		} {
+			for m, share := range (Allocation{Rule: c.rule, Mix: MixAuto}).SharesAfter(e, costs) {
+				must.Hold(t, near(share, c.want[m]*costs[m]/unit, 1e-12), "%s after %+v: share %d is %g", c.rule, e, m, share)
+			}
 		}
 	}
 }

@@ -95,6 +95,8 @@ func TestActiveCounts(t *testing.T) {
 		{Schedule{Kind: SchedulePaper, Epochs: 3, Floor: 700}, Allocation{Rule: RuleL1, Mix: 0.3}, costs},
 		{Schedule{Kind: ScheduleBudget, Epochs: 4, Floor: 20, Budget: 3000}, Allocation{Rule: RuleSquared}, nil},
 		{Schedule{Kind: ScheduleBudget, Epochs: 3, Floor: 0, Budget: 2000.5}, Allocation{Rule: RuleL1}, costs},
+		{Schedule{Kind: ScheduleBudget, Epochs: 3, Floor: 3, Budget: 2000}, Allocation{Rule: RulePriced}, costs},
+		{Schedule{Kind: SchedulePaper, Epochs: 2, Floor: 50}, Allocation{Rule: RuleAuto}, costs},
 		{Schedule{Kind: ScheduleBudget, Epochs: 3, Floor: 30, Budget: 16000}, Allocation{Rule: RuleSquared, Mix: 0.1}, costs},
 	} {
 		cfg := smallConfig()
@@ -112,8 +114,9 @@ func TestActiveCounts(t *testing.T) {
 		nu := ones(m)
 		for i, e := range st.Epochs {
 			what := fmt.Sprintf("%+v %+v epoch %d", c.schedule, c.alloc, i+1)
-			shares := pipelinetest.Shares(c.alloc.Rule, c.alloc.Mix, nu, cost)
-			if i == 0 {
+			rule := c.alloc.For(cost).Rule
+			shares := pipelinetest.Shares(rule, c.alloc.Mix, nu, cost)
+			if i == 0 && rule != RulePriced {
 				shares = pipelinetest.Shares(RuleSquared, 1, nu, cost)
 			}
 			if c.schedule.Kind == SchedulePaper {

@@ -73,7 +73,7 @@ func (p *Problem) allocate(st State, method string, e int) ([]int, error) {
 	case IsBeside(method):
 		return slices.Clone(p.lastOfFirst(st).Counts), nil
 	case method == Active:
-		if e > 1 {
+		if rates = p.Config.Allocation.even(p.Costs); e > 1 {
 			rates = p.Config.Allocation.after(last, p.Costs)
 		}
 		cost := plan.Cost
@@ -99,11 +99,12 @@ func (p *Problem) allocate(st State, method string, e int) ([]int, error) {
 }
 
 // Allocate returns how many samples in all method Active gives each source for a total cost: by the relevance of the
-// round last, or uniformly if last is nil. have holds the samples that each source has and keeps, and limit the most
-// that it can have. A source gets at least floor samples where its limit allows. have and limit must have an element for
-// each source, and so must last.Nu, whose numbers are finite, and last.Match, unless it is nil; cost must be finite.
+// round last, or evenly if last is nil, by [RulePriced] as for equal relevance. have holds the samples that each source has
+// and keeps, and limit the most that it can have. A source gets at least floor samples where its limit allows. have and
+// limit must have an element for each source, and so must last.Nu, whose numbers are finite, and last.Match, unless it is
+// nil; cost must be finite.
 func (p *Problem) Allocate(last *Epoch, cost float64, floor int, have, limit []int) []int {
-	rates := uniformRates(p.Costs)
+	rates := p.Config.Allocation.even(p.Costs)
 	if last != nil {
 		rates = p.Config.Allocation.after(last, p.Costs)
 	}

@@ -154,8 +154,11 @@ func Shares(rule string, mix float64, nu, costs []float64) []float64 {
 	total, costSum := 0.0, 0.0
 	for m := range nu {
 		shares[m] = nu[m] * nu[m]
-		if rule == "l1" {
+		switch rule {
+		case "l1":
 			shares[m] = math.Abs(nu[m]) / math.Sqrt(costs[m])
+		case "priced":
+			shares[m] /= math.Sqrt(costs[m])
 		}
 		total += costs[m] * shares[m]
 		costSum += costs[m]
