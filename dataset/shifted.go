@@ -87,7 +87,7 @@ func (s *Set) shifted() (out []Oddity) {
 	}
 	out = append(append(out, s.wordless()...), s.ownCategories()...)
 	c := s.sourceColumns(read)
-	return append(append(append(out, c.columnUnits()...), c.degrees()...), s.stuck(there)...)
+	return slices.Concat(out, c.columnUnits(), c.degrees(), c.with(s.Pools).angles(), s.stuck(there))
 }
 
 // columnsOf returns the sorted values of each of the first columns of pools, in rows that are spread over all and have about so many cells
