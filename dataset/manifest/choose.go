@@ -94,6 +94,10 @@ func (g *guesser) chooseRoles(ctx context.Context, m *Manifest, known Known, inp
 	if m.Split == "" && splitByFile(inputs) {
 		m.Split = FromFile
 	}
+	if c := g.column(known.Cost); c != nil && c.hasUnits() {
+		return fmt.Errorf("%s: column %s: expected numbers for what a label costs, found them with a unit: %q: %s", inputs[0].Path,
+			text.OneLine(c.Name, 80), text.OneLine(c.united, 80), c.plainUnits())
+	}
 	if m.Cost = known.Cost; m.Cost == "" {
 		m.Cost = g.pick(costNames, func(c *column) bool { return c.numeric() && !(known.sold && strings.EqualFold(c.Name, "price")) })
 	}
@@ -144,7 +148,7 @@ func (g *guesser) chooseFeatures(m *Manifest, known Known, file string, columns 
 	g.markLikeFiles(m)
 	if len(m.Features) == 0 {
 		if m.Features, vector = g.guessFeatures(); !vector && len(m.Categories) == 0 {
-			m.Categories = g.guessCategories()
+			m.Categories = g.guessCategories(g.sourceOf(m))
 		}
 	}
 	if len(m.Features) == 0 && len(m.Categories) == 0 && known.Cost == "" && strings.EqualFold(m.Cost, "price") {

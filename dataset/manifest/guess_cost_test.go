@@ -57,6 +57,27 @@ func TestLookAtCostsThatAreNone(t *testing.T) {
 	isNone("features are said", g, err)
 }
 
+// Costs with a unit, which are the same in all rows of a source, are no categories but named with what to do, and refused where the user
+// says that they are the costs. Other columns with a unit and few values stay categories.
+func TestCostsWithAUnit(t *testing.T) {
+	rng := testrand.New(t)
+	for _, format := range []string{"%d $", "€ %d.00", "%d CPUh"} {
+		file := filepath.Join(t.TempDir(), "rows.csv")
+		cost := func(i int) string { return fmt.Sprintf(format, 1+10*(i%4)) }
+		writeTable(t, file, 200, columnOf{"site", func(i int) string { return fmt.Sprint("s", i%4) }}, columnOf{"cost", cost},
+			columnOf{"price", func(int) string { return fmt.Sprintf(format, 1+rng.IntN(3)) }},
+			columnOf{"x", func(int) string { return fmt.Sprint(rng.NormFloat64()) }},
+			columnOf{"y", func(int) string { return []string{"p", "q"}[rng.IntN(2)] }})
+		g := must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{Source: "site"}))(t)
+		must.EqualSlices(t, g.Categories, []string{"price"}, "categories")
+		must.Hold(t, g.Cost == "" && len(g.Others) == 1 && strings.HasPrefix(g.Others[0], fmt.Sprintf("cost (numbers with a unit: %q; write "+
+			"plain numbers, without ", cost(0))) && strings.HasSuffix(g.Others[0], "; where a label costs so much, --cost cost)"),
+			"cost %q, not used %q", g.Cost, g.Others)
+		_, err := Look(t.Context(), "m.yaml", []string{file}, Known{Cost: "cost"})
+		must.Fail(t, format, err, file, "column cost: expected numbers for what a label costs, found them with a unit: \"", "write plain numbers")
+	}
+}
+
 // Beside a vector, a column that may say what a label costs is not taken, but named with the flag that does.
 func TestPerhapsCost(t *testing.T) {
 	rng := testrand.New(t)

@@ -70,9 +70,12 @@ func (g *guesser) guessFeatures() (names []string, vector bool) {
 const mostWords = 20
 
 // guessCategories returns the columns of few words, each of which occurs five times or more on average, that have at least half of their
-// cells and are not like a split.
-func (g *guesser) guessCategories() (names []string) {
+// cells and are not like a split, nor like the cost of a label with a unit, which says nothing within a source.
+func (g *guesser) guessCategories(source *column) (names []string) {
 	for _, c := range g.columns {
+		if c.hasUnits() && c.saysCost() && c.fixed(source) {
+			continue
+		}
 		few := c.kinds() >= 2 && c.kinds() <= mostWords && 5*c.kinds() <= c.has()
 		if !g.taken[c.Name] && (c.words() || c.padded) && few && 2*c.missing <= c.rows && !c.named(sureIDs) && !c.splits() && !c.likeGroups() &&
 			!c.late.is() && !c.likeFiles {

@@ -97,7 +97,7 @@ func (m *Manifest) unused(c *column) string {
 		return "numbers with commas between thousands"
 	case c.hasCommas():
 		return "numbers with decimal commas"
-	case c.hasUnits() && c.kinds() > mostWords:
+	case c.hasUnits() && (c.kinds() > mostWords || c.saysCost()):
 		return fmt.Sprintf("numbers with a unit: %q; %s", text.OneLine(c.united, 20), c.plainUnits())
 	case c.named(indexNames):
 		return "an index of rows"
@@ -172,12 +172,17 @@ func (m *Manifest) perhapsGroup(c, source *column) string {
 // perhapsCost returns a hint that a column may say what the label of a row costs, where a word of its name says so and its values are
 // numbers above 0, one in each source and not the same in all. Otherwise it returns an empty string.
 func (m *Manifest) perhapsCost(c, source *column) string {
-	words := strings.FieldsFunc(strings.ToLower(c.Name), func(r rune) bool { return !unicode.IsLetter(r) })
-	says := slices.ContainsFunc(words, func(w string) bool { return slices.Contains(costWords, w) })
-	if m.Cost != "" || !says || !c.numeric() || c.low <= 0 || c.low == c.high || !c.fixed(source) {
+	costs := c.numeric() && c.low > 0 && c.low < c.high || c.hasUnits() && c.kinds() > 1
+	if m.Cost != "" || !c.saysCost() || !costs || !c.fixed(source) {
 		return ""
 	}
 	return "; where a label costs so much, --cost " + text.ShellQuote(c.Name)
+}
+
+// saysCost reports whether a word in the name of a column is one that names of costs have.
+func (c *column) saysCost() bool {
+	words := strings.FieldsFunc(strings.ToLower(c.Name), func(r rune) bool { return !unicode.IsLetter(r) })
+	return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(costWords, w) })
 }
 
 // groupsWithin reports whether a column of texts divides the rows of sources further, into many groups that each lie in one source,
