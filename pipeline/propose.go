@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/amtrl/amtrl/internal/text"
 	"github.com/amtrl/amtrl/pipeline/internal/linalg"
 )
 
@@ -49,6 +52,10 @@ func (p *Problem) Propose(st State) (Proposal, error) {
 	}
 	if total == 0 && !isBaseline(method) {
 		advice := "raise the budget or the floor"
+		if m := floats.MinIdx(p.Costs); p.Config.Schedule.Kind == ScheduleBudget && p.plans[e-1].Cost < p.Costs[m] {
+			advice = fmt.Sprintf("all rows by the end of the epoch may cost %s, and one of the cheapest source, %s, costs %s: ",
+				text.Amount(p.plans[e-1].Cost), text.OneLine(p.Sources[m].Name, 80), text.Amount(p.Costs[m])) + advice
+		}
 		if n := len(p.plans); n > 1 {
 			advice += fmt.Sprintf(", or have fewer epochs than %d", n)
 		}

@@ -42,3 +42,15 @@ func TestLookUpOfAnotherProblem(t *testing.T) {
 		must.Fail(t, says, must.Err(l.Learn(t.Context(), State{}, p.LookUp(of))), says)
 	}
 }
+
+// A budget of which the first round's part pays for no row is refused with that part and what a row costs.
+func TestBudgetThatPaysForNoRow(t *testing.T) {
+	cfg := smallConfig()
+	cfg.Schedule = Schedule{Kind: ScheduleBudget, Epochs: 3, Budget: 9}
+	cfg.Costs = map[string]float64{"bytes_0": 30, "floats_5": 1000, "bytes_2": 4.5, "floats_3": 400, "bytes_4": 400}
+	l := must.Get(newLearner(openDevice(t, 1, smallSet(1, 6, 120, 4, false)), cfg, 1))(t)
+	defer l.Close()
+	_, err := l.problem.Propose(State{})
+	must.Fail(t, "a budget of 9", err, "draws no sample: all rows by the end of the epoch may cost 4, and one of the cheapest source, "+
+		"bytes_2, costs 4.5: raise the budget or the floor, or have fewer epochs than 3")
+}
