@@ -16,6 +16,9 @@ const (
 	relevantFolds = 5
 	// relevantRows is the largest number of rows of a regression of numbers, of which there is up to one for each part and fold.
 	relevantRows = 1 << 16
+	// singleMost is the largest number of sources of which each has a regression of numbers on its rows alone, and singleLeast the least
+	// number of these rows.
+	singleMost, singleLeast = 16, 20
 	// enoughOfClass is the number of rows that is enough to learn a class from.
 	enoughOfClass = 10
 )
@@ -24,7 +27,8 @@ const (
 // column is at least that part of the largest, with each of the target's samples added as one row. The leave-one-out prediction of a sample
 // uses the sources that the samples of the other folds choose: sources that happen to fit a few samples would otherwise predict these too
 // well. A part is skipped if all sources have it, since its regression is the one on the rows of all, if it has the same sources as a part
-// before, or if its sources lack a class that others have. There are no regressions where relevance is not [Transfer] or phi is not linear.
+// before, or if its sources lack a class that others have. For numbers there is one for each source too ([singleSources]). There are no
+// regressions where relevance is not [Transfer] or phi is not linear.
 func (l *Learner) pooledRelevant(ctx context.Context, in Round, group []int, pooled *pooledFound, u units) ([][]prediction, error) {
 	if l.relevance == nil || l.problem.Config.Representation != ClassLinear {
 		return nil, nil
@@ -41,11 +45,20 @@ func (l *Learner) pooledRelevant(ctx context.Context, in Round, group []int, poo
 	var models [][]prediction
 	var before [][]string
 	known := map[[2]string]*pooledFound{}
+	var choices [][]string // sources chosen by all samples, and without each fold
 	for _, part := range relevantParts {
-		var chosen []string // sources chosen by all samples, and without each fold
+		var chosen []string
 		for _, v := range nu {
 			chosen = append(chosen, string(relevantSources(v, labelled, part)))
 		}
+		choices = append(choices, chosen)
+	}
+	if !l.problem.Classifies() {
+		for _, marks := range singleSources(counts) {
+			choices = append(choices, slices.Repeat([]string{marks}, len(nu)))
+		}
+	}
+	for _, chosen := range choices {
 		same := func(was []string) bool { return slices.Equal(was, chosen) }
 		if chosen[0] == string(all) || slices.ContainsFunc(before, same) || l.problem.Classifies() && !holdClasses(counts, chosen[0]) {
 			continue
@@ -162,6 +175,22 @@ func relevantSources(nu []float64, among []byte, part float64) []byte {
 	for m, v := range nu {
 		if !(v >= part*most) {
 			marks[m] = 0
+		}
+	}
+	return marks
+}
+
+// singleSources marks each source alone that has singleLeast rows or more, in turn, where there are no more than singleMost sources. The
+// sources above a part of the largest relevance may be some with few rows that are like the target, and one with many that has a bias.
+func singleSources(counts []columnCount) (marks []string) {
+	if len(counts) > singleMost {
+		return nil
+	}
+	for m, of := range counts {
+		if of.rows >= singleLeast {
+			alone := make([]byte, len(counts))
+			alone[m] = 1
+			marks = append(marks, string(alone))
 		}
 	}
 	return marks

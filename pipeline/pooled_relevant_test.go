@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -116,7 +117,7 @@ func TestRelevantByChance(t *testing.T) {
 // choose.
 func TestRelevantLeftOut(t *testing.T) {
 	rng := testrand.New(t)
-	seen := 0
+	seen, single := 0, 0
 	for turn := range 8 {
 		classes := turn%2 == 0
 		set := likeness(rng, []float64{1, 0.7, 0.3, 0, -1, 0, 0.5}, 40, 6, 6+rng.IntN(30), true, classes)
@@ -223,9 +224,42 @@ func TestRelevantLeftOut(t *testing.T) {
 				isNear(t, of[0].left[i], predicted.with[0][0].left[i], 1e-9, "what is said of a sample")
 			}
 		}
+		for m, of := range l.problem.columnCounts(in.Sources, []int{0}) { // for numbers, each source alone
+			alone := make([]float64, 6*len(heads))
+			for f := range 6 {
+				alone[f*len(heads)+m] = 1
+			}
+			if classes || of.rows < 20 || slices.ContainsFunc(before, func(was []float64) bool { return slices.Equal(was, alone) }) {
+				continue
+			}
+			must.Hold(t, len(got) > 0, "no regression on source %d alone, which has %d rows", m, of.rows)
+			want := fitted(alone[:len(heads)], 1, all, 4).with[0][0]
+			for k, v := range want.head {
+				isNear(t, float64(got[0][0].head[k]), float64(v), 1e-9, "the head of a source alone")
+			}
+			for i := range y {
+				isNear(t, got[0][0].left[i], want.left[i], 1e-9, "what a source alone says of a sample")
+			}
+			got, single = got[1:], single+1
+		}
 		must.Hold(t, len(got) == 0, "%d regressions too many", len(got))
 	}
-	must.Hold(t, seen > 8, "%d regressions", seen)
+	must.Hold(t, seen > 8 && single > 4, "%d regressions, %d of single sources", seen, single)
+}
+
+// Where there are more than 16 sources, none is alone, and of fewer each that has 20 rows.
+func TestSingleSources(t *testing.T) {
+	counts := make([]columnCount, 16)
+	for m := range counts {
+		counts[m].rows = 12 + m
+	}
+	marks := singleSources(counts)
+	must.Equal(t, len(marks), 8, "sources with 20 rows")
+	for i, of := range marks {
+		must.Equal(t, strings.Index(of, "\x01"), 8+i, "source")
+		must.Equal(t, strings.Count(of, "\x01"), 1, "sources of one regression")
+	}
+	must.Equal(t, len(singleSources(append(counts, columnCount{rows: 100}))), 0, "of 17 sources")
 }
 
 // sameSources reports whether the relevances a and b choose the same sources, those with at least part of the largest relevance.
