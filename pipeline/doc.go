@@ -55,7 +55,7 @@
 //	                    neg_log_lik.go has the loss that chooses the penalty, pooled_penalty.go what does so where the samples cannot
 //	pooled_units.go     the units of features for classes
 //	pooled_target.go    with the target's samples among its rows; pooled_target_classes.go for classes
-//	pooled_relevant.go  on the rows of the most relevant sources alone
+//	pooled_relevant.go  on the rows of the most relevant sources, and of single ones
 //	pooled_phi.go       on phi of the rows, for classes by a network
 //	stack.go            the mean of the head's predictions and these, weighted by stack_weights.go (stack_effective.go says as how many
 //	                    samples those in groups count), and those of the samples alone

@@ -58,10 +58,10 @@ type headFit struct {
 	// Own is the variance of what delta adds to the predictions, over the sum of that and the variance of what the sources'
 	// heads add. ToMean is the factor g of the mean of the sources' heads of the same output.
 	Own, ToMean float64
-	// Pooled is the fraction of the predictions of the first column that is due to regressions on the rows of all
-	// sources, and Adapted the part of Pooled due to those with the target's samples among the rows. Relevant is the
-	// fraction due to those on the rows of the most relevant sources, Alone that due to one on the target's samples
-	// alone, and Spread that due to one on these samples with a prior from the scatter of the sources' classes.
+	// Pooled is the fraction of the predictions of the first column that is due to regressions on the rows of all sources, and Adapted the
+	// part of Pooled due to those with the target's samples among the rows. Relevant is the fraction due to those on the rows of the most
+	// relevant sources and of single ones, Alone that due to one on the target's samples alone, and Spread that due to one on these samples
+	// with a prior from the scatter of the sources' classes.
 	Pooled, Adapted, Relevant, Alone, Spread float64
 	// residuals holds the leave-one-out residuals of one output, label less prediction, and left the leave-one-out
 	// predictions of all outputs, by output and sample, which are log-odds where there are classifiers. Heads of other

@@ -11,14 +11,16 @@ import (
 // relevantParts holds the fractions of the largest relevance from which on [Learner.pooledRelevant] takes the rows of a source.
 var relevantParts = []float64{0.8, 0.4}
 
+// singleMost is the largest number of sources of which each has a regression of numbers on its rows alone.
+var singleMost = 16
+
 const (
 	// relevantFolds is the number of folds of the samples: the sources for the samples of a fold are chosen by the other folds.
 	relevantFolds = 5
 	// relevantRows is the largest number of rows of a regression of numbers, of which there is up to one for each part and fold.
 	relevantRows = 1 << 16
-	// singleMost is the largest number of sources of which each has a regression of numbers on its rows alone, and singleLeast the least
-	// number of these rows.
-	singleMost, singleLeast = 16, 20
+	// singleLeast is the least number of rows of a source that has a regression of numbers on its rows alone.
+	singleLeast = 20
 	// enoughOfClass is the number of rows that is enough to learn a class from.
 	enoughOfClass = 10
 )

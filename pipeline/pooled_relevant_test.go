@@ -73,8 +73,8 @@ func learnerOf(t *testing.T, set *dataset.Set, methods ...string) *Learner {
 // of relevant sources get weight, and with them uniform errs less than without them, and than Pooled, which takes all rows as those of one
 // source. The noise has a variance of 0.25.
 func TestRowsOfRelevantSources(t *testing.T) {
-	rng, parts := testrand.New(t), relevantParts
-	t.Cleanup(func() { relevantParts = parts })
+	rng, parts, single := testrand.New(t), relevantParts, singleMost
+	t.Cleanup(func() { relevantParts, singleMost = parts, single })
 	for _, classes := range []bool{false, true} {
 		const turns = 20
 		relevant, errs, pooled, without := 0.0, 0.0, 0.0, 0.0
@@ -87,9 +87,9 @@ func TestRowsOfRelevantSources(t *testing.T) {
 			relevant += st.Epochs[0].HeadRelevant / turns
 			errs += st.Epochs[0].Score.Value / turns
 			pooled += st.Epochs[1].Score.Value / turns
-			relevantParts = nil
+			relevantParts, singleMost = nil, 0
 			without += solve(Uniform).Epochs[0].Score.Value / turns
-			relevantParts = parts
+			relevantParts, singleMost = parts, single
 		}
 		t.Logf("classes %v: error %.4f with the rows of relevant sources, %.4f without, %.4f of all rows as those of one", classes, errs,
 			without, pooled)
@@ -99,18 +99,52 @@ func TestRowsOfRelevantSources(t *testing.T) {
 	}
 }
 
+// Of eight sources one with 60 rows is like the target, one with 600 like it but for a bias, and six have nothing to do with it. The
+// regression on the rows of the first alone helps, which no part of the largest relevance gives. The noise has a variance of 0.25.
+func TestRowsOfSingleSource(t *testing.T) {
+	const d, samples, turns = 20, 30, 30
+	rng, single := testrand.New(t), singleMost
+	t.Cleanup(func() { singleMost = single })
+	errs, without := 0.0, 0.0
+	for range turns {
+		set := likeness(rng, []float64{1, 1, 0, 0, 0, 0, 0, 0}, 600, d, samples, true, false)
+		set.Tasks[0].Train = set.Tasks[0].Train[:60]
+		biased, bias := &set.Tasks[1], normals(rng, d)
+		for r := range biased.Labels {
+			for j, v := range bias {
+				biased.Labels[r] += float32(0.5 * v / math.Sqrt(d) * float64(set.Pools[1].F32[r*d+j]))
+			}
+		}
+		solve := func() float64 {
+			return must.Get(learnerOf(t, set, Uniform).Solve(t.Context(), State{}, quiet, unsaved))(t).Epochs[0].Score.Value / turns
+		}
+		errs += solve()
+		singleMost = 0
+		without += solve()
+		singleMost = single
+	}
+	t.Logf("error %.4f with regressions on the rows of single sources, %.4f without", errs, without)
+	must.Hold(t, errs < 0.97*without, "an error of %g, %g without the rows of single sources", errs, without)
+}
+
 // Where the target's labels are noise, the leave-one-out error is not much below the error on fresh rows, though among many sources some
 // fit a few samples by chance.
 func TestRelevantByChance(t *testing.T) {
 	rng := testrand.New(t)
+	relevantByChance(t, rng, 60, 0.72)
+	relevantByChance(t, rng, singleMost, 0.65) // each of which has a regression of its own too
+}
+
+func relevantByChance(t *testing.T, rng *rand.Rand, sources int, least float64) {
 	left, fresh := 0.0, 0.0
 	for range 48 {
-		set := likeness(rng, make([]float64, 60), 40, 15, 24, false, false)
+		set := likeness(rng, make([]float64, sources), 40, 15, 24, false, false)
 		l := learnerOf(t, set, Uniform)
 		st := must.Get(l.Solve(t.Context(), State{}, quiet, unsaved))(t)
 		left, fresh = left+st.Epochs[0].LeaveOneOut, fresh+st.Epochs[0].Score.Value
 	}
-	must.Hold(t, left > 0.72*fresh, "left out the mean squared error is %g of that on fresh rows", left/fresh)
+	t.Logf("%d sources: left out the mean squared error is %.3f of that on fresh rows", sources, left/fresh)
+	must.Hold(t, left > least*fresh, "%d sources: left out the mean squared error is %g of that on fresh rows", sources, left/fresh)
 }
 
 // The left-out prediction of a sample is by the sources that the samples of the other folds choose, and the head by those that all samples

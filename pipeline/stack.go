@@ -30,10 +30,10 @@ var stackParts = []float64{0.25, 0.5, 0.75, 1}
 
 // stack mixes the predictions of fit with those of its base models: one regression on the rows of all sources as if they were one source,
 // without the target's samples and, but for numbers by a network, with them among its rows (see [Learner.pooledClasses],
-// [Learner.pooledOnPhi] and [Learner.pooledSquared]);
-// those on the rows of the most relevant sources (see [Learner.pooledRelevant]); and, for several classes and for numbers, those on the
-// target's rows alone (see [Problem.ownClasses] and [Learner.ownNumbers]). Where sources are like the target, the first has all rows to fit
-// one head to. For classes, all base models have the loss of classes that exclude each other, where fit has a head for each class.
+// [Learner.pooledOnPhi] and [Learner.pooledSquared]); those on the rows of the most relevant sources and, for numbers, of each source alone
+// (see [Learner.pooledRelevant]); and, for several classes and for numbers, those on the target's rows alone (see [Problem.ownClasses] and
+// [Learner.ownNumbers]). Where sources are like the target, the first has all rows to fit one head to. For classes, all base models have
+// the loss of classes that exclude each other, where fit has a head for each class.
 func (l *Learner) stack(ctx context.Context, fit *headFit, in Round) error {
 	u, err := l.model.units()
 	if err != nil {

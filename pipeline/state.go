@@ -54,8 +54,8 @@ type Epoch struct {
 	HeadToMean float64 `json:"head_to_mean,omitempty"`
 	// HeadPooled is the weight, in the predictions of the target's first column in the last round of a method, of
 	// regressions on the rows of all sources, and HeadAdapted the part of it whose regressions have the target's
-	// samples among their rows. HeadRelevant is the weight of regressions on the rows of the most relevant sources,
-	// HeadAlone that of one regression on the target's samples alone, and HeadSpread that of one on these samples with
+	// samples among their rows. HeadRelevant is the weight of regressions on the rows of the most relevant sources
+	// and of single ones, HeadAlone that of one regression on the target's samples alone, and HeadSpread that of one on these samples with
 	// a prior from the scatter of the sources' classes.
 	HeadPooled   float64 `json:"head_pooled,omitempty"`
 	HeadAdapted  float64 `json:"head_adapted,omitempty"`
@@ -110,7 +110,7 @@ func (e Epoch) BaseModels() string {
 	for _, model := range []struct {
 		part float64
 		rows string
-	}{{e.HeadPooled, "all rows"}, {e.HeadRelevant, "the rows of the most relevant sources"}, {e.HeadAlone, "the target's samples"},
+	}{{e.HeadPooled, "all rows"}, {e.HeadRelevant, "the rows of some of the sources"}, {e.HeadAlone, "the target's samples"},
 		{e.HeadSpread, "the target's samples by how the sources' classes spread"}} {
 		switch {
 		case model.part < 0.005:
