@@ -34,22 +34,20 @@ func Evaluation(e *runs.Evaluation, f Format) string {
 	return strings.Join(parts, "\n")
 }
 
-// ByColumn returns a line with the error of the method's predictions for each column of labels, or the mean squared error of numbers, and
-// one with the log-loss of each column, where there are probabilities. It returns "" for fewer than two columns.
+// ByColumn returns a line with the error of the method's predictions for each column of labels, or the mean squared error of numbers with
+// R^2, and one with the log-loss of each column, where there are probabilities. It returns "" for fewer than two columns.
 func ByColumn(method string, columns []*runs.Evaluation) string {
 	if len(columns) < 2 {
 		return ""
 	}
 	var each, losses []string
 	for _, e := range columns {
-		var value string
-		if e.Numbers != nil {
-			value = Score(pipeline.MetricMSE, e.Numbers.MSE)
-		} else {
-			value = Score(pipeline.MetricError, *e.Error)
-		}
 		name := text.OneLine(e.Column, 80)
-		each = append(each, name+" "+value)
+		if n := e.Numbers; n != nil {
+			each = append(each, fmt.Sprintf("%s mean squared error %s (R^2 %.3f)", name, Score(pipeline.MetricMSE, n.MSE), n.R2))
+		} else {
+			each = append(each, name+" "+Score(pipeline.MetricError, *e.Error))
+		}
 		if p := e.Probabilities; p != nil {
 			losses = append(losses, fmt.Sprintf("%s %.3f (%.3f)", name, p.LogLoss, p.ConstantLogLoss))
 		}

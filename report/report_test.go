@@ -255,8 +255,9 @@ func TestNeededAndPlan(t *testing.T) {
 // Several columns of labels have an error each.
 func TestByColumn(t *testing.T) {
 	kind := &runs.Evaluation{Column: "kind", Rows: 40, Error: new(0.3)}
-	size := &runs.Evaluation{Column: "size", Rows: 40, Numbers: &runs.NumberEvaluation{MSE: 2.5}}
-	must.Equal(t, ByColumn("active", []*runs.Evaluation{kind, size}), "active by column: kind 30.00 %, size 2.5\n", "two columns")
+	size := &runs.Evaluation{Column: "size", Rows: 40, Numbers: &runs.NumberEvaluation{MSE: 2.5, R2: 0.75}}
+	must.Equal(t, ByColumn("active", []*runs.Evaluation{kind, size}),
+		"active by column: kind 30.00 %, size mean squared error 2.5 (R^2 0.750)\n", "two columns")
 	must.Equal(t, ByColumn("active", []*runs.Evaluation{kind}), "", "one column")
 	kind.Probabilities = &runs.Probabilities{LogLoss: 0.25, ConstantLogLoss: 0.5}
 	shape := &runs.Evaluation{Column: "shape", Rows: 40, Error: new(0.05)}
