@@ -63,17 +63,21 @@ func (s *Study) scores(st *state) ([]runs.RoundScore, error) {
 	return out, nil
 }
 
-// curve is a learning curve e(x) = a + b/x, with b above 0, in the cost x of the samples, since the excess risk of a fit falls with their
-// number. It is fitted to the losses of the rounds that have the same rows as the last one.
+// curve is a learning curve e(x) = a + b/x, with b above 0, since the excess risk of a fit falls with the number of samples. x counts them
+// by the shares of their sources after the last round: the first round is spread evenly, and later ones have more rows of sources that are
+// like the target. It is fitted to the losses of the rounds that have the same rows as the last one.
 type curve struct {
 	metric string
 	x      []float64
 	losses []*pipeline.Losses
+	// cost is what the samples of the last round cost, and rate how much x grows by a unit of further cost.
+	cost, rate float64
 }
 
 // newCurve returns the curve of these rounds, or nil where fewer than two can be compared.
 func newCurve(scores []runs.RoundScore) *curve {
 	c := &curve{}
+	var costs []float64
 	for i := range scores {
 		s, last := &scores[i], &scores[len(scores)-1]
 		if len(s.Result.Methods) == 0 || s.Losses == nil || last.Losses == nil {
@@ -85,16 +89,34 @@ func newCurve(scores []runs.RoundScore) *curve {
 		if !s.Losses.SameRows(last.Losses) {
 			continue
 		}
-		if n := len(c.x); n > 0 && !(s.Cost > c.x[n-1]) {
+		x := samplesByShare(s.Result.Sources, last.Result.Sources)
+		if n := len(c.x); x == 0 || n > 0 && !(s.Cost > costs[n-1] && x > c.x[n-1]) {
 			continue
 		}
-		c.x, c.losses, c.metric = append(c.x, s.Cost), append(c.losses, s.Losses), s.Result.Methods[0].Score.Metric
+		c.x, costs, c.losses, c.metric = append(c.x, x), append(costs, s.Cost), append(c.losses, s.Losses), s.Result.Methods[0].Score.Metric
 	}
-	if len(c.x) < 2 {
+	n := len(c.x)
+	if n < 2 {
 		return nil
 	}
+	c.cost, c.rate = costs[n-1], (c.x[n-1]-c.x[n-2])/(costs[n-1]-costs[n-2])
 	return c
 }
+
+// samplesByShare returns the number of samples of a round, those of each source times its share after the last round.
+func samplesByShare(of, last []runs.SourceResult) (sum float64) {
+	share := map[string]float64{}
+	for _, s := range last {
+		share[s.Source] = s.Share
+	}
+	for _, s := range of {
+		sum += float64(s.Samples) * share[s.Source]
+	}
+	return sum
+}
+
+// at returns x for samples of that cost.
+func (c *curve) at(cost float64) float64 { return c.x[len(c.x)-1] + c.rate*(cost-c.cost) }
 
 // noCurve says why newCurve has no curve of these rounds.
 func noCurve(scores []runs.RoundScore) string {
@@ -134,12 +156,14 @@ func (c *curve) gain(from, more float64) *Gain { return &c.gains(from, more)[0] 
 // gains returns the gain for each of several costs of further samples.
 func (c *curve) gains(from float64, more ...float64) []Gain {
 	const tail = 0.05
-	from = math.Max(from, c.x[len(c.x)-1])
+	from = math.Max(from, c.cost)
 	b, last := c.likely(), c.losses[len(c.losses)-1]
 	out := make([]Gain, len(more))
 	for i, m := range more {
 		to := from + m
-		of := func(b float64) float64 { return math.Min((1/from-1/to)*b, floats.Sum(last.Sums)/float64(last.Rows)) }
+		of := func(b float64) float64 {
+			return math.Min((1/c.at(from)-1/c.at(to))*b, floats.Sum(last.Sums)/float64(last.Rows))
+		}
 		out[i] = Gain{Metric: c.metric, From: from, To: to, Rounds: len(c.x), Mean: of(b.mean()), Low: of(b.quantile(tail)),
 			High: of(b.quantile(1 - tail))}
 	}

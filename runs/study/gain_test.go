@@ -164,7 +164,8 @@ func TestGainHasAnEnd(t *testing.T) {
 	must.Hold(t, plan.Gain.Mean == 0 && plan.Double.Mean == 0, "of no rows: %+v, %+v", plan.Gain, plan.Double)
 
 	last := &pipeline.Losses{Rows: 4, Sums: []float64{0, 0, 1, 0}}
-	c := &curve{metric: pipeline.MetricError, x: []float64{1, 2}, losses: []*pipeline.Losses{{Rows: 4, Sums: []float64{1, 1, 1, 1}}, last}}
+	c := &curve{metric: pipeline.MetricError, x: []float64{1, 2}, cost: 2, rate: 1,
+		losses: []*pipeline.Losses{{Rows: 4, Sums: []float64{1, 1, 1, 1}}, last}}
 	g := c.gain(2, 1e9)
 	must.Hold(t, g.Mean == 0.25 && g.High == 0.25 && g.Low <= 0.25, "of an error of .25: %+v", g)
 }
@@ -208,7 +209,7 @@ func TestGain(t *testing.T) {
 	const targets, trials = 150, 120
 	within := 0
 	for range trials {
-		c := &curve{metric: pipeline.MetricMSE, x: []float64{100, 200, 300, 400}}
+		c := &curve{metric: pipeline.MetricMSE, x: []float64{100, 200, 300, 400}, cost: 400, rate: 1}
 		spread := make([]float64, targets) // the slope differs from row to row
 		for i := range spread {
 			spread[i] = 60 + 20*rng.NormFloat64()
@@ -241,12 +242,48 @@ func TestGain(t *testing.T) {
 	}
 }
 
+// Rounds whose samples are of sources without a share count for nothing in a curve, samples count by the shares of their sources after the
+// last round, and further cost by what that of the last round added.
+func TestCurveCountsByShare(t *testing.T) {
+	rng := testrand.New(t)
+	losses := func() *pipeline.Losses {
+		return &pipeline.Losses{Rows: 3, Sums: []float64{rng.Float64(), rng.Float64(), rng.Float64()}}
+	}
+	var scores []runs.RoundScore
+	counts, share := [3]int{0, 0, 30}, []float64{0.9, 0.1, 0}
+	cost := 0.0
+	for r := range 4 {
+		s := runs.RoundScore{Round: r + 1, Losses: losses()}
+		s.Result.Methods = []runs.MethodResult{{Score: pipeline.Score{Metric: pipeline.MetricMSE}}}
+		if r > 0 {
+			counts[0], counts[1] = counts[0]+rng.IntN(5)+1, counts[1]+rng.IntN(50)+1
+		}
+		cost += 10 + 90*rng.Float64()
+		s.Cost = cost
+		for m, n := range counts {
+			s.Result.Sources = append(s.Result.Sources, runs.SourceResult{Source: fmt.Sprint(m), Samples: n, Share: share[m]})
+		}
+		scores = append(scores, s)
+	}
+	c := newCurve(scores)
+	must.Equal(t, len(c.x), 3, "rounds of the curve")
+	x := func(r int) float64 {
+		of := scores[r].Result.Sources
+		return 0.9*float64(of[0].Samples) + 0.1*float64(of[1].Samples)
+	}
+	for i := range c.x {
+		isNear(t, c.x[i], x(i+1), "samples by share")
+	}
+	isNear(t, c.at(cost), x(3), "after the last round")
+	isNear(t, c.at(2*cost-scores[2].Cost), 2*x(3)-x(2), "after as much again")
+}
+
 // Losses that rise, or that are the same in all rounds, do not show that nothing will be gained.
 func TestGainIsNeverNone(t *testing.T) {
 	rng := testrand.New(t)
 	for _, rounds := range []int{2, 3, 5} {
 		for _, rise := range []float64{0, 0.05, 0.5} {
-			c := &curve{metric: pipeline.MetricError}
+			c := &curve{metric: pipeline.MetricError, cost: 100 * float64(rounds), rate: 1}
 			for r := range rounds {
 				l := &pipeline.Losses{Rows: 40, Sums: make([]float64, 40)}
 				for i := range l.Sums { // some samples must be wrong, or nothing is left to gain
@@ -291,4 +328,9 @@ func TestPositive(t *testing.T) {
 	}
 	must.Hold(t, positive{-1e9, 1}.mean() > 0 && positive{-1e9, 1}.quantile(0.05) > 0, "nothing is above 0")
 	must.Hold(t, positive{2, 0}.mean() == 2 && positive{-2, 0}.quantile(0.5) == 0, "what is known is not said")
+}
+
+func isNear(t *testing.T, got, want float64, what string) {
+	t.Helper()
+	must.Hold(t, math.Abs(got-want) <= 1e-9*math.Abs(want), "%s: %g, expected %g", what, got, want)
 }

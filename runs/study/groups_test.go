@@ -77,7 +77,8 @@ func TestGainOfGroups(t *testing.T) {
 	rng := testrand.New(t)
 	for _, metric := range []string{pipeline.MetricMSE, pipeline.MetricError, "the same errors in all rounds"} {
 		const n, copies = 30, 5
-		rows, groups := &curve{metric: metric, x: []float64{100, 200, 300}}, &curve{metric: metric, x: []float64{100, 200, 300}}
+		rows := &curve{metric: metric, x: []float64{100, 200, 300}, cost: 300, rate: 1}
+		groups := &curve{metric: metric, x: rows.x, cost: 300, rate: 1}
 		for _, x := range rows.x {
 			l := &pipeline.Losses{Rows: n, Sums: make([]float64, n)}
 			many := &pipeline.Losses{Rows: copies * n, Sums: make([]float64, n), Groups: n, Each: slices.Repeat([]int{copies}, n)}
