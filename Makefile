@@ -90,7 +90,7 @@ same-bytes: ## compare the files of run, sweep and a batch with those of a build
 # The programs for a machine with a GPU and without Go: copy the folder there, with this
 # file or without it (sh build/gpu/test-gpu.sh).
 GPU := build/gpu
-GPU_MIB := 63
+GPU_MIB := 70
 
 .PHONY: gpu-bundle
 gpu-bundle: ## build what test-gpu and bench-gpu need into build/gpu
