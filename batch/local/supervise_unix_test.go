@@ -62,6 +62,7 @@ func TestProcessesShareProcessors(t *testing.T) {
 // supervisor was ended.
 func TestEndsAreToldApart(t *testing.T) {
 	var ends sync.WaitGroup
+	var begin []func() // once all programs are written: a fork would keep one open that is being written, and it could not be run
 	ended, stop := context.WithCancel(t.Context())
 	stop()
 	for _, c := range []struct {
@@ -98,19 +99,21 @@ func TestEndsAreToldApart(t *testing.T) {
 			defer s.mu.Unlock()
 			return s.children[3]
 		}
-		ends.Go(func() {
+		begin = append(begin, func() {
 			if c.cancelled && c.ctx.Err() == nil {
 				for started() == nil {
 					time.Sleep(10 * time.Millisecond)
 				}
 				started()(errCancelled)
 			}
-		})
-		ends.Go(func() {
+		}, func() {
 			if state, exit := s.start(c.ctx, 3, ""); state != c.state || exit != c.exit {
 				t.Errorf("%s: %s %s, expected %s %s", c.script, state, exit, c.state, c.exit)
 			}
 		})
+	}
+	for _, f := range begin {
+		ends.Go(f)
 	}
 	ends.Wait()
 }
