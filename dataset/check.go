@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/amtrl/amtrl/dataset/table"
 	"github.com/amtrl/amtrl/internal/text"
 )
 
@@ -132,19 +131,18 @@ func (s *Set) unusedCodes() (out []Oddity) {
 	if s.Columns == nil {
 		return nil
 	}
-	filled := func(c table.Codes) (n int64, is bool) {
-		j := slices.Index(s.Columns.Features, c.Column)
-		if is = j >= 0 && j < len(s.Columns.Filled); is {
-			n = s.Columns.Filled[j]
+	filled := map[string]int64{}
+	for j, n := range s.Columns.Filled[:min(len(s.Columns.Filled), len(s.Columns.Features))] {
+		filled[s.Columns.Features[j]] = n
+	}
+	used := map[string]bool{}
+	for _, c := range s.Columns.Codes {
+		if filled[c.Column] > 0 {
+			used[fmt.Sprint(c.Values)] = true
 		}
-		return n, is
 	}
 	for _, c := range s.Columns.Codes {
-		used := func(of table.Codes) bool {
-			n, _ := filled(of)
-			return n > 0 && slices.Equal(of.Values, c.Values)
-		}
-		if n, is := filled(c); is && n == 0 && !slices.ContainsFunc(s.Columns.Codes, used) {
+		if n, is := filled[c.Column]; is && n == 0 && !used[fmt.Sprint(c.Values)] {
 			out = append(out, Oddity{"", fmt.Sprintf("no cell of column %s is missing, though missing has %v for it", text.OneLine(c.Column, 80),
 				c.Values), "write the numbers under missing as the file has them"})
 		}

@@ -38,19 +38,28 @@ func CodesOf(codes []Codes, features []string) ([][]float64, error) {
 // MatchCodes returns the codes of each of the features that codes names, in their order: those of its name, or otherwise of the first
 // pattern that it matches. A pattern is no name of a feature. What names and matches none of the features is returned as it is.
 func MatchCodes(codes []Codes, features []string) (out []Codes) {
-	matched := make([]bool, len(codes))
+	isName, named, matched := map[string]bool{}, map[string]int{}, make([]bool, len(codes))
 	for _, name := range features {
-		of := -1
-		for i, c := range codes {
-			is, err := text.Match(c.Column, name)
-			if c.Column != name && (!is || err != nil || slices.Contains(features, c.Column)) {
-				continue
-			}
-			if matched[i] = true; of < 0 || c.Column == name {
-				of = i
+		isName[name] = true
+	}
+	var patterns []int
+	for i, c := range codes {
+		if isName[c.Column] {
+			named[c.Column], matched[i] = i, true
+		} else {
+			patterns = append(patterns, i)
+		}
+	}
+	for _, name := range features {
+		of, is := named[name]
+		for _, i := range patterns {
+			if fits, err := text.Match(codes[i].Column, name); fits && err == nil {
+				if matched[i] = true; !is {
+					of, is = i, true
+				}
 			}
 		}
-		if of >= 0 {
+		if is {
 			out = append(out, Codes{Column: name, Values: codes[of].Values})
 		}
 	}
