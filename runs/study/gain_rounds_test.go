@@ -20,11 +20,10 @@ import (
 	"github.com/amtrl/amtrl/runs"
 )
 
-// The expected gains of rounds are those on fresh rows on average, within a factor of two over eight studies, and of four over three. The
-// gain of a single round seldom lies within its interval.
+// The expected gains of rounds are those on fresh rows on average, within a factor of two. The gain of a single round seldom lies within
+// its interval.
 func TestGainOfRounds(t *testing.T) {
-	const rounds = 8
-	studies, factor := must.Long(8, 3), float64(must.Long(2, 4))
+	const rounds, studies = 8, 8 // fewer studies may gain several times less than others
 	for _, classes := range must.Some(testrand.New(t), 1, true, false) {
 		var expected, found []float64
 		within := 0
@@ -47,8 +46,7 @@ func TestGainOfRounds(t *testing.T) {
 		}
 		mean, truth := stat.Mean(expected, nil), stat.Mean(found, nil)
 		t.Logf("classes %v: %d rounds, expected %.5f, on fresh rows %.5f, %d within their intervals", classes, len(found), mean, truth, within)
-		must.Hold(t, mean/factor < truth && truth < factor*mean,
-			"classes %v: rounds are expected to bring %.5f, and bring %.5f", classes, mean, truth)
+		must.Hold(t, mean/2 < truth && truth < 2*mean, "classes %v: rounds are expected to bring %.5f, and bring %.5f", classes, mean, truth)
 	}
 }
 
